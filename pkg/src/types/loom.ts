@@ -1,0 +1,398 @@
+import type { Diagnostic, Limits, Tokenizer } from "./common.js";
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The tree
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A tree of writing or of conversation: nodes, and the edges that lead from one to the next. Unknown fields are ignored. */
+export interface LoomTreeData {
+  id?: string;
+  title?: string;
+  mode?: "dialogue" | "buffer";
+  rootNodeId?: string;
+  /** Applies to every interaction within this tree; comes after the agent's system prompt. */
+  systemContext?: string;
+  /** Whether a buffer assembly includes the system context. Default false. */
+  bufferModeSystemContext?: boolean;
+  /** The tree's own settings; see {@link Preferences}. */
+  preferences?: Preferences;
+  nodes: LoomNode[];
+  edges: LoomEdge[];
+}
+
+/** One piece of writing by a human or a model. */
+export interface LoomNode {
+  /** Unique in the tree. */
+  id: string;
+  localId?: string;
+  content: NodeContent;
+  authorType: "human" | "model";
+  authorAgentId?: string;
+  /** RFC 3339. Decides between two edits of one node when nothing else does. */
+  createdAt?: string;
+  /** The id of the node that this one is an edit of. */
+  editedFrom?: string;
+  summary?: string;
+  metadata?: NodeMetadata;
+}
+
+/** What the front end notes about a node. */
+export interface NodeMetadata {
+  /** Left out of every context. */
+  excluded?: boolean;
+  /** Deleted, softly: left out of every context. */
+  pruned?: boolean;
+  bookmarked?: boolean;
+  bookmarkLabel?: string;
+}
+
+/** What a node says: plain text, or one block. */
+export type NodeContent = string | ContentBlock;
+
+/** One block of content. `mixed` holds several. */
+export type ContentBlock =
+  | TextBlock
+  | ImageBlock
+  | AudioBlock
+  | MixedBlock
+  | ToolCallBlock
+  | ToolResultBlock
+  | ReasoningBlock;
+
+export interface TextBlock {
+  type: "text";
+  text: string;
+}
+
+export interface ImageBlock {
+  type: "image";
+  /** Key into the request's `media`. */
+  ref: string;
+  mimeType: string;
+  /** Pixels. */
+  width?: number;
+  /** Pixels. */
+  height?: number;
+  altText?: string;
+}
+
+export interface AudioBlock {
+  type: "audio";
+  /** Key into the request's `media`. */
+  ref: string;
+  mimeType: string;
+  /** Milliseconds. */
+  durationMs?: number;
+  transcriptRef?: string;
+}
+
+export interface MixedBlock {
+  type: "mixed";
+  blocks: ContentBlock[];
+}
+
+/** A call that the model made. */
+export interface ToolCallBlock {
+  type: "toolCall";
+  /** Pairs the call with its result. */
+  id: string;
+  name: string;
+  /** Any JSON value; a string is taken to be the JSON text of the arguments, as some providers give it. */
+  arguments: JsonValue;
+}
+
+/** What a tool answered. */
+export interface ToolResultBlock {
+  type: "toolResult";
+  toolCallId: string;
+  content: NodeContent;
+  isError?: boolean;
+}
+
+/** What the model thought before it answered or called. */
+export interface ReasoningBlock {
+  type: "reasoning";
+  text: string;
+  /** Opaque proof of the provider's, handed back unchanged. */
+  signature?: string;
+}
+
+/** Any JSON value. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** Leads from its sources to the node that follows them. */
+export interface LoomEdge {
+  /** Unique in the tree. */
+  id: string;
+  sources: EdgeSource[];
+  targetNodeId: string;
+  /** Default `continuation`. */
+  edgeType?: "continuation" | "annotation";
+}
+
+/** One node that an edge starts from. */
+export interface EdgeSource {
+  nodeId: string;
+  /**
+   * `primary` (the default): the predecessor. `context`: reference material, placed before the primary.
+   * `instruction`: appended to the system context. Several primaries are versions of one node.
+   */
+  role?: "primary" | "context" | "instruction";
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The request
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What happens when the context is over the limit. */
+export type TruncationStrategy = "truncateMiddle" | "rollingWindow" | "stopAtLimit";
+
+/** Settings, resolved field by field: the request's over the tree's over the app's over the defaults. */
+export interface Preferences {
+  /** Default `truncateMiddle`. */
+  truncationStrategy?: TruncationStrategy;
+  /** Nodes at the end that `truncateMiddle` protects. Default 4. */
+  minimumRecentNodes?: number;
+  /** Tokens kept free for the answer. Default 1024. */
+  tokenBuffer?: number;
+  /**
+   * Stands where something was removed; `{count}` becomes the number of nodes left out.
+   * Default `[… {count} earlier nodes omitted …]`; for a document and inside a text, `\n\n[…]\n\n`.
+   */
+  truncationMarker?: string;
+  /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
+  cutQuantum?: number;
+  /** `user`: a rolling window never begins with an assistant message. Default `any`. */
+  startOn?: "any" | "user";
+}
+
+/** A provider by name, or what matters of it. */
+export type Provider =
+  | "anthropic"
+  | "openai"
+  | "openai-responses"
+  | "gemini"
+  | "completion"
+  | { nativeSystemPrompt: boolean };
+
+/** What one agent brings to every request. */
+export interface Agent {
+  id?: string;
+  name?: string;
+  configuration?: { systemPrompt?: string };
+}
+
+/** The bytes behind a `ref`, as base64, or the address where the provider finds them. */
+export type Media = { data: string } | { url: string };
+
+/** Tokens that a provider adds around what is said. */
+export interface Overhead {
+  /** Default 4. */
+  perMessage?: number;
+  /** Default 3. */
+  perRequest?: number;
+}
+
+/** What media costs. */
+export interface MediaCosts {
+  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 1600 where there is none. */
+  image?: number;
+  /** Tokens of one second of audio. Default 32. */
+  audioSecond?: number;
+}
+
+/** What both kinds of assembly take. */
+export interface AssemblyRequest {
+  tree: LoomTreeData;
+  /** Walk back from this node. Give this or `path`. */
+  tip?: string;
+  /** The node ids themselves, oldest first. Give this or `tip`. */
+  path?: string[];
+  /** For a node with several incoming continuation edges: node id → edge id, or id of the predecessor. */
+  choices?: Record<string, string>;
+  /** Any version of a node → the version to use. Without it the latest edit is used. */
+  versionSelections?: Record<string, string>;
+  /** Annotations to include, each after the node it is about, in its author's role. */
+  includeAnnotations?: string[] | "all";
+  /** Sources of the edge that is about to be created from the tip. */
+  pendingSources?: EdgeSource[];
+  /** Whose instructions count: those of every edge on the path (the default) or only the tip's and the pending ones. */
+  instructionScope?: "path" | "generation";
+  agent?: Agent;
+  /** Tokens that the model can take in, its answer included. */
+  contextWindow: number;
+  /** The request's own settings. */
+  preferences?: Preferences;
+  /** The application's settings, below the tree's. */
+  appPreferences?: Preferences;
+  /** Default `heuristic`. */
+  tokenizer?: Tokenizer;
+  provider?: Provider;
+  /** Role of a system message, where the system context is a message. Default `system`. */
+  systemRole?: "system" | "developer";
+  /** What each `ref` in the tree stands for. */
+  media?: Record<string, Media>;
+  overhead?: Overhead;
+  mediaCosts?: MediaCosts;
+  limits?: Limits;
+}
+
+/** Input of {@link assembleDialogue}. */
+export interface DialogueRequest extends AssemblyRequest {}
+
+/** Input of {@link assembleBuffer}. */
+export interface BufferRequest extends AssemblyRequest {
+  /** Text that is not yet a node; stands at the end of the document. */
+  workingBuffer?: string;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The result
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** One message of a dialogue. */
+export interface Message {
+  role: "system" | "developer" | "user" | "assistant";
+  /** A string whenever it is text only. */
+  content: string | Part[];
+  /** The nodes it holds, in order; empty for a system message and for a truncation marker. */
+  nodeIds: string[];
+}
+
+/** One part of a message. */
+export type Part = TextBlock | ImagePart | AudioPart | ToolCallBlock | ToolResultPart | ReasoningBlock;
+
+/** An image with what its `ref` stands for. */
+export type ImagePart = ImageBlock & Media;
+
+/** A recording with what its `ref` stands for. */
+export type AudioPart = AudioBlock & Media;
+
+/** What a tool answered: text, or text and media. */
+export interface ToolResultPart {
+  type: "toolResult";
+  toolCallId: string;
+  content: string | (TextBlock | ImagePart | AudioPart)[];
+  isError?: boolean;
+}
+
+/** A dialogue ready to be sent. */
+export interface DialogueAssembly {
+  /** The combined system context; absent when empty, and when it stands in `messages`. */
+  system?: string;
+  messages: Message[];
+  report: AssemblyReport;
+}
+
+/** A document ready to be sent. */
+export interface BufferAssembly {
+  /** The combined system context; absent unless the tree asks for it. */
+  system?: string;
+  document: string;
+  /** Where each node stands in the document, in order. A node cut in its middle has two spans, one cut whole has none. */
+  spans: NodeSpan[];
+  /** Where the working buffer stands; absent without one. */
+  workingBufferSpan?: Span;
+  report: AssemblyReport;
+}
+
+/** From `start` up to, not including, `end`, in UTF-16 code units. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** The span of one node. */
+export interface NodeSpan extends Span {
+  nodeId: string;
+}
+
+/** What was done, and why. */
+export interface AssemblyReport {
+  strategy: TruncationStrategy;
+  /** `contextWindow − tokenBuffer`. */
+  limit: number;
+  tokens: TokenTotals;
+  /** Whether anything was cut. */
+  truncated: boolean;
+  /** What was cut; absent when nothing was. */
+  cut?: Cut;
+  /** Whether the protected recent nodes are all there. */
+  minimumRecentNodesMet: boolean;
+  /** The ids of the path, oldest first, before exclusion. */
+  path: string[];
+  /** One row for each node on the path, its sources, annotations and other versions. */
+  nodes: NodeReport[];
+  /** Nodes of the tree that have nothing to do with the path. With `nodes.length` that is every node of the tree. */
+  notOnPath: number;
+  /** The settings in force. */
+  preferences: Required<Omit<Preferences, "truncationMarker">> & { truncationMarker: string };
+  diagnostics: Diagnostic[];
+}
+
+/** Token totals by part. `total` never exceeds the limit, and an independent recount gives the same. */
+export interface TokenTotals {
+  /** The system context, as a field or as a message. */
+  system: number;
+  /** The content of all other messages, or the document. */
+  messages: number;
+  /** Per-message and per-request overhead. */
+  overhead: number;
+  /** The sum of the three. */
+  total: number;
+  tokenizer: Tokenizer;
+}
+
+/** The removed run. */
+export interface Cut {
+  /** The nodes of which nothing is left, oldest first. */
+  nodeIds: string[];
+  /** The nodes of which a part is left. */
+  partialNodeIds: string[];
+  /** Tokens removed, each node counted alone. */
+  tokens: number;
+  /** How many nodes of the conversation come before the cut. */
+  position: number;
+  /** The marker that stands in the gap; absent where there is none. */
+  marker?: string;
+}
+
+/** What became of one node. */
+export interface NodeReport {
+  nodeId: string;
+  /** What the node is to the path. */
+  as: "path" | "context" | "instruction" | "annotation" | "version";
+  /** `kept`: all of it is in the result. `cut`: truncation took it, whole or in part. `excluded`: a rule left it out. `skipped`: it was not asked for. */
+  fate: "kept" | "cut" | "excluded" | "skipped";
+  /** Why it is not there, or not whole. */
+  reason?: NodeReason;
+  /** Tokens of its content, counted alone; for a node cut in part, of what it was. */
+  tokens: number;
+  /** Index into `messages` of the message that holds it. */
+  message?: number;
+}
+
+/** Why a node is not in the result, or not whole. */
+export type NodeReason =
+  /** `metadata.excluded` */
+  | "excluded"
+  /** `metadata.pruned` */
+  | "pruned"
+  /** reached through an annotation edge and not included */
+  | "annotation"
+  /** nothing but white space */
+  | "blank"
+  /** a tool call without its result, or the reverse */
+  | "toolPairBroken"
+  /** another version of this node is on the path */
+  | "otherVersion"
+  /** an instruction of an earlier generation */
+  | "instructionScope"
+  /** nothing but media, in a document */
+  | "nonText"
+  /** the system context is left out of documents */
+  | "systemContextOff"
+  /** removed whole to stay under the limit */
+  | "overLimit"
+  /** shortened to stay under the limit */
+  | "shortened";

@@ -1,0 +1,228 @@
+//! The one error type, its exhaustive list of codes, and diagnostics (SPEC §0.5, §0.6).
+//!
+//! An [`Error`] means that the call gave no result. What a call *did* with damaged input is a [`Diagnostic`], and what
+//! it cut or left out is part of its report: both are data.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Declares a fieldless enum whose variants have a stable snake_case name and a sentence for the docs, and which
+/// knows the list of all its variants.
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal, $doc:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name { $(#[doc = $doc] $variant,)+ }
+
+        impl $name {
+            /// Every code, in the order of the docs table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable snake_case name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// What it means, as the docs table says it.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)+ }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+codes! {
+    /// What kind of error it is. The names are stable: programs may compare them.
+    Code {
+        AmbiguousPath = "ambiguous_path", "A node has several incoming continuation edges and `choices` names none of them. `details`: `nodeId`, `candidates`.";
+        ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
+        DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
+        EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
+        EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
+        InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
+        InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
+        InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
+        InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
+        LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
+        NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
+        NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
+        PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
+        SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
+        UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
+        VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded. `details`: `tokenizer`.";
+        WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`.";
+    }
+}
+
+codes! {
+    /// What kind of diagnostic it is. The names are stable: programs may compare them.
+    DiagnosticCode {
+        AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
+        EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
+        NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
+    }
+}
+
+/// Why a call gave no result: a stable code, a message for the person who caused it, and details for a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Inner {
+    code: Code,
+    message: String,
+    details: Map<String, Value>,
+}
+
+impl Error {
+    /// An error with no details. `message` starts in lower case, ends without a period and says what to do.
+    #[cold]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { code, message: message.into(), details: Map::new() }))
+    }
+
+    /// Adds one entry to the details.
+    #[must_use]
+    #[cold]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The message, without the code.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What a program may want to know; keys are camelCase, as in JavaScript.
+    pub fn details(&self) -> &Map<String, Value> {
+        &self.0.details
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A result with the crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something was lost.
+    Error,
+    /// Something is probably not as it was meant.
+    Warning,
+    /// Something worth knowing.
+    Info,
+}
+
+/// One finding about the input: what was damaged, replaced or left out (SPEC §0.6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: DiagnosticCode,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found and what was done about it.
+    pub message: String,
+    /// Where in the request (`tree.nodes[3].content`), or the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The node it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<String>,
+    /// Line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Column in UTF-16 code units, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without a place.
+    pub fn new(code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Self {
+        Self { code, severity, message: message.into(), path: None, node_id: None, line: None, column: None }
+    }
+
+    /// Says which node it is about.
+    #[must_use]
+    pub fn about_node(mut self, id: &str) -> Self {
+        self.node_id = Some(id.to_owned());
+        self
+    }
+
+    /// Says where in the request it is.
+    #[must_use]
+    pub fn at_path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_word_wide() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn codes_are_snake_case_unique_and_sorted() {
+        let names: Vec<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(names, sorted);
+        assert!(names.iter().all(|n| n.chars().all(|c| c.is_ascii_lowercase() || c == '_')));
+        let names: Vec<_> = DiagnosticCode::ALL.iter().map(|c| c.as_str()).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(names, sorted);
+    }
+
+    #[test]
+    fn an_error_shows_its_code_and_message() {
+        let error = Error::new(Code::NodeNotFound, "node `x` is not in the tree").with("nodeId", "x");
+        assert_eq!(error.to_string(), "node_not_found: node `x` is not in the tree");
+        assert_eq!(error.details()["nodeId"], "x");
+    }
+}

@@ -1,0 +1,13 @@
+#![doc = include_str!("../docs/crate.md")]
+
+pub mod error;
+pub mod limits;
+pub mod loom;
+pub mod prompt;
+pub mod text;
+pub mod tokens;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;
+
+pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+pub use limits::Limits;

@@ -1,0 +1,86 @@
+//! Every bound on the input, with its default (SPEC §0.8).
+
+use serde::Deserialize;
+
+use crate::error::{Code, Error, Result};
+
+/// Declares the limits once: field, wire name, default, meaning.
+macro_rules! limits {
+    ($($field:ident, $wire:literal, $default:expr, $doc:literal;)+) => {
+        /// Bounds on the input. Each can be overridden; going past one is the error [`Code::LimitExceeded`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Limits { $(#[doc = $doc] pub $field: u32,)+ }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        /// The limits a caller overrides; absent ones keep their default.
+        #[derive(Clone, Copy, Debug, Default, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct LimitOverrides { $(#[doc = $doc] pub $field: Option<f64>,)+ }
+
+        impl LimitOverrides {
+            /// The limits in force.
+            ///
+            /// # Errors
+            /// [`Code::InvalidInput`] for a value that is not a whole number from 0 to 4294967295.
+            pub fn resolve(&self) -> Result<Limits> {
+                let mut limits = Limits::default();
+                $(if let Some(value) = self.$field { limits.$field = whole($wire, value)?; })+
+                limits.json_depth = limits.json_depth.min(JSON_DEPTH_MAX);
+                Ok(limits)
+            }
+        }
+
+        /// Wire name, default and meaning of every limit, in the order of the docs table.
+        pub const TABLE: &[(&str, u32, &str)] = &[$(($wire, $default, $doc),)+];
+    };
+}
+
+limits! {
+    input_bytes, "inputBytes", 256 * 1024 * 1024, "Bytes of text in one request, as UTF-8.";
+    nodes, "nodes", 1_000_000, "Nodes in one tree.";
+    edges, "edges", 2_000_000, "Edges in one tree.";
+    path_nodes, "pathNodes", 200_000, "Nodes on one path, sources and annotations included.";
+    edge_sources, "edgeSources", 1_000, "Sources of one edge.";
+    content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
+    json_depth, "jsonDepth", 64, "Depth of nested content blocks and of JSON in tool arguments; 100 at most.";
+}
+
+/// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
+/// depth at which the JSON reader itself gives up (128).
+pub const JSON_DEPTH_MAX: u32 = 100;
+
+const _: () = assert!(JSON_DEPTH_MAX < 120);
+
+fn whole(name: &str, value: f64) -> Result<u32> {
+    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
+        return Ok(value as u32);
+    }
+    Err(Error::new(Code::InvalidInput, format!("limit `{name}` must be a whole number from 0 to 4294967295"))
+        .with("path", format!("limits.{name}")))
+}
+
+/// Fails with [`Code::LimitExceeded`] when `value` is above `max`.
+pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
+    if value <= max as usize {
+        return Ok(());
+    }
+    Err(exceeded(name, value, max))
+}
+
+/// The error for a limit that was passed.
+#[cold]
+pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
+    Error::new(
+        Code::LimitExceeded,
+        format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`"),
+    )
+    .with("limit", name)
+    .with("value", value)
+    .with("max", max)
+}

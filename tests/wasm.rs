@@ -1,0 +1,2 @@
+//! The tests that run in WebAssembly.
+#![cfg(target_arch = "wasm32")]
