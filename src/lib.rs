@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
 pub mod error;
+mod json;
 pub mod limits;
 pub mod loom;
 pub mod prompt;

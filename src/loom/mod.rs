@@ -1,1 +1,32 @@
-//! Loom.
+//! A path through a Loom tree becomes a completion request (SPEC §1, seeds/loom-context-assembly.md).
+//!
+//! The functions [`assemble_dialogue`] and [`assemble_buffer`] own the control flow: resolve the path, select what
+//! belongs to it, combine the system context, cut what is over the limit, render, report. The modules below them are
+//! its steps.
+
+mod assemble;
+mod buffer;
+mod content;
+mod dialogue;
+mod fit;
+mod layout;
+mod parts;
+mod path;
+mod preferences;
+mod report;
+mod request;
+mod select;
+mod shorten;
+mod system;
+mod tools;
+mod tree;
+mod truncate;
+pub mod wire;
+
+pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
+pub use dialogue::{DialogueAssembly, assemble_dialogue};
+pub use path::{Choices, Position};
+pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
+pub use report::{Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
+pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};

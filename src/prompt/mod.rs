@@ -1,1 +1,7 @@
-//! Messages.
+//! Messages and their parts: what an assembly gives, whatever provider it is for.
+
+mod message;
+mod price;
+
+pub use message::{AudioPart, Content, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+pub use price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};

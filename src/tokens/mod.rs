@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use crate::error::{Code, Error, Result};
+
+pub mod heuristic;
+mod heuristic_table;
+
 /// Counts the tokens of a text.
 ///
 /// Implementations are pure: the same text has the same count, always.
@@ -24,5 +29,47 @@ pub trait Counter: fmt::Debug {
     fn adds_up_before(&self, next: &str) -> bool {
         let _ = next;
         false
+    }
+}
+
+/// Estimates tokens without a vocabulary; see [`heuristic`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heuristic;
+
+impl Counter for Heuristic {
+    fn name(&self) -> &str {
+        "heuristic"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        heuristic::count(text)
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        heuristic::count_up_to(text, limit)
+    }
+
+    fn adds_up_before(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// The counter with this name: `heuristic`, `o200k_base` or `cl100k_base`.
+///
+/// # Errors
+/// [`Code::UnknownValue`] for another name; [`Code::VocabularyNotLoaded`] for an exact counter whose vocabulary is not
+/// there.
+pub fn by_name(name: &str) -> Result<Box<dyn Counter>> {
+    match name {
+        "heuristic" => Ok(Box::new(Heuristic)),
+        "o200k_base" | "cl100k_base" => {
+            let message = format!("the vocabulary of `{name}` is not loaded; use `heuristic`");
+            Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
+        }
+        other => {
+            let expected = ["heuristic", "o200k_base", "cl100k_base"];
+            let message = format!("`tokenizer` is `{other}`; it must be one of `{}`", expected.join("`, `"));
+            Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", expected.to_vec()))
+        }
     }
 }

@@ -3,6 +3,10 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+mod data;
+pub mod loom;
+pub mod tokens;
+
 use wasm_bindgen::prelude::*;
 
 /// The version of the crate.

@@ -1,0 +1,317 @@
+//! Reading requests that come as JSON text, and JSON values inside them.
+//!
+//! `JSON.stringify` writes a lone surrogate as `\ud800`; JSON readers refuse that. Here it becomes U+FFFD and a
+//! diagnostic that says where (SPEC §0.7).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::limits::{self, JSON_DEPTH_MAX};
+
+/// Reads a value from JSON text.
+///
+/// # Errors
+/// [`Code::InvalidInput`] with the path of what does not fit, or the line and column of what is not JSON.
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de [u8]) -> Result<T> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| shape_error(&error.path().to_string(), &error.inner().to_string()))?;
+    reader.end().map_err(|error| shape_error(".", &error.to_string()))?;
+    Ok(value)
+}
+
+/// Writes a result as JSON text.
+pub(crate) fn write(result: &impl serde::Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+}
+
+/// Turns what the decoder says into an error for the person who wrote the request.
+#[cold]
+pub(crate) fn shape_error(path: &str, message: &str) -> Error {
+    if message.starts_with(TOO_DEEP) || message.starts_with("recursion limit exceeded") {
+        return limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX);
+    }
+    let place = if path.is_empty() || path == "." { "the request".to_owned() } else { format!("`{path}`") };
+    let said = match (message.strip_prefix("missing field `"), message.rsplit_once(", expected ")) {
+        (Some(field), _) => {
+            let field = field.split('`').next().unwrap_or_default();
+            format!("{place} lacks `{field}`")
+        }
+        (None, Some((_, expected))) => {
+            let expected = expected.split(" at line ").next().unwrap_or(expected);
+            let expected = match expected {
+                "f64" => "a number",
+                "u32" => "a whole number",
+                other => other,
+            };
+            format!("{place} must be {expected}")
+        }
+        (None, None) => format!("{place} cannot be read: {}", message.trim_end_matches('.')),
+    };
+    let error = Error::new(Code::InvalidInput, said);
+    if path.is_empty() || path == "." { error } else { error.with("path", path) }
+}
+
+const TOO_DEEP: &str = "json is too deep";
+
+/// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
+fn too_deep<E: serde::de::Error>() -> E {
+    E::custom(TOO_DEEP)
+}
+
+/// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as JavaScript has them: the same value whether it came
+/// as text or as an object.
+#[derive(Debug)]
+pub(crate) struct AnyJson(pub Value);
+
+impl<'de> Deserialize<'de> for AnyJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        AnyValue { left: JSON_DEPTH_MAX }.deserialize(deserializer).map(Self)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct AnyValue {
+    /// Levels that may still be opened.
+    left: u32,
+}
+
+impl AnyValue {
+    fn deeper<E: serde::de::Error>(self) -> std::result::Result<Self, E> {
+        Ok(Self { left: self.left.checked_sub(1).ok_or_else(too_deep)? })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for AnyValue {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> std::result::Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> std::result::Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<Value, E> {
+        Ok(number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> std::result::Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> std::result::Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let inner = self.deeper::<A::Error>()?;
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element_seed(inner)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let inner = self.deeper::<A::Error>()?;
+        let mut values = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            values.insert(key, map.next_value_seed(inner)?);
+        }
+        Ok(Value::Object(values))
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> std::result::Result<Value, E> {
+        Err(E::custom("bytes, expected a JSON value"))
+    }
+}
+
+/// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
+fn number(value: f64) -> Value {
+    const SAFE: f64 = 9_007_199_254_740_991.0;
+    if value.fract() == 0.0 && value.abs() <= SAFE {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
+        return Value::Number(Number::from(value as i64));
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// Replaces escapes of lone surrogates in JSON text by U+FFFD, with one diagnostic for each string that held some.
+///
+/// Well-formed text, which is nearly all text, comes back as it is.
+pub(crate) fn repair_surrogates(text: &[u8]) -> (Cow<'_, [u8]>, Vec<Diagnostic>) {
+    let lone = lone_surrogates(text);
+    if lone.is_empty() {
+        return (Cow::Borrowed(text), Vec::new());
+    }
+    // A character that the text does not hold marks the places, so that a second reading can say where they are.
+    let mark = ('\u{F0000}'..='\u{10FFFD}').find(|ch| !holds(text, *ch)).unwrap_or('\u{FFFD}');
+    let marked = replace(text, &lone, mark);
+    let mut diagnostics = Vec::new();
+    if let Ok(AnyJson(value)) = read(&marked) {
+        find_marked(&value, mark, &mut String::new(), &mut diagnostics);
+    }
+    if diagnostics.is_empty() {
+        diagnostics.push(surrogate_diagnostic(lone.len(), String::new()));
+    }
+    (Cow::Owned(replace(text, &lone, '\u{FFFD}')), diagnostics)
+}
+
+/// The diagnostic for `count` lone surrogates in the string at `path`.
+pub(crate) fn surrogate_diagnostic(count: usize, path: String) -> Diagnostic {
+    let message = match count {
+        1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
+        n => format!("{n} halves of surrogate pairs were replaced by U+FFFD"),
+    };
+    let diagnostic = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
+    if path.is_empty() { diagnostic } else { diagnostic.at_path(path) }
+}
+
+fn find_marked(value: &Value, mark: char, path: &mut String, diagnostics: &mut Vec<Diagnostic>) {
+    let start = path.len();
+    match value {
+        Value::String(text) => {
+            let count = text.matches(mark).count();
+            if count > 0 {
+                diagnostics.push(surrogate_diagnostic(count, path.clone()));
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                path.push_str(&format!("[{index}]"));
+                find_marked(value, mark, path, diagnostics);
+                path.truncate(start);
+            }
+        }
+        Value::Object(values) => {
+            for (key, value) in values {
+                path.push_str(if start == 0 { "" } else { "." });
+                path.push_str(key);
+                find_marked(value, mark, path, diagnostics);
+                path.truncate(start);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn holds(text: &[u8], ch: char) -> bool {
+    let mut buffer = [0; 4];
+    let needle = ch.encode_utf8(&mut buffer).as_bytes();
+    text.windows(needle.len()).any(|window| window == needle)
+}
+
+fn replace(text: &[u8], escapes: &[usize], by: char) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut from = 0;
+    for &at in escapes {
+        out.extend_from_slice(text.get(from..at).unwrap_or_default());
+        out.extend_from_slice(by.encode_utf8(&mut [0; 4]).as_bytes());
+        from = at.saturating_add(6);
+    }
+    out.extend_from_slice(text.get(from..).unwrap_or_default());
+    out
+}
+
+/// Offsets of the `\uXXXX` escapes that name half of a surrogate pair without the other half.
+fn lone_surrogates(text: &[u8]) -> Vec<usize> {
+    let mut lone = Vec::new();
+    let mut at = 0;
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
+        at = at.saturating_add(skip);
+        let Some(unit) = escape_at(text, at) else {
+            at = at.saturating_add(2);
+            continue;
+        };
+        let paired = (0xD800..0xDC00).contains(&unit)
+            && escape_at(text, at.saturating_add(6)).is_some_and(|low| (0xDC00..0xE000).contains(&low));
+        if paired {
+            at = at.saturating_add(12);
+            continue;
+        }
+        if (0xD800..0xE000).contains(&unit) {
+            lone.push(at);
+        }
+        at = at.saturating_add(6);
+    }
+    lone
+}
+
+/// The code unit that the `\uXXXX` escape at `at` names, where there is one.
+fn escape_at(text: &[u8], at: usize) -> Option<u32> {
+    let digits = text.get(at..at.checked_add(6)?)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |value, &digit| Some(value * 16 + char::from(digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_javascript_has_them() {
+        let AnyJson(value) = read(br#"[1, 1.0, -0.5, 1e3, 12345678901234567890]"#).unwrap();
+        assert_eq!(value.to_string(), "[1,1,-0.5,1000,1.2345678901234567e+19]");
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read::<AnyJson>(nested(100).as_bytes()).is_ok());
+        for depth in [101, 127, 128, 129, 100_000] {
+            let error = read::<AnyJson>(nested(depth).as_bytes()).unwrap_err();
+            assert_eq!(error.code(), Code::LimitExceeded, "{depth}");
+            assert_eq!(error.details()["limit"], "jsonDepth");
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_named() {
+        let text = br#"{"a":["x\ud83d\ude00","\ud800y\udc00\udc01"],"b":{"c":"\\ud800"}}"#;
+        let (repaired, diagnostics) = repair_surrogates(text);
+        assert_eq!(
+            std::str::from_utf8(&repaired).unwrap(),
+            "{\"a\":[\"x\\ud83d\\ude00\",\"\u{FFFD}y\u{FFFD}\u{FFFD}\"],\"b\":{\"c\":\"\\\\ud800\"}}"
+        );
+        assert_eq!(diagnostics.len(), 1);
+        assert_eq!(diagnostics[0].path.as_deref(), Some("a[1]"));
+        assert!(diagnostics[0].message.starts_with('3'));
+        let (same, none) = repair_surrogates(br#""\ud83d\ude00""#);
+        assert!(matches!(same, Cow::Borrowed(_)) && none.is_empty());
+    }
+}

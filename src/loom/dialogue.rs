@@ -1,0 +1,212 @@
+//! Dialogue mode: a path becomes messages (SPEC §1 "Dialogue").
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::loom::assemble::{Draft, leave_out};
+use crate::loom::layout::{Item, Kept, Layout, render};
+use crate::loom::parts;
+use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
+use crate::loom::report::{Cut, Fate, Reason, Report, Tokens};
+use crate::loom::request::{Options, SystemPlacement};
+use crate::loom::select::Mode;
+use crate::loom::shorten::{From, Shorten, inline_marker};
+use crate::loom::tools;
+use crate::loom::tree::Tree;
+use crate::loom::truncate::Overfull;
+use crate::prompt::{Content, Message, Role};
+use crate::tokens::Counter;
+
+/// A dialogue ready to be sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DialogueAssembly<'a> {
+    /// The combined system context; absent when empty, and when it stands in `messages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The messages, oldest first.
+    pub messages: Vec<Message<'a>>,
+    /// What was done, and why.
+    pub report: Report<'a>,
+}
+
+/// Assembles the path into messages that stay under the limit (SPEC §1).
+///
+/// # Errors
+/// Those of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
+/// [`AmbiguousPath`](crate::Code::AmbiguousPath), [`EdgeWithoutSource`](crate::Code::EdgeWithoutSource),
+/// [`InvalidChoice`](crate::Code::InvalidChoice)) and of the budget ([`InvalidBudget`](crate::Code::InvalidBudget),
+/// [`SystemContextTooLong`](crate::Code::SystemContextTooLong), [`ContextTooLong`](crate::Code::ContextTooLong)).
+pub fn assemble_dialogue<'a>(
+    tree: &'a Tree,
+    options: &'a Options,
+    counter: &'a dyn Counter,
+) -> Result<DialogueAssembly<'a>> {
+    let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
+    let conversation = tools::repair(tree, &mut draft.selection, &mut draft.diagnostics);
+    let items = items(&mut draft, &conversation);
+    if items.is_empty() && !draft.steps.is_empty() {
+        let message = "every node of the path was left out, so there are no messages";
+        draft.diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
+    }
+
+    let overhead = options.overhead;
+    let system_message = matches!(options.system_placement, SystemPlacement::Message(_)) && !draft.system.is_empty();
+    let system_tokens = draft.prices.text(&draft.system);
+    let fixed = system_tokens + overhead.per_request + if system_message { overhead.per_message } else { 0 };
+    draft.check_system(fixed)?;
+
+    let marker = draft.settings.truncation_marker.clone();
+    let layout = Layout::new(items, draft.prices, marker, fixed);
+    let outcome = truncate(&draft, &layout, &conversation.units)?;
+
+    let messages = render(&outcome.items, outcome.kept, outcome.marker.as_deref());
+    let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
+    let count = messages.len() as u64 + u64::from(system_message);
+    let overhead = overhead.per_request + overhead.per_message * count;
+    let tokens = Tokens {
+        system: system_tokens,
+        messages: content,
+        overhead,
+        total: system_tokens + content + overhead,
+        tokenizer: counter.name().to_owned(),
+    };
+    debug_assert!(tokens.total <= draft.limit, "over the limit");
+    Ok(finish(draft, &layout, outcome, messages, tokens))
+}
+
+fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> Vec<Item<'a>> {
+    let mut items = Vec::with_capacity(conversation.entries.len());
+    for (entry, blocks) in conversation.entries.iter().zip(&conversation.blocks) {
+        let id = draft.tree.at(entry.node).id.as_str();
+        let parts = parts::parts(blocks, id, &draft.options.media, &mut draft.diagnostics);
+        let alone = parts.iter().map(|part| draft.prices.part(part)).sum();
+        items.push(Item { entry: *entry, id, parts, alone });
+    }
+    items
+}
+
+/// What is kept of the conversation.
+struct Outcome<'a> {
+    /// The items, those that were shortened included.
+    items: Vec<Item<'a>>,
+    kept: Kept,
+    marker: Option<String>,
+    /// Which items were shortened.
+    shortened: Vec<usize>,
+}
+
+fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
+    let count = layout.len();
+    let items = || layout.items.clone();
+    let total = layout.total();
+    if total <= draft.limit {
+        let kept = Kept { head: count, tail: count };
+        return Ok(Outcome { items: items(), kept, marker: None, shortened: Vec::new() });
+    }
+    let costs = || layout.items.iter().map(|item| (item.id, item.alone));
+    let strategy = draft.settings.truncation_strategy;
+    let overfull = Overfull { layout, units, limit: draft.limit, settings: &draft.settings };
+    let (kept, from) = match strategy {
+        Strategy::StopAtLimit => {
+            let advice = "exclude nodes, or use a model with a larger context window";
+            return Err(draft.too_long(total, costs(), advice));
+        }
+        Strategy::TruncateMiddle => (overfull.middle(), From::Middle),
+        Strategy::RollingWindow => (overfull.rolling(), From::Head),
+    };
+    if let Some(kept) = kept {
+        let gap = kept.tail - kept.head;
+        let marker = (strategy == Strategy::TruncateMiddle).then(|| layout.marker(gap)).flatten();
+        return Ok(Outcome { items: items(), kept, marker, shortened: Vec::new() });
+    }
+    let start = units.iter().rev().nth(1).copied().unwrap_or(0);
+    shorten(draft, layout, start, from).ok_or_else(|| {
+        let advice = "not even its newest message fits when it is shortened; use a larger context window";
+        draft.too_long(total, costs(), advice)
+    })
+}
+
+/// Keeps the last unit alone, with its texts cut.
+fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
+    let gap = (from == From::Middle && start > 0).then(|| layout.marker(start)).flatten();
+    let custom = &draft.settings.truncation_marker;
+    let marker = if custom == DIALOGUE_MARKER {
+        TEXT_MARKER.to_owned()
+    } else {
+        inline_marker(&layout.marker(start).unwrap_or_default())
+    };
+    let budget = draft.limit.checked_sub(layout.fixed())?;
+    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), budget, prices: draft.prices };
+    let (unit, cut) = shorten.unit(layout.items.get(start..)?)?;
+    let mut items = layout.items.clone();
+    items.truncate(start);
+    items.extend(unit);
+    let shortened = cut.iter().map(|at| at + start).collect();
+    Some(Outcome { items, kept: Kept { head: 0, tail: start }, marker: gap, shortened })
+}
+
+fn finish<'a>(
+    mut draft: Draft<'a>,
+    layout: &Layout<'a>,
+    outcome: Outcome<'a>,
+    mut messages: Vec<Message<'a>>,
+    tokens: Tokens,
+) -> DialogueAssembly<'a> {
+    let Outcome { items, kept, marker, shortened } = outcome;
+    let mut cut = Cut { position: kept.head, ..Cut::default() };
+    for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
+        cut.node_ids.push(item.id);
+        cut.tokens += item.alone;
+        leave_out(&mut draft.selection.rows, item.entry.row, Fate::Cut, Reason::OverLimit);
+    }
+    for (before, after) in shortened.iter().filter_map(|&at| layout.items.get(at).zip(items.get(at))) {
+        cut.partial_node_ids.push(before.id);
+        let left: u64 = after.parts.iter().map(|part| draft.prices.part(part)).sum();
+        cut.tokens += before.alone.saturating_sub(left);
+        leave_out(&mut draft.selection.rows, before.entry.row, Fate::Cut, Reason::Shortened);
+    }
+    cut.marker = marker;
+
+    let mut costs = vec![None; draft.selection.rows.len()];
+    for item in &layout.items {
+        if let Some(cost) = costs.get_mut(item.entry.row) {
+            *cost = Some(item.alone);
+        }
+    }
+    let truncated = kept.tail > kept.head || !shortened.is_empty();
+    let recent =
+        layout.len().saturating_sub(usize::try_from(draft.settings.minimum_recent_nodes).unwrap_or(usize::MAX));
+    let met = kept.tail <= recent && shortened.is_empty();
+    if truncated
+        && draft.settings.start_on == StartOn::User
+        && messages.first().is_some_and(|first| first.role != Role::User)
+    {
+        let message = "no user message fits into the window; it begins with an assistant message";
+        draft.diagnostics.push(Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message));
+    }
+
+    let mut system = (!draft.system.is_empty()).then(|| std::mem::take(&mut draft.system));
+    if let SystemPlacement::Message(role) = draft.options.system_placement
+        && let Some(text) = system.take()
+    {
+        messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
+    }
+    let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
+    report.truncated = truncated;
+    report.cut = truncated.then_some(cut);
+    report.minimum_recent_nodes_met = !truncated || met;
+    let places = places(&messages);
+    for node in report.nodes.iter_mut() {
+        node.message = places.get(node.node_id).copied();
+    }
+    DialogueAssembly { system, messages, report }
+}
+
+/// For each node, the message that holds it.
+fn places<'a>(messages: &[Message<'a>]) -> std::collections::BTreeMap<&'a str, usize> {
+    let ids = messages.iter().enumerate().flat_map(|(at, message)| message.node_ids.iter().map(move |&id| (id, at)));
+    ids.collect()
+}

@@ -1,0 +1,145 @@
+//! From a node's blocks to the parts of a message.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::request::Media;
+use crate::loom::tree::{Block, Node};
+use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart};
+
+/// What texts are joined by, within a node and between merged nodes.
+pub(crate) const JOIN: &str = "\n\n";
+
+/// The parts that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined.
+pub(crate) fn parts<'a>(
+    blocks: &[&'a Block],
+    node: &str,
+    media: &'a BTreeMap<String, Media>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        match block {
+            Block::Text(text) if text.trim().is_empty() => {}
+            Block::Text(text) => push_text(&mut parts, Cow::Borrowed(text.trim())),
+            Block::Image { .. } | Block::Audio { .. } => push_media(&mut parts, block, node, media, diagnostics),
+            Block::ToolCall { id, name, arguments } => parts.push(Part::ToolCall(ToolCallPart { id, name, arguments })),
+            Block::ToolResult { tool_call_id, content, is_error } => {
+                let content = result_content(content, node, media, diagnostics);
+                parts.push(Part::ToolResult(ToolResultPart { tool_call_id, content, is_error: *is_error }));
+            }
+            Block::Reasoning { text, signature } => {
+                parts.push(Part::Reasoning { text, signature: signature.as_deref() });
+            }
+        }
+    }
+    parts
+}
+
+/// Appends a text, joining it to one that stands last.
+pub(crate) fn push_text<'a>(parts: &mut Vec<Part<'a>>, text: Cow<'a, str>) {
+    if let Some(Part::Text { text: last }) = parts.last_mut() {
+        let last = last.to_mut();
+        last.push_str(JOIN);
+        last.push_str(&text);
+    } else {
+        parts.push(Part::Text { text });
+    }
+}
+
+/// Content of these parts: a text where there is nothing else.
+pub(crate) fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
+    if let [Part::Text { text }] = parts.as_mut_slice() {
+        return Content::Text(std::mem::take(text));
+    }
+    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { Content::Parts(parts) }
+}
+
+/// What a tool answered stays as it is: its white space may matter.
+fn result_content<'a>(
+    blocks: &'a [Block],
+    node: &str,
+    media: &'a BTreeMap<String, Media>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Content<'a> {
+    let mut parts = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        match block {
+            Block::Text(text) => push_text(&mut parts, Cow::Borrowed(text)),
+            Block::Image { .. } | Block::Audio { .. } => push_media(&mut parts, block, node, media, diagnostics),
+            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
+                let message = "a tool result can hold text and media only; another block in it was left out";
+                let diagnostic = Diagnostic::new(DiagnosticCode::NonTextLeftOut, Severity::Warning, message);
+                diagnostics.push(diagnostic.about_node(node));
+            }
+        }
+    }
+    content(parts)
+}
+
+fn push_media<'a>(
+    parts: &mut Vec<Part<'a>>,
+    block: &'a Block,
+    node: &str,
+    media: &'a BTreeMap<String, Media>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let find = |reference: &str| match media.get(reference)? {
+        Media::Data(data) => Some((Some(data.as_str()), None)),
+        Media::Url(url) => Some((None, Some(url.as_str()))),
+    };
+    let (reference, stand_in) = match block {
+        Block::Image { reference, mime_type, width, height, alt_text } => {
+            if let Some((data, url)) = find(reference) {
+                let alt_text = alt_text.as_deref();
+                let (width, height) = (*width, *height);
+                parts.push(Part::Image(ImagePart { reference, mime_type, width, height, alt_text, data, url }));
+                return;
+            }
+            (reference, stand_in("image", alt_text.as_deref()))
+        }
+        Block::Audio { reference, mime_type, duration_ms, transcript_ref } => {
+            if let Some((data, url)) = find(reference) {
+                let transcript_ref = transcript_ref.as_deref();
+                parts.push(Part::Audio(AudioPart {
+                    reference,
+                    mime_type,
+                    duration_ms: *duration_ms,
+                    transcript_ref,
+                    data,
+                    url,
+                }));
+                return;
+            }
+            (reference, stand_in("audio", None))
+        }
+        _ => return,
+    };
+    let message = format!("`media` has nothing for `{reference}`; `{stand_in}` stands in its place");
+    diagnostics.push(Diagnostic::new(DiagnosticCode::MediaMissing, Severity::Warning, message).about_node(node));
+    push_text(parts, Cow::Owned(stand_in));
+}
+
+fn stand_in(kind: &str, words: Option<&str>) -> String {
+    match words.map(str::trim).filter(|words| !words.is_empty()) {
+        Some(words) => format!("[{kind}: {words}]"),
+        None => format!("[{kind}]"),
+    }
+}
+
+/// What a node's content costs that is not in the conversation, as far as it can be told: its texts.
+pub(crate) fn content_cost(node: &Node, prices: &Prices<'_>) -> u64 {
+    node.content.iter().map(|block| block_cost(block, prices)).sum()
+}
+
+fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
+    match block {
+        Block::Text(text) => prices.text(text.trim()),
+        Block::Reasoning { text, .. } => prices.text(text),
+        Block::ToolCall { id, name, arguments } => prices.part(&Part::ToolCall(ToolCallPart { id, name, arguments })),
+        Block::ToolResult { content, .. } => content.iter().map(|block| block_cost(block, prices)).sum(),
+        Block::Image { width, height, .. } => prices.image.tokens(width.zip(*height)),
+        Block::Audio { duration_ms, .. } => prices.audio(*duration_ms),
+    }
+}

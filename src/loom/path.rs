@@ -1,0 +1,290 @@
+//! Which nodes are on the path, and over which edges (SPEC §1 "Path").
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::limits::{self, Limits};
+use crate::loom::tree::{EdgeIx, EdgeKind, NodeIx, SourceRole, Tree};
+
+/// Where the path ends, or the path itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Walk back from this node.
+    Tip(String),
+    /// These nodes, oldest first.
+    Path(Vec<String>),
+}
+
+/// What to do where the tree leaves a choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Node → the incoming edge to follow, or the predecessor it leads from.
+    pub edges: BTreeMap<String, String>,
+    /// Any version of a node → the version to use.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// One node of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub node: NodeIx,
+    /// The edge from the node before; none for the first, and where an explicit path skips.
+    pub edge: Option<EdgeIx>,
+    /// Other versions of this node that the edge to the next one offered.
+    pub versions: Vec<NodeIx>,
+}
+
+/// Resolves the path, oldest first.
+pub(crate) fn resolve(
+    tree: &Tree,
+    position: &Position,
+    choices: &Choices,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Step>> {
+    check_choices(tree, choices)?;
+    match position {
+        Position::Tip(tip) => walk_back(tree, tree.find(tip)?, choices, limits, diagnostics),
+        Position::Path(ids) => explicit(tree, ids, choices, limits, diagnostics),
+    }
+}
+
+/// Names that choose nothing are mistakes, even where the path does not pass.
+fn check_choices(tree: &Tree, choices: &Choices) -> Result<()> {
+    let versions = choices.versions.iter().flat_map(|(key, value)| [key, value]);
+    for id in choices.edges.keys().chain(versions) {
+        tree.find(id)?;
+    }
+    Ok(())
+}
+
+fn walk_back(
+    tree: &Tree,
+    tip: NodeIx,
+    choices: &Choices,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Step>> {
+    let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
+    let mut seen = BTreeSet::from([tip]);
+    let mut at = tip;
+    while let Some(edge) = edge_into(tree, at, choices)? {
+        let (node, versions) = predecessor(tree, edge, choices, diagnostics)?;
+        if !seen.insert(node) {
+            return Err(cycle(tree, node));
+        }
+        limits::check("pathNodes", seen.len(), limits.path_nodes)?;
+        if let Some(last) = steps.last_mut() {
+            last.edge = Some(edge);
+        }
+        steps.push(Step { node, edge: None, versions });
+        at = node;
+    }
+    steps.reverse();
+    Ok(steps)
+}
+
+/// The edge to follow back from a node: its one continuation edge or the chosen one; for an edit without edges of its
+/// own, that of the node it is an edit of; for a remark, its annotation edge.
+fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
+    let mut at = node;
+    let mut seen = BTreeSet::from([at]);
+    loop {
+        let edges = match tree.incoming(at) {
+            [] => tree.annotated_by(at),
+            edges => edges,
+        };
+        if !edges.is_empty() {
+            return choose_edge(tree, at, edges, choices).map(Some);
+        }
+        let origin = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id));
+        match origin {
+            Some(origin) if seen.insert(origin) => at = origin,
+            _ => return Ok(None),
+        }
+    }
+}
+
+fn choose_edge(tree: &Tree, node: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
+    let id = tree.at(node).id.as_str();
+    match (choices.edges.get(id), edges) {
+        (None, &[edge]) => Ok(edge),
+        (None, _) => {
+            let message = format!("{} edges lead to node `{id}`; say which to follow in `choices`", edges.len());
+            Err(Error::new(Code::AmbiguousPath, message).with("nodeId", id).with("candidates", candidates(tree, edges)))
+        }
+        (Some(choice), _) => {
+            let from = |&&edge: &&EdgeIx| tree.sources(edge).iter().any(|link| tree.at(link.node).id == *choice);
+            let named = edges.iter().find(|&&edge| tree.edge(edge).id == *choice);
+            named.or_else(|| edges.iter().find(from)).copied().ok_or_else(|| {
+                let message = format!(
+                    "`choices` names `{choice}` for node `{id}`, which is neither an edge to it nor the start of one"
+                );
+                Error::new(Code::InvalidChoice, message)
+                    .with("nodeId", id)
+                    .with("choice", choice.as_str())
+                    .with("candidates", candidates(tree, edges))
+            })
+        }
+    }
+}
+
+fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
+    let candidate = |&edge: &EdgeIx| {
+        let from: Vec<&str> = primaries(tree, edge).iter().map(|&node| tree.at(node).id.as_str()).collect();
+        json!({ "edgeId": tree.edge(edge).id, "nodeIds": from })
+    };
+    edges.iter().map(candidate).collect()
+}
+
+/// The sources that can be the predecessor: those with role primary, else the first one.
+fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
+    let sources = tree.sources(edge);
+    let primary: Vec<_> =
+        sources.iter().filter(|link| link.role == SourceRole::Primary).map(|link| link.node).collect();
+    if primary.is_empty() { sources.iter().take(1).map(|link| link.node).collect() } else { primary }
+}
+
+/// The node that an edge leads from, and the versions of it that were passed over.
+fn predecessor(
+    tree: &Tree,
+    edge: EdgeIx,
+    choices: &Choices,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(NodeIx, Vec<NodeIx>)> {
+    let mut versions = primaries(tree, edge);
+    versions.dedup();
+    let chosen = match versions.as_slice() {
+        [] => {
+            let id = tree.edge(edge).id.as_str();
+            let message = format!("edge `{id}` has no sources; give it one with role `primary`");
+            return Err(Error::new(Code::EdgeWithoutSource, message).with("edgeId", id));
+        }
+        &[only] => only,
+        several => choose_version(tree, edge, several, choices, diagnostics)?,
+    };
+    versions.retain(|&version| version != chosen);
+    Ok((chosen, versions))
+}
+
+fn choose_version(
+    tree: &Tree,
+    edge: EdgeIx,
+    versions: &[NodeIx],
+    choices: &Choices,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<NodeIx> {
+    let chains: Vec<Vec<NodeIx>> = versions.iter().map(|&version| origins(tree, version)).collect();
+    let roots: BTreeSet<_> = chains.iter().filter_map(|chain| chain.last()).collect();
+    if roots.len() > 1 {
+        let message = format!(
+            "the primary sources of edge `{}` are not linked by `editedFrom`; they were taken as versions of one node",
+            tree.edge(edge).id
+        );
+        diagnostics.push(Diagnostic::new(DiagnosticCode::VersionsNotLinked, Severity::Warning, message));
+    }
+    // A selection is keyed by any version, so also by an early one that the edge does not list.
+    let mut keys: Vec<NodeIx> = versions.to_vec();
+    keys.extend(chains.iter().flatten());
+    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(&tree.at(key).id)) {
+        return versions.iter().copied().find(|&version| tree.at(version).id == *choice).ok_or_else(|| {
+            let ids: Vec<&str> = versions.iter().map(|&version| tree.at(version).id.as_str()).collect();
+            let message =
+                format!("`versionSelections` names `{choice}`, which edge `{}` does not offer", tree.edge(edge).id);
+            Error::new(Code::InvalidChoice, message).with("choice", choice.as_str()).with("candidates", ids)
+        });
+    }
+    let edited: BTreeSet<NodeIx> = chains.iter().flat_map(|chain| chain.iter().skip(1)).copied().collect();
+    let latest = versions.iter().copied().filter(|version| !edited.contains(version));
+    // `max_by` gives the last of equals, so the last listed wins where times do not decide.
+    let newest = latest.max_by(|&a, &b| tree.at(a).created_at.cmp(&tree.at(b).created_at));
+    newest
+        .or_else(|| versions.last().copied())
+        .ok_or_else(|| Error::new(Code::InternalError, "an edge lost its sources"))
+}
+
+/// A node and the nodes it is an edit of, newest first.
+fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
+    let mut chain = vec![node];
+    let mut seen = BTreeSet::from([node]);
+    let mut at = node;
+    while let Some(origin) = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id)) {
+        if !seen.insert(origin) {
+            break;
+        }
+        chain.push(origin);
+        at = origin;
+    }
+    chain
+}
+
+fn explicit(
+    tree: &Tree,
+    ids: &[String],
+    choices: &Choices,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Step>> {
+    limits::check("pathNodes", ids.len(), limits.path_nodes)?;
+    let mut seen = BTreeSet::new();
+    let mut steps: Vec<Step> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let node = tree.find(id)?;
+        if !seen.insert(node) {
+            return Err(cycle(tree, node));
+        }
+        let mut edge = None;
+        if let Some(before) = steps.last_mut() {
+            edge = edge_between(tree, before.node, node, choices);
+            match edge {
+                Some(edge) => {
+                    before.versions = primaries(tree, edge);
+                    before.versions.retain(|&version| version != before.node);
+                }
+                None => diagnostics.push(
+                    Diagnostic::new(
+                        DiagnosticCode::EdgeMissingOnPath,
+                        Severity::Warning,
+                        format!(
+                            "no edge leads from `{}` to `{id}`; they were taken as they stand",
+                            tree.at(before.node).id
+                        ),
+                    )
+                    .about_node(id),
+                ),
+            }
+        }
+        steps.push(Step { node, edge, versions: Vec::new() });
+    }
+    for step in &steps {
+        if let Some(other) = step.versions.iter().find(|version| seen.contains(version)) {
+            let (a, b) = (tree.at(step.node).id.as_str(), tree.at(*other).id.as_str());
+            let message = format!("`{a}` and `{b}` are versions of one node, and `path` lists both; keep one of them");
+            return Err(Error::new(Code::InvalidInput, message).with("path", "path"));
+        }
+    }
+    Ok(steps)
+}
+
+/// The edge from one node of an explicit path to the next: the chosen one, else a continuation, else an annotation.
+fn edge_between(tree: &Tree, from: NodeIx, to: NodeIx, choices: &Choices) -> Option<EdgeIx> {
+    let choice = choices.edges.get(&tree.at(to).id);
+    let edges = tree.incoming(to).iter().chain(tree.annotated_by(to)).copied();
+    let mut between = edges.filter(|&edge| primaries(tree, edge).contains(&from)).collect::<Vec<_>>();
+    between.sort_by_key(|&edge| choice != Some(&tree.edge(edge).id));
+    between.first().copied()
+}
+
+/// Whether the path came to this step over an annotation edge.
+pub(crate) fn is_annotation(tree: &Tree, step: &Step) -> bool {
+    step.edge.is_some_and(|edge| tree.edge(edge).kind == EdgeKind::Annotation)
+}
+
+#[cold]
+fn cycle(tree: &Tree, node: NodeIx) -> Error {
+    let id = tree.at(node).id.as_str();
+    Error::new(Code::PathCycle, format!("the path comes to node `{id}` twice; break the cycle, or list each node once"))
+        .with("nodeId", id)
+}

@@ -1,0 +1,116 @@
+//! Settings that can be given in several places (SPEC §1 "Preferences", "Strategies").
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+
+/// What happens when the context is over the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Strategy {
+    /// One contiguous run in the middle goes; the beginning and the recent end stay.
+    #[default]
+    TruncateMiddle,
+    /// Only the most recent run that fits stays.
+    RollingWindow,
+    /// Nothing goes: being over the limit is an error.
+    StopAtLimit,
+}
+
+/// What a rolling window may begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StartOn {
+    /// Any message.
+    #[default]
+    Any,
+    /// A user message.
+    User,
+}
+
+/// Settings of one place; absent fields are for the next place to say. Numbers are as they came, not yet checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Preferences {
+    /// What happens over the limit.
+    pub truncation_strategy: Option<Strategy>,
+    /// Nodes at the end that `truncateMiddle` protects.
+    pub minimum_recent_nodes: Option<f64>,
+    /// Tokens kept free for the answer.
+    pub token_buffer: Option<f64>,
+    /// Stands where something was removed.
+    pub truncation_marker: Option<String>,
+    /// What is removed is rounded up to a multiple of so many tokens.
+    pub cut_quantum: Option<f64>,
+    /// What a rolling window may begin with.
+    pub start_on: Option<StartOn>,
+}
+
+impl Preferences {
+    /// These preferences, with the gaps filled from `below`.
+    #[must_use]
+    pub fn over(&self, below: &Self) -> Self {
+        Self {
+            truncation_strategy: self.truncation_strategy.or(below.truncation_strategy),
+            minimum_recent_nodes: self.minimum_recent_nodes.or(below.minimum_recent_nodes),
+            token_buffer: self.token_buffer.or(below.token_buffer),
+            truncation_marker: self.truncation_marker.clone().or_else(|| below.truncation_marker.clone()),
+            cut_quantum: self.cut_quantum.or(below.cut_quantum),
+            start_on: self.start_on.or(below.start_on),
+        }
+    }
+}
+
+/// The settings in force, checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settings {
+    /// What happens over the limit.
+    pub truncation_strategy: Strategy,
+    /// Nodes at the end that `truncateMiddle` protects.
+    pub minimum_recent_nodes: u64,
+    /// Tokens kept free for the answer.
+    pub token_buffer: u64,
+    /// Stands where something was removed.
+    pub truncation_marker: String,
+    /// What is removed is rounded up to a multiple of so many tokens; 0 for not at all.
+    pub cut_quantum: u64,
+    /// What a rolling window may begin with.
+    pub start_on: StartOn,
+}
+
+/// Stands in a dialogue where nodes were removed.
+pub const DIALOGUE_MARKER: &str = "[… {count} earlier nodes omitted …]";
+/// Stands in a document, or inside a text, where something was removed.
+pub const TEXT_MARKER: &str = "\n\n[…]\n\n";
+
+impl Settings {
+    /// Checks preferences and fills the gaps with the defaults.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBudget`] for a number that is negative, not whole or not a number.
+    pub fn resolve(preferences: &Preferences, default_marker: &str) -> Result<Self> {
+        Ok(Self {
+            truncation_strategy: preferences.truncation_strategy.unwrap_or_default(),
+            minimum_recent_nodes: whole("minimumRecentNodes", preferences.minimum_recent_nodes.unwrap_or(4.0))?,
+            token_buffer: whole("tokenBuffer", preferences.token_buffer.unwrap_or(1024.0))?,
+            truncation_marker: preferences.truncation_marker.clone().unwrap_or_else(|| default_marker.to_owned()),
+            cut_quantum: whole("cutQuantum", preferences.cut_quantum.unwrap_or(0.0))?,
+            start_on: preferences.start_on.unwrap_or_default(),
+        })
+    }
+}
+
+/// A token setting as a whole number.
+///
+/// # Errors
+/// [`Code::InvalidBudget`] for one that is negative, not whole, not a number or above 2^53 − 1.
+pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
+    if value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&value) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
+        return Ok(value as u64);
+    }
+    let shown = value.to_string();
+    Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
+        .with("setting", setting)
+        .with("value", shown))
+}

@@ -1,0 +1,147 @@
+//! What was done, and why (SPEC §1 "Result", §0.3).
+
+use serde::Serialize;
+
+use crate::error::Diagnostic;
+use crate::loom::preferences::{Settings, Strategy};
+
+/// The account of an assembly: where every node and every token went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<'a> {
+    /// The strategy in force.
+    pub strategy: Strategy,
+    /// `contextWindow − tokenBuffer`.
+    pub limit: u64,
+    /// Where the tokens went.
+    pub tokens: Tokens,
+    /// Whether anything was cut.
+    pub truncated: bool,
+    /// What was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut<'a>>,
+    /// Whether the protected recent nodes are all there, whole.
+    pub minimum_recent_nodes_met: bool,
+    /// The ids of the path, oldest first, before exclusion.
+    pub path: Vec<&'a str>,
+    /// One row for each node on the path, its sources, annotations and other versions.
+    pub nodes: Vec<NodeReport<'a>>,
+    /// Nodes of the tree that have nothing to do with the path. With `nodes` that is every node of the tree.
+    pub not_on_path: usize,
+    /// The settings in force.
+    pub preferences: Settings,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Token totals by part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tokens {
+    /// The system context, as a field or as a message.
+    pub system: u64,
+    /// The content of all other messages, or the document.
+    pub messages: u64,
+    /// Per-message and per-request overhead.
+    pub overhead: u64,
+    /// The sum of the three.
+    pub total: u64,
+    /// How they were counted.
+    pub tokenizer: String,
+}
+
+/// The removed run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cut<'a> {
+    /// The nodes of which nothing is left, oldest first.
+    pub node_ids: Vec<&'a str>,
+    /// The nodes of which a part is left.
+    pub partial_node_ids: Vec<&'a str>,
+    /// Tokens removed, each node counted alone.
+    pub tokens: u64,
+    /// How many nodes of the conversation come before the cut.
+    pub position: usize,
+    /// The marker that stands in the gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+}
+
+/// What became of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReport<'a> {
+    /// The node.
+    pub node_id: &'a str,
+    /// What it is to the path.
+    #[serde(rename = "as")]
+    pub part: NodePart,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why it is not there, or not whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Tokens of its content, counted alone; for a node cut in part, of what it was.
+    pub tokens: u64,
+    /// Index of the message that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
+}
+
+/// What a node is to the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NodePart {
+    /// It is on the path.
+    Path,
+    /// It is reference material for a node on the path.
+    Context,
+    /// It is part of the system context.
+    Instruction,
+    /// It is a remark about a node on the path.
+    Annotation,
+    /// It is another version of a node on the path.
+    Version,
+}
+
+/// What became of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fate {
+    /// All of it is in the result.
+    Kept,
+    /// Truncation took it, whole or in part.
+    Cut,
+    /// A rule left it out.
+    Excluded,
+    /// It was not asked for.
+    Skipped,
+}
+
+/// Why a node is not in the result, or not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    /// `metadata.excluded`.
+    Excluded,
+    /// `metadata.pruned`.
+    Pruned,
+    /// Reached through an annotation edge and not included.
+    Annotation,
+    /// Nothing but white space.
+    Blank,
+    /// A tool call without its result, or the reverse.
+    ToolPairBroken,
+    /// Another version of it is on the path.
+    OtherVersion,
+    /// An instruction of an earlier generation.
+    InstructionScope,
+    /// Nothing but media, in a document or in the system context.
+    NonText,
+    /// The system context is left out of documents.
+    SystemContextOff,
+    /// Removed whole to stay under the limit.
+    OverLimit,
+    /// Shortened to stay under the limit.
+    Shortened,
+}

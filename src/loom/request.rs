@@ -1,0 +1,125 @@
+//! What an assembly is asked for (SPEC §1, §7).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::limits::Limits;
+use crate::loom::path::{Choices, Position};
+use crate::loom::preferences::Preferences;
+use crate::loom::tree::Source;
+use crate::prompt::{ImageRule, Overhead, Role};
+
+/// Everything but the tree.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which path.
+    pub position: Position,
+    /// What to do where the tree leaves a choice.
+    pub choices: Choices,
+    /// Which annotations are part of the context.
+    pub annotations: Annotations,
+    /// Sources of the edge that is about to be created from the tip.
+    pub pending_sources: Vec<Source>,
+    /// Whose instructions count.
+    pub instruction_scope: InstructionScope,
+    /// The agent's system prompt.
+    pub system_prompt: Option<String>,
+    /// Tokens that the model can take in, its answer included; as it came, not yet checked.
+    pub context_window: f64,
+    /// The request's own settings.
+    pub preferences: Preferences,
+    /// The application's settings, below the tree's.
+    pub app_preferences: Preferences,
+    /// Where the system context stands.
+    pub system_placement: SystemPlacement,
+    /// What the provider adds around messages.
+    pub overhead: Overhead,
+    /// What images cost.
+    pub image: ImageRule,
+    /// Tokens of a second of audio.
+    pub audio_second: u64,
+    /// What each `ref` stands for.
+    pub media: BTreeMap<String, Media>,
+    /// Buffer mode: text that is not yet a node.
+    pub working_buffer: String,
+    /// Bounds on the input.
+    pub limits: Limits,
+}
+
+impl Options {
+    /// Defaults for a path that ends at `tip`.
+    pub fn from_tip(tip: &str, context_window: u32) -> Self {
+        Self::new(Position::Tip(tip.to_owned()), context_window.into())
+    }
+
+    pub(crate) fn new(position: Position, context_window: f64) -> Self {
+        Self {
+            position,
+            choices: Choices::default(),
+            annotations: Annotations::None,
+            pending_sources: Vec::new(),
+            instruction_scope: InstructionScope::Path,
+            system_prompt: None,
+            context_window,
+            preferences: Preferences::default(),
+            app_preferences: Preferences::default(),
+            system_placement: SystemPlacement::Field,
+            overhead: Overhead::default(),
+            image: ImageRule::Unknown,
+            audio_second: crate::prompt::AUDIO_SECOND,
+            media: BTreeMap::new(),
+            working_buffer: String::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Which annotations are part of the context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Annotations {
+    /// None.
+    #[default]
+    None,
+    /// All of the path's.
+    All,
+    /// Those named.
+    Named(BTreeSet<String>),
+}
+
+impl Annotations {
+    pub(crate) fn include(&self, id: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Named(ids) => ids.contains(id),
+        }
+    }
+}
+
+/// Whose instruction sources count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionScope {
+    /// Those of every edge on the path, and the pending ones.
+    #[default]
+    Path,
+    /// Those of the tip's edge, and the pending ones.
+    Generation,
+}
+
+/// Where the system context stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SystemPlacement {
+    /// In a field of its own.
+    #[default]
+    Field,
+    /// In the first message, in this role; in a document, at its beginning.
+    Message(Role),
+}
+
+/// What a `ref` stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// The bytes, as base64.
+    Data(String),
+    /// Where the provider finds them.
+    Url(String),
+}

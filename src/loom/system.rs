@@ -1,0 +1,43 @@
+//! The system context (SPEC §1 "System context").
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::parts::JOIN;
+use crate::loom::select::Entry;
+use crate::loom::tree::{Block, Tree};
+
+/// The agent's prompt, the tree's context, then the instructions: each trimmed, blanks dropped, joined by a blank line.
+/// Empty when there is nothing.
+pub(crate) fn combine(
+    tree: &Tree,
+    system_prompt: Option<&str>,
+    instructions: &[Entry],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> String {
+    let mut system = String::new();
+    append(&mut system, system_prompt.unwrap_or_default());
+    append(&mut system, tree.settings().system_context.as_deref().unwrap_or_default());
+    for entry in instructions {
+        let node = tree.at(entry.node);
+        for block in &node.content {
+            if let Block::Text(text) = block {
+                append(&mut system, text);
+            } else {
+                let message =
+                    "an instruction can hold text only; another block in it was left out of the system context";
+                let diagnostic = Diagnostic::new(DiagnosticCode::NonTextLeftOut, Severity::Warning, message);
+                diagnostics.push(diagnostic.about_node(&node.id));
+            }
+        }
+    }
+    system
+}
+
+fn append(system: &mut String, text: &str) {
+    let text = text.trim();
+    if !text.is_empty() {
+        if !system.is_empty() {
+            system.push_str(JOIN);
+        }
+        system.push_str(text);
+    }
+}

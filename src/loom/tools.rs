@@ -1,0 +1,182 @@
+//! Tool calls and their results: neither is ever sent without the other (SPEC §1 "Units").
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::report::{Fate, Reason};
+use crate::loom::select::{Entry, Selection};
+use crate::loom::tree::{Block, Tree};
+use crate::prompt::Role;
+
+/// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation<'a> {
+    pub entries: Vec<Entry>,
+    /// For each entry, its blocks.
+    pub blocks: Vec<Vec<&'a Block>>,
+    /// Where each unit begins; a last element closes the last unit.
+    pub units: Vec<usize>,
+}
+
+/// Takes out calls without results and results without calls, and groups what has to stay together.
+pub(crate) fn repair<'a>(
+    tree: &'a Tree,
+    selection: &mut Selection,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Conversation<'a> {
+    let entries = &selection.entries;
+    let pairs = Pairs::find(tree, entries);
+    let thoughtless = pairs.thoughts_of_broken_calls(tree, entries);
+    let mut conversation = Conversation::default();
+    // Where each old entry went, for the pairs.
+    let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        let node = tree.at(entry.node);
+        let mut blocks = Vec::with_capacity(node.content.len());
+        let mut broken = false;
+        for (index, block) in node.content.iter().enumerate() {
+            if pairs.broken.contains(&(at, index)) {
+                broken = true;
+                diagnostics.push(broken_diagnostic(block, &node.id));
+            } else if thoughtless.contains(&at) && matches!(block, Block::Reasoning { .. }) {
+                broken = true;
+            } else {
+                blocks.push(block);
+            }
+        }
+        let silent = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()));
+        if broken && silent {
+            if let Some(row) = selection.rows.get_mut(entry.row) {
+                (row.fate, row.reason) = (Fate::Excluded, Some(Reason::ToolPairBroken));
+            }
+            places.push(None);
+        } else {
+            places.push(Some(conversation.entries.len()));
+            conversation.entries.push(*entry);
+            conversation.blocks.push(blocks);
+        }
+    }
+    let spans = pairs.kept.iter().filter_map(|&(call, result)| {
+        Some((places.get(call).copied().flatten()?, places.get(result).copied().flatten()?))
+    });
+    conversation.units = units(&conversation, spans);
+    conversation
+}
+
+/// Calls and results, matched.
+struct Pairs {
+    /// Entry of the call, entry of its result.
+    kept: Vec<(usize, usize)>,
+    /// Entry and block of what has no counterpart.
+    broken: BTreeSet<(usize, usize)>,
+}
+
+impl Pairs {
+    /// A result belongs to the nearest call before it that has its id and no result yet.
+    fn find(tree: &Tree, entries: &[Entry]) -> Self {
+        let mut open: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut pairs = Self { kept: Vec::new(), broken: BTreeSet::new() };
+        for (at, entry) in entries.iter().enumerate() {
+            for (index, block) in tree.at(entry.node).content.iter().enumerate() {
+                match block {
+                    Block::ToolCall { id, .. } => {
+                        open.entry(id).or_default().push((at, index));
+                        pairs.broken.insert((at, index));
+                    }
+                    Block::ToolResult { tool_call_id, .. } => {
+                        match open.get_mut(tool_call_id.as_str()).and_then(Vec::pop) {
+                            Some(call) => {
+                                pairs.broken.remove(&call);
+                                pairs.kept.push((call.0, at));
+                            }
+                            None => {
+                                pairs.broken.insert((at, index));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Entries whose reasoning led to calls of which none is left.
+    fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> BTreeSet<usize> {
+        let calling: BTreeSet<usize> = self.kept.iter().map(|&(call, _)| call).collect();
+        let mut found = BTreeSet::new();
+        for &(at, index) in &self.broken {
+            let entry = entries.get(at).map(|entry| tree.at(entry.node));
+            let is_call = entry
+                .and_then(|node| node.content.get(index))
+                .is_some_and(|block| matches!(block, Block::ToolCall { .. }));
+            if !is_call || calling.contains(&at) {
+                continue;
+            }
+            found.insert(at);
+            let before = entries.get(..at).unwrap_or_default();
+            for (earlier, entry) in before.iter().enumerate().rev() {
+                let content = &tree.at(entry.node).content;
+                let only_thoughts =
+                    !content.is_empty() && content.iter().all(|block| matches!(block, Block::Reasoning { .. }));
+                if entry.role != Role::Assistant || !only_thoughts {
+                    break;
+                }
+                found.insert(earlier);
+            }
+        }
+        found
+    }
+}
+
+#[cold]
+fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
+    let message = match block {
+        Block::ToolResult { tool_call_id, .. } => {
+            format!("the result of tool call `{tool_call_id}` has no call before it on the path; it was left out")
+        }
+        Block::ToolCall { id, .. } => {
+            format!("tool call `{id}` has no result on the path; it was left out, with the reasoning that led to it")
+        }
+        _ => String::new(),
+    };
+    Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message).about_node(node)
+}
+
+/// Where each unit begins: an entry is a unit, widened to hold a call, its results and the reasoning that led to it.
+fn units(conversation: &Conversation<'_>, spans: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    let count = conversation.entries.len();
+    // For each entry, the last entry that has to stay with it.
+    let mut reach: Vec<usize> = (0..count).collect();
+    for (call, result) in spans {
+        let start = thoughts_before(conversation, call);
+        if let Some(end) = reach.get_mut(start) {
+            *end = (*end).max(result);
+        }
+    }
+    let mut starts = Vec::with_capacity(count.saturating_add(1));
+    let mut closed_at = 0;
+    for (at, &end) in reach.iter().enumerate() {
+        if at >= closed_at {
+            starts.push(at);
+        }
+        closed_at = closed_at.max(end.saturating_add(1));
+    }
+    starts.push(count);
+    starts
+}
+
+/// The earliest entry with reasoning in the model's turn that ends in the call at `call`, else the call's own.
+fn thoughts_before(conversation: &Conversation<'_>, call: usize) -> usize {
+    let turn = conversation.entries.iter().zip(&conversation.blocks).enumerate().take(call).rev();
+    let mut start = call;
+    for (at, (entry, blocks)) in turn {
+        if entry.role != Role::Assistant || blocks.iter().any(|block| matches!(block, Block::ToolCall { .. })) {
+            break;
+        }
+        if blocks.iter().any(|block| matches!(block, Block::Reasoning { .. })) {
+            start = at;
+        }
+    }
+    start
+}

@@ -1,0 +1,441 @@
+//! The requests as they come over the wire: from JavaScript objects or from JSON text (SPEC §7).
+//!
+//! Reading has two steps. Serde gives the shape; then [`RequestIn::finish`] checks names by hand, so that an error can
+//! say which node or edge holds the value that is not known.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::{self, AnyJson};
+use crate::limits::{self, LimitOverrides, Limits};
+use crate::loom::content;
+use crate::loom::path::{Choices, Position};
+use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
+use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
+use crate::loom::{assemble_buffer, assemble_dialogue};
+use crate::prompt::{ImageRule, Overhead, Role};
+use crate::tokens::{self, Counter};
+
+/// A request, checked.
+#[derive(Debug)]
+pub struct Request {
+    /// The tree.
+    pub tree: Tree,
+    /// Everything else.
+    pub options: Options,
+    /// Counts tokens.
+    pub counter: Box<dyn Counter>,
+    /// What had to be repaired while reading.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Assembles a dialogue from a request in JSON; the result is JSON too.
+///
+/// # Errors
+/// Those of [`assemble_dialogue`] and of [`Request::from_json`].
+pub fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>> {
+    let request = Request::from_json(request)?;
+    let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
+    result.report.diagnostics.splice(0..0, request.diagnostics.iter().cloned());
+    json::write(&result)
+}
+
+/// Assembles a document from a request in JSON; the result is JSON too.
+///
+/// # Errors
+/// Those of [`assemble_buffer`] and of [`Request::from_json`].
+pub fn assemble_buffer_json(request: &[u8]) -> Result<Vec<u8>> {
+    let request = Request::from_json(request)?;
+    let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
+    result.report.diagnostics.splice(0..0, request.diagnostics.iter().cloned());
+    json::write(&result)
+}
+
+impl Request {
+    /// Reads a request from JSON text.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`], [`Code::UnknownValue`], [`Code::InvalidBudget`], [`Code::LimitExceeded`],
+    /// [`Code::VocabularyNotLoaded`] and those of [`Tree::new`].
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let (text, diagnostics) = json::repair_surrogates(text);
+        let mut request = json::read::<RequestIn>(&text)?.finish()?;
+        request.diagnostics = diagnostics;
+        Ok(request)
+    }
+
+    /// Whether any text of the request holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+        let settings = self.tree.settings();
+        let said = [&self.options.system_prompt, &settings.system_context];
+        self.options.working_buffer.contains(REPLACEMENT)
+            || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
+            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+    }
+}
+
+/// A request as it came.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "a request, an object")]
+pub(crate) struct RequestIn {
+    tree: Option<TreeIn>,
+    tip: Option<String>,
+    path: Option<Vec<String>>,
+    choices: Option<BTreeMap<String, String>>,
+    version_selections: Option<BTreeMap<String, String>>,
+    include_annotations: Option<AnyJson>,
+    pending_sources: Option<Vec<SourceIn>>,
+    instruction_scope: Option<String>,
+    agent: Option<AgentIn>,
+    context_window: Option<f64>,
+    preferences: Option<PreferencesIn>,
+    app_preferences: Option<PreferencesIn>,
+    tokenizer: Option<String>,
+    provider: Option<AnyJson>,
+    system_role: Option<String>,
+    media: Option<BTreeMap<String, MediaIn>>,
+    overhead: Option<OverheadIn>,
+    media_costs: Option<MediaCostsIn>,
+    working_buffer: Option<String>,
+    limits: Option<LimitOverrides>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
+struct TreeIn {
+    system_context: Option<String>,
+    buffer_mode_system_context: Option<bool>,
+    preferences: Option<PreferencesIn>,
+    mode: Option<String>,
+    nodes: Vec<NodeIn>,
+    edges: Vec<EdgeIn>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a node, an object")]
+struct NodeIn {
+    id: String,
+    content: AnyJson,
+    author_type: String,
+    created_at: Option<String>,
+    edited_from: Option<String>,
+    metadata: Option<MetadataIn>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, expecting = "node metadata, an object")]
+struct MetadataIn {
+    excluded: Option<bool>,
+    pruned: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an edge, an object")]
+struct EdgeIn {
+    id: String,
+    sources: Vec<SourceIn>,
+    target_node_id: String,
+    edge_type: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an edge source, an object with `nodeId`")]
+struct SourceIn {
+    node_id: String,
+    role: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "preferences, an object")]
+struct PreferencesIn {
+    truncation_strategy: Option<String>,
+    minimum_recent_nodes: Option<f64>,
+    token_buffer: Option<f64>,
+    truncation_marker: Option<String>,
+    cut_quantum: Option<f64>,
+    start_on: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, expecting = "an agent, an object")]
+struct AgentIn {
+    configuration: Option<ConfigurationIn>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "an agent's configuration, an object")]
+struct ConfigurationIn {
+    system_prompt: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, expecting = "media, an object with `data` or `url`")]
+struct MediaIn {
+    data: Option<String>,
+    url: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "overhead, an object")]
+struct OverheadIn {
+    per_message: Option<f64>,
+    per_request: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "media costs, an object")]
+struct MediaCostsIn {
+    image: Option<f64>,
+    audio_second: Option<f64>,
+}
+
+impl RequestIn {
+    /// Checks what came and makes a request of it.
+    pub(crate) fn finish(self) -> Result<Request> {
+        let limits = self.limits.unwrap_or_default().resolve()?;
+        let tree = self.tree.ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
+        let position = match (self.tip, self.path) {
+            (Some(tip), None) => Position::Tip(tip),
+            (None, Some(path)) => Position::Path(path),
+            (None, None) => return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids")),
+            (Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
+        };
+        let provider = self.provider.map(|provider| ProviderIn::read(provider.0)).transpose()?.unwrap_or_default();
+        let system_role = known(
+            "systemRole",
+            self.system_role.as_deref(),
+            &[("system", Role::System), ("developer", Role::Developer)],
+        )?;
+        let placement = if provider.native_system_prompt {
+            SystemPlacement::Field
+        } else {
+            SystemPlacement::Message(system_role.unwrap_or(Role::System))
+        };
+        let scopes = [("path", InstructionScope::Path), ("generation", InstructionScope::Generation)];
+        let overhead = self.overhead.unwrap_or_default();
+        let costs = self.media_costs.unwrap_or_default();
+        let defaults = Overhead::default();
+        let context_window = self.context_window.ok_or_else(|| lacks("the request", "contextWindow"))?;
+        let options = Options {
+            choices: Choices {
+                edges: self.choices.unwrap_or_default(),
+                versions: self.version_selections.unwrap_or_default(),
+            },
+            annotations: self.include_annotations.map(|value| annotations(value.0)).transpose()?.unwrap_or_default(),
+            pending_sources: self
+                .pending_sources
+                .unwrap_or_default()
+                .into_iter()
+                .map(|source| source.finish(None))
+                .collect::<Result<_>>()?,
+            instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
+                .unwrap_or_default(),
+            system_prompt: self
+                .agent
+                .and_then(|agent| agent.configuration)
+                .and_then(|configuration| configuration.system_prompt),
+            preferences: self.preferences.unwrap_or_default().finish()?,
+            app_preferences: self.app_preferences.unwrap_or_default().finish()?,
+            system_placement: placement,
+            overhead: Overhead {
+                per_message: cost("overhead.perMessage", overhead.per_message)?.unwrap_or(defaults.per_message),
+                per_request: cost("overhead.perRequest", overhead.per_request)?.unwrap_or(defaults.per_request),
+            },
+            image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
+            audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
+            media: self.media.unwrap_or_default().into_iter().map(MediaIn::finish).collect::<Result<_>>()?,
+            working_buffer: self.working_buffer.unwrap_or_default(),
+            limits,
+            ..Options::new(position, context_window)
+        };
+        limits::check("inputBytes", options.working_buffer.len(), limits.input_bytes)?;
+        let counter = tokens::by_name(self.tokenizer.as_deref().unwrap_or("heuristic"))?;
+        Ok(Request { tree, options, counter, diagnostics: Vec::new() })
+    }
+}
+
+impl TreeIn {
+    fn finish(self, limits: &Limits) -> Result<Tree> {
+        limits::check("nodes", self.nodes.len(), limits.nodes)?;
+        limits::check("edges", self.edges.len(), limits.edges)?;
+        known("tree.mode", self.mode.as_deref(), &[("dialogue", ()), ("buffer", ())])?;
+        let settings = TreeSettings {
+            system_context: self.system_context,
+            buffer_mode_system_context: self.buffer_mode_system_context.unwrap_or(false),
+            preferences: self.preferences.unwrap_or_default().finish()?,
+        };
+        let mut budget = content::Budget::new(limits);
+        let nodes = self.nodes.into_iter().map(|node| node.finish(&mut budget)).collect::<Result<_>>()?;
+        let edges = self.edges.into_iter().map(EdgeIn::finish).collect::<Result<_>>()?;
+        Tree::new(settings, nodes, edges, limits)
+    }
+}
+
+impl NodeIn {
+    fn finish(self, budget: &mut content::Budget) -> Result<Node> {
+        let authors = [("human", Author::Human), ("model", Author::Model)];
+        let author = find(&self.author_type, &authors).ok_or_else(|| {
+            unknown(&format!("node `{}` has `authorType`", self.id), &self.author_type, &authors)
+                .with("nodeId", self.id.as_str())
+        })?;
+        let metadata = self.metadata.unwrap_or_default();
+        Ok(Node {
+            content: content::read(self.content.0, &self.id, budget)?,
+            id: self.id,
+            author,
+            created_at: self.created_at,
+            edited_from: self.edited_from,
+            excluded: metadata.excluded.unwrap_or(false),
+            pruned: metadata.pruned.unwrap_or(false),
+        })
+    }
+}
+
+impl EdgeIn {
+    fn finish(self) -> Result<Edge> {
+        let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
+        let kind = match self.edge_type.as_deref() {
+            None => EdgeKind::default(),
+            Some(name) => find(name, &kinds).ok_or_else(|| {
+                unknown(&format!("edge `{}` has `edgeType`", self.id), name, &kinds).with("edgeId", self.id.as_str())
+            })?,
+        };
+        let sources = self.sources.into_iter().map(|source| source.finish(Some(&self.id))).collect::<Result<_>>()?;
+        Ok(Edge { sources, target: self.target_node_id, kind, id: self.id })
+    }
+}
+
+impl SourceIn {
+    fn finish(self, edge: Option<&str>) -> Result<Source> {
+        let roles = [
+            ("primary", SourceRole::Primary),
+            ("context", SourceRole::Context),
+            ("instruction", SourceRole::Instruction),
+        ];
+        let role = match self.role.as_deref() {
+            None => SourceRole::default(),
+            Some(name) => find(name, &roles).ok_or_else(|| match edge {
+                Some(edge) => {
+                    unknown(&format!("edge `{edge}` has a source with `role`"), name, &roles).with("edgeId", edge)
+                }
+                None => unknown("`pendingSources` has a source with `role`", name, &roles)
+                    .with("nodeId", self.node_id.as_str()),
+            })?,
+        };
+        Ok(Source { node: self.node_id, role })
+    }
+}
+
+impl PreferencesIn {
+    fn finish(self) -> Result<Preferences> {
+        let strategies = [
+            ("truncateMiddle", Strategy::TruncateMiddle),
+            ("rollingWindow", Strategy::RollingWindow),
+            ("stopAtLimit", Strategy::StopAtLimit),
+        ];
+        Ok(Preferences {
+            truncation_strategy: known("truncationStrategy", self.truncation_strategy.as_deref(), &strategies)?,
+            minimum_recent_nodes: self.minimum_recent_nodes,
+            token_buffer: self.token_buffer,
+            truncation_marker: self.truncation_marker,
+            cut_quantum: self.cut_quantum,
+            start_on: known("startOn", self.start_on.as_deref(), &[("any", StartOn::Any), ("user", StartOn::User)])?,
+        })
+    }
+}
+
+impl MediaIn {
+    fn finish((reference, media): (String, Self)) -> Result<(String, Media)> {
+        match (media.data, media.url) {
+            (Some(data), None) => Ok((reference, Media::Data(data))),
+            (None, Some(url)) => Ok((reference, Media::Url(url))),
+            _ => Err(invalid(&format!("`media` must give `{reference}` either `data` or `url`"))
+                .with("path", format!("media.{reference}"))),
+        }
+    }
+}
+
+/// What a provider means for the assembly.
+struct ProviderIn {
+    native_system_prompt: bool,
+    image: ImageRule,
+}
+
+impl Default for ProviderIn {
+    fn default() -> Self {
+        Self { native_system_prompt: true, image: ImageRule::Unknown }
+    }
+}
+
+impl ProviderIn {
+    fn read(value: serde_json::Value) -> Result<Self> {
+        let names = [
+            ("anthropic", (true, ImageRule::Anthropic)),
+            ("openai", (false, ImageRule::OpenAi)),
+            ("openai-responses", (true, ImageRule::OpenAi)),
+            ("gemini", (true, ImageRule::Gemini)),
+            ("completion", (false, ImageRule::Unknown)),
+        ];
+        if let Some(native_system_prompt) = value.get("nativeSystemPrompt").and_then(serde_json::Value::as_bool) {
+            return Ok(Self { native_system_prompt, ..Self::default() });
+        }
+        let Some(name) = value.as_str() else {
+            return Err(invalid("`provider` must be a provider's name or an object with `nativeSystemPrompt`")
+                .with("path", "provider"));
+        };
+        let (native_system_prompt, image) = find(name, &names).ok_or_else(|| unknown("`provider` is", name, &names))?;
+        Ok(Self { native_system_prompt, image })
+    }
+}
+
+fn annotations(value: serde_json::Value) -> Result<Annotations> {
+    let ids = match value {
+        serde_json::Value::String(all) if all == "all" => return Ok(Annotations::All),
+        serde_json::Value::Array(ids) => {
+            ids.into_iter().map(|id| id.as_str().map(str::to_owned)).collect::<Option<_>>()
+        }
+        _ => None,
+    };
+    let wrong =
+        || invalid("`includeAnnotations` must be a list of node ids or \"all\"").with("path", "includeAnnotations");
+    ids.map(Annotations::Named).ok_or_else(wrong)
+}
+
+/// A cost in tokens. The bound keeps every sum of costs far from overflow.
+fn cost(setting: &str, value: Option<f64>) -> Result<Option<u64>> {
+    let Some(value) = value.map(|value| whole(setting, value)).transpose()? else { return Ok(None) };
+    limits::check(setting, usize::try_from(value).unwrap_or(usize::MAX), 1_000_000_000)?;
+    Ok(Some(value))
+}
+
+/// The value that a field's name stands for; nothing where the field is absent.
+fn known<T: Copy>(field: &str, name: Option<&str>, names: &[(&str, T)]) -> Result<Option<T>> {
+    let Some(name) = name else { return Ok(None) };
+    find(name, names).map(Some).ok_or_else(|| unknown(&format!("`{field}` is"), name, names).with("path", field))
+}
+
+fn find<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
+    names.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
+}
+
+#[cold]
+fn unknown<T>(what: &str, value: &str, names: &[(&str, T)]) -> Error {
+    let expected: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let message = format!("{what} `{value}`; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", value).with("expected", expected)
+}
+
+#[cold]
+fn invalid(message: &str) -> Error {
+    Error::new(Code::InvalidInput, message)
+}
+
+#[cold]
+fn lacks(what: &str, field: &str) -> Error {
+    invalid(&format!("{what} lacks `{field}`")).with("path", field)
+}

@@ -1,0 +1,165 @@
+//! What messages cost in tokens.
+
+use crate::prompt::{Content, ImagePart, Message, Part, ToolCallPart};
+use crate::tokens::Counter;
+
+/// Tokens that a provider adds around what is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overhead {
+    /// For each message.
+    pub per_message: u64,
+    /// For the request as a whole.
+    pub per_request: u64,
+}
+
+impl Default for Overhead {
+    fn default() -> Self {
+        Self { per_message: 4, per_request: 3 }
+    }
+}
+
+/// How a provider charges for images. The rules' sources and dates stand in docs/tokens.md.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageRule {
+    /// So many tokens for each image, whatever its size.
+    Flat(u64),
+    /// Anthropic: a token for each 750 pixels, after scaling to at most 1568 pixels a side and about 1.15 megapixels.
+    Anthropic,
+    /// OpenAI at high detail: 85, and 170 for each tile of 512 pixels after scaling to 2048 and then 768.
+    OpenAi,
+    /// Gemini: 258 for each tile, and a single one up to 384 pixels a side.
+    Gemini,
+    /// No provider is known: [`UNKNOWN_IMAGE`].
+    #[default]
+    Unknown,
+}
+
+/// Tokens of an image whose provider or size is not known: the most that one costs at Anthropic, and more than OpenAI's
+/// and Gemini's usual cost.
+pub const UNKNOWN_IMAGE: u64 = 1600;
+
+impl ImageRule {
+    /// Tokens of an image of so many pixels.
+    pub fn tokens(self, size: Option<(u32, u32)>) -> u64 {
+        match (self, size) {
+            (Self::Flat(tokens), _) => tokens,
+            (Self::Unknown, _) | (_, None | Some((0, _) | (_, 0))) => UNKNOWN_IMAGE,
+            (Self::Anthropic, Some((width, height))) => {
+                let (w, h) = scale_down((width.into(), height.into()), 1568, u64::max);
+                (w * h).div_ceil(750).min(UNKNOWN_IMAGE)
+            }
+            (Self::OpenAi, Some((width, height))) => {
+                let fitted = scale_down((width.into(), height.into()), 2048, u64::max);
+                let (w, h) = scale_down(fitted, 768, u64::min);
+                85 + 170 * w.div_ceil(512) * h.div_ceil(512)
+            }
+            (Self::Gemini, Some((width, height))) if width <= 384 && height <= 384 => 258,
+            (Self::Gemini, Some((width, height))) => {
+                let tile = (u64::from(width.min(height)) * 2 / 3).clamp(256, 768);
+                258 * u64::from(width).div_ceil(tile) * u64::from(height).div_ceil(tile)
+            }
+        }
+    }
+}
+
+/// Scales a size down, so that the side that `pick` picks is at most `max`.
+fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
+    let side = pick(w, h);
+    if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
+}
+
+/// What things cost: a counter for text, rules for the rest.
+///
+/// The cost of a message's content is the sum over its parts. Text costs what the counter says of the whole text of the
+/// part; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
+/// signature being free. An independent recount by this rule gives what reports say.
+#[derive(Clone, Copy, Debug)]
+pub struct Prices<'a> {
+    /// Counts text.
+    pub counter: &'a dyn Counter,
+    /// Added around messages.
+    pub overhead: Overhead,
+    /// For images.
+    pub image: ImageRule,
+    /// Tokens of a second of audio.
+    pub audio_second: u64,
+}
+
+/// Tokens of a second of audio where nothing else is said: Gemini's rule, three times OpenAI's.
+pub const AUDIO_SECOND: u64 = 32;
+
+impl<'a> Prices<'a> {
+    /// Default prices with this counter.
+    pub fn new(counter: &'a dyn Counter) -> Self {
+        Self { counter, overhead: Overhead::default(), image: ImageRule::default(), audio_second: AUDIO_SECOND }
+    }
+
+    /// Tokens of a text.
+    pub fn text(&self, text: &str) -> u64 {
+        self.counter.count(text).into()
+    }
+
+    /// Tokens of a message's content, without overhead.
+    pub fn message(&self, message: &Message<'_>) -> u64 {
+        self.content(&message.content)
+    }
+
+    /// Tokens of content.
+    pub fn content(&self, content: &Content<'_>) -> u64 {
+        match content {
+            Content::Text(text) => self.text(text),
+            Content::Parts(parts) => parts.iter().map(|part| self.part(part)).sum(),
+        }
+    }
+
+    /// Tokens of one part.
+    pub fn part(&self, part: &Part<'_>) -> u64 {
+        match part {
+            Part::Text { text } => self.text(text),
+            Part::Reasoning { text, .. } => self.text(text),
+            Part::Image(image) => self.image_part(image),
+            Part::Audio(audio) => self.audio(audio.duration_ms),
+            Part::ToolCall(call) => self.tool_call(call),
+            Part::ToolResult(result) => self.content(&result.content),
+        }
+    }
+
+    fn image_part(&self, image: &ImagePart<'_>) -> u64 {
+        self.image.tokens(image.width.zip(image.height))
+    }
+
+    /// Tokens of a recording of so many milliseconds; one of unknown length counts as a minute.
+    pub fn audio(&self, duration_ms: Option<u32>) -> u64 {
+        (u64::from(duration_ms.unwrap_or(60_000)).saturating_mul(self.audio_second)).div_ceil(1000)
+    }
+
+    fn tool_call(&self, call: &ToolCallPart<'_>) -> u64 {
+        let arguments = match call.arguments {
+            serde_json::Value::String(text) => self.text(text),
+            value => self.text(&value.to_string()),
+        };
+        self.text(call.name).saturating_add(arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_cost_what_the_vendors_say() {
+        // Anthropic's own table: 200×200 about 54 tokens, 1000×1000 about 1334, 1092×1092 about 1590.
+        assert_eq!(ImageRule::Anthropic.tokens(Some((200, 200))), 54);
+        assert_eq!(ImageRule::Anthropic.tokens(Some((1000, 1000))), 1334);
+        assert_eq!(ImageRule::Anthropic.tokens(Some((1092, 1092))), 1590);
+        assert_eq!(ImageRule::Anthropic.tokens(Some((8000, 8000))), 1600);
+        // OpenAI's own examples at high detail: 1024×1024 is 765, 2048×4096 is 1105.
+        assert_eq!(ImageRule::OpenAi.tokens(Some((1024, 1024))), 765);
+        assert_eq!(ImageRule::OpenAi.tokens(Some((2048, 4096))), 1105);
+        assert_eq!(ImageRule::Gemini.tokens(Some((384, 384))), 258);
+        // Google's own example: 960×540 is 6 tiles.
+        assert_eq!(ImageRule::Gemini.tokens(Some((960, 540))), 258 * 6);
+        assert_eq!(ImageRule::Flat(7).tokens(None), 7);
+        assert_eq!(ImageRule::OpenAi.tokens(Some((u32::MAX, 1))), 85 + 170 * 4);
+    }
+}

@@ -1,0 +1,583 @@
+//! The token estimator: how many `o200k_base` tokens a text is likely to cost, without a vocabulary.
+//!
+//! # The model
+//!
+//! The text is cut into pieces in nearly the way the `o200k_base` pre-tokenizer cuts it: a word with
+//! the one space or sign before it, up to three digits, a run of signs, a run of white space. A piece
+//! costs a sum of learned weights:
+//!
+//! - one for each character, by its script or kind and its place in the piece;
+//! - one for each run of two, three, four and five characters, looked up by hash in a small table
+//!   that all languages share. Frequent runs lower the cost, rare ones raise it;
+//! - a few for the piece as a whole: its length, its letter case, what stands before it, its last
+//!   letters, its spelling by hash.
+//!
+//! In scripts written without spaces each character is a piece of its own that still sees its
+//! neighbours. The weights are whole numbers in units of 1/64 token, fitted by `cargo xtask calibrate`
+//! to real counts and stored in [`heuristic_table`](super::heuristic_table). There are no floats and no
+//! state outside the call, so every platform gives the same number.
+//!
+//! # What holds always
+//!
+//! - Nothing but the empty text counts 0.
+//! - Appending characters never lowers the count. A piece that is still open at the end of the text
+//!   counts only its floor, a part of its cost that cannot shrink.
+//! - Paragraphs add up: the count is rounded up at each blank line and nothing before a blank line
+//!   changes what follows it. For trimmed, non-empty `a` and `b`,
+//!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
+//!
+//! It stays an estimate: docs/estimator.md has its measured errors.
+
+use super::heuristic_table::{DENSE, GRAMS};
+
+/// Weight units per token.
+const UNIT: u64 = 64;
+/// Entries in the n-gram table, a power of two.
+const GRAM_BITS: u32 = 13;
+/// A piece still open after this many characters is counted so far and goes on as a new one.
+const PIECE_MAX: u32 = 32;
+/// What any piece costs at least, in units.
+const PIECE_FLOOR: u32 = 8;
+
+// Where each group of dense weights begins.
+const D_CHAR: usize = 0;
+const D_START: usize = D_CHAR + 4 * CLASSES;
+const D_END: usize = D_START + 16;
+const D_SPACE: usize = D_END + 40;
+const D_BREAK: usize = D_SPACE + 16;
+/// How many dense weights there are.
+pub(crate) const DENSE_LEN: usize = D_BREAK + 4;
+/// How many n-gram weights there are.
+pub(crate) const GRAMS_LEN: usize = 1 << GRAM_BITS;
+
+/// Estimates how many `o200k_base` tokens `text` costs (SPEC.md §6, `heuristic`).
+///
+/// The unit is tokens; the number saturates at `u32::MAX`. One pass, no allocation.
+/// 0 for the empty text alone. Appending to a text never lowers it.
+///
+/// ```
+/// # use ctxweave::tokens::heuristic::count;
+/// assert_eq!(count(""), 0);
+/// assert_eq!(count("Hello\n\nworld"), count("Hello\n\n") + count("world"));
+/// ```
+#[must_use]
+pub fn count(text: &str) -> u32 {
+    let mut tally = Tally::new(&DENSE, &GRAMS, u64::MAX);
+    walk(text, &mut tally);
+    tally.tokens(text)
+}
+
+/// The count of `text` if it is at most `limit` tokens, else `None` (SPEC.md §6, `countUpTo`).
+///
+/// Equal to [`count`] where it answers, and stops reading soon after the limit is passed.
+#[must_use]
+pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
+    let mut tally = Tally::new(&DENSE, &GRAMS, u64::from(limit).saturating_mul(UNIT));
+    if walk(text, &mut tally) {
+        return None;
+    }
+    Some(tally.tokens(text)).filter(|&tokens| tokens <= limit)
+}
+
+/// What a walk over a text reports: the weights each piece is made of, and where pieces end.
+pub(crate) trait Sink {
+    /// The open piece has the dense weight `id`.
+    fn dense(&mut self, id: usize);
+    /// The open piece has the n-gram weight in `cell`.
+    fn gram(&mut self, cell: usize);
+    /// The open piece grew by a character, and so did the least it can cost.
+    fn grow(&mut self, floor: u32);
+    /// The open piece ends before byte `end`. True stops the walk.
+    fn close(&mut self, end: usize) -> bool;
+    /// A paragraph ends here, right after a close.
+    fn paragraph(&mut self);
+}
+
+/// Adds weights up.
+pub(crate) struct Tally<'a> {
+    dense: &'a [i16; DENSE_LEN],
+    grams: &'a [i8; GRAMS_LEN],
+    total: u64,
+    open: i32,
+    floor: u32,
+    stop_above: u64,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn new(dense: &'a [i16; DENSE_LEN], grams: &'a [i8; GRAMS_LEN], stop_above: u64) -> Self {
+        Tally { dense, grams, total: 0, open: 0, floor: 0, stop_above }
+    }
+
+    pub(crate) fn tokens(&self, text: &str) -> u32 {
+        let units = self.total.saturating_add(u64::from(self.floor));
+        let tokens = u32::try_from(units.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        if text.is_empty() { 0 } else { tokens.max(1) }
+    }
+}
+
+impl Sink for Tally<'_> {
+    #[inline(always)]
+    fn dense(&mut self, id: usize) {
+        let weight = self.dense.get(id).copied().unwrap_or(0);
+        self.open = self.open.wrapping_add(i32::from(weight));
+    }
+
+    #[inline(always)]
+    fn gram(&mut self, cell: usize) {
+        let weight = self.grams.get(cell).copied().unwrap_or(0);
+        self.open = self.open.wrapping_add(i32::from(weight));
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, floor: u32) {
+        self.floor = self.floor.wrapping_add(floor);
+    }
+
+    #[inline(always)]
+    fn close(&mut self, _end: usize) -> bool {
+        let cost = u32::try_from(self.open).unwrap_or(0).max(self.floor);
+        self.total = self.total.saturating_add(u64::from(cost));
+        self.open = 0;
+        self.floor = 0;
+        self.total > self.stop_above
+    }
+
+    fn paragraph(&mut self) {
+        self.total = self.total.div_ceil(UNIT).saturating_mul(UNIT);
+    }
+}
+
+/// What kind of piece a character belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Lower,
+    Upper,
+    /// A letter without case, or a mark, in a script that puts spaces between words.
+    Letter,
+    /// A letter in a script that does not.
+    Unspaced,
+    Digit,
+    Sign,
+    Space,
+    Newline,
+}
+
+/// The piece being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// None: at the start of the text or of a paragraph, or between pieces.
+    None,
+    /// So many spaces.
+    Space(u32),
+    /// So many line ends.
+    Newline(u32),
+    Word,
+    Digits(u32),
+    /// So many signs.
+    Signs(u32),
+}
+
+struct Walker<'s, S: Sink> {
+    sink: &'s mut S,
+    piece: Piece,
+    /// The last four characters of the piece, 16 bits each, the latest lowest.
+    context: u64,
+    /// Hash of the whole piece.
+    spelling: u64,
+    length: u32,
+    uppers: u32,
+    lower_seen: bool,
+}
+
+/// Reports the pieces of `text` to `sink`; true if the sink stopped it.
+pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
+    let mut walker =
+        Walker { sink, piece: Piece::None, context: 0, spelling: 0, length: 0, uppers: 0, lower_seen: false };
+    for (at, c) in text.char_indices() {
+        if walker.step(at, c) {
+            return true;
+        }
+    }
+    false
+}
+
+impl<S: Sink> Walker<'_, S> {
+    #[inline(always)]
+    fn step(&mut self, at: usize, c: char) -> bool {
+        let (class, kind) = classify(c);
+        match kind {
+            Kind::Lower => {
+                if self.piece != Piece::Word && self.open_word(at) {
+                    return true;
+                }
+                self.lower_seen = true;
+                self.letter(c, class, at)
+            }
+            Kind::Upper => {
+                if self.piece == Piece::Word && self.lower_seen {
+                    if self.close(at) {
+                        return true;
+                    }
+                }
+                if self.piece != Piece::Word && self.open_word(at) {
+                    return true;
+                }
+                self.uppers = self.uppers.wrapping_add(1);
+                self.letter(c, class, at)
+            }
+            Kind::Letter => {
+                if self.piece != Piece::Word && self.open_word(at) {
+                    return true;
+                }
+                self.letter(c, class, at)
+            }
+            Kind::Unspaced => {
+                if self.piece != Piece::Word && self.open_word(at) {
+                    return true;
+                }
+                self.character(c, class);
+                let next = at.saturating_add(c.len_utf8());
+                let stop = self.sink.close(next);
+                stop
+            }
+            Kind::Digit => self.digit(c, class, at),
+            Kind::Sign => self.sign(c, class, at),
+            Kind::Space => self.space(c, at),
+            Kind::Newline => self.newline(c, at),
+        }
+    }
+
+    /// The weights of one character in its place.
+    #[inline(always)]
+    fn character(&mut self, c: char, class: usize) {
+        let place = match self.length {
+            0 => 0,
+            1..=3 => 1,
+            4..=7 => 2,
+            _ => 3,
+        };
+        self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(place));
+        let dropped = self.context >> 48;
+        self.context = self.context << 16 | u64::from(symbol(c));
+        self.sink.gram(cell(self.context & 0xFFFF_FFFF, 2));
+        self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 3));
+        self.sink.gram(cell(self.context, 4));
+        self.sink.gram(cell(self.context ^ dropped.wrapping_mul(0xD6E8_FEB8_6659_FD93), 5));
+        self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
+        self.sink.grow(match c.len_utf8() {
+            1 => 3,
+            2 => 8,
+            3 => 14,
+            _ => 24,
+        });
+        self.length = self.length.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    fn letter(&mut self, c: char, class: usize, at: usize) -> bool {
+        self.character(c, class);
+        if self.length >= PIECE_MAX {
+            self.length = 4;
+            self.uppers = 0;
+            return self.sink.close(at.saturating_add(c.len_utf8()));
+        }
+        false
+    }
+
+    /// Starts a word at byte `at`, taking in the single space or sign before it.
+    #[inline(always)]
+    fn open_word(&mut self, at: usize) -> bool {
+        let start = match self.piece {
+            Piece::Space(1) => {
+                self.reset(Piece::Word);
+                self.context = u64::from(b' ');
+                1
+            }
+            Piece::Space(spaces) => {
+                self.spaces(spaces.saturating_sub(1));
+                if self.close(at.saturating_sub(1)) {
+                    return true;
+                }
+                self.reset(Piece::Word);
+                self.context = u64::from(b' ');
+                1
+            }
+            Piece::Signs(1) if self.length == 1 => {
+                let context = self.context;
+                self.reset(Piece::Word);
+                self.context = context & 0xFFFF;
+                if self.context == u64::from(b'\'') { 2 } else { 3 }
+            }
+            _ => {
+                if self.close(at) {
+                    return true;
+                }
+                self.reset(Piece::Word);
+                0
+            }
+        };
+        self.sink.dense(D_START + start);
+        self.sink.grow(PIECE_FLOOR);
+        false
+    }
+
+    fn digit(&mut self, c: char, class: usize, at: usize) -> bool {
+        match self.piece {
+            Piece::Digits(digits) if digits < 3 => self.piece = Piece::Digits(digits.wrapping_add(1)),
+            Piece::Space(spaces) => {
+                if spaces > 1 {
+                    self.spaces(spaces.saturating_sub(1));
+                    if self.sink.close(at.saturating_sub(1)) {
+                        return true;
+                    }
+                }
+                self.sink.dense(D_SPACE);
+                if self.sink.close(at) {
+                    return true;
+                }
+                self.reset(Piece::Digits(1));
+            }
+            _ => {
+                if self.close(at) {
+                    return true;
+                }
+                self.reset(Piece::Digits(1));
+            }
+        }
+        let first = self.piece == Piece::Digits(1);
+        self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(usize::from(!first)));
+        self.sink.grow(if first { PIECE_FLOOR } else { 0 });
+        false
+    }
+
+    fn sign(&mut self, c: char, class: usize, at: usize) -> bool {
+        match self.piece {
+            Piece::Signs(signs) => self.piece = Piece::Signs(signs.wrapping_add(1)),
+            Piece::Space(spaces) => {
+                if spaces > 1 {
+                    self.spaces(spaces.saturating_sub(1));
+                    if self.close(at.saturating_sub(1)) {
+                        return true;
+                    }
+                }
+                self.reset(Piece::Signs(1));
+                self.context = u64::from(b' ');
+                // Not 0: a sign with a space before it is no prefix of a word.
+                self.length = 1;
+                self.sink.dense(D_START + 5);
+                self.sink.grow(PIECE_FLOOR);
+            }
+            _ => {
+                if self.close(at) {
+                    return true;
+                }
+                self.reset(Piece::Signs(1));
+                self.sink.dense(D_START + 4);
+                self.sink.grow(PIECE_FLOOR);
+            }
+        }
+        self.letter(c, class, at)
+    }
+
+    fn space(&mut self, c: char, at: usize) -> bool {
+        if let Piece::Space(spaces) = self.piece {
+            self.piece = Piece::Space(spaces.saturating_add(1));
+            // A run of 64 spaces or so is a token.
+            if spaces.is_multiple_of(64) {
+                self.sink.dense(D_SPACE + 9);
+                self.sink.grow(PIECE_FLOOR);
+            }
+        } else {
+            if self.close(at) {
+                return true;
+            }
+            self.reset(Piece::Space(1));
+        }
+        self.context = u64::from(symbol(c));
+        false
+    }
+
+    /// The weight of a run of spaces that is a piece of its own.
+    fn spaces(&mut self, spaces: u32) {
+        let bucket = match spaces {
+            0 | 1 => 1,
+            2 => 2,
+            3 => 3,
+            4..=7 => 4,
+            8..=15 => 5,
+            _ => 6,
+        };
+        self.sink.dense(D_SPACE + bucket);
+    }
+
+    fn newline(&mut self, c: char, at: usize) -> bool {
+        if c == '\r' {
+            // Part of the line end that follows; alone it costs nothing worth counting.
+            return false;
+        }
+        match self.piece {
+            Piece::Newline(1) => {
+                // The second line end of a row: a paragraph ends.
+                self.sink.dense(D_BREAK);
+                if self.sink.close(at.saturating_add(1)) {
+                    return true;
+                }
+                self.sink.paragraph();
+                self.reset(Piece::Newline(2));
+                return false;
+            }
+            Piece::Newline(lines) => {
+                self.piece = Piece::Newline(lines.saturating_add(1));
+                if lines.is_multiple_of(16) {
+                    self.sink.grow(UNIT as u32);
+                }
+                return false;
+            }
+            Piece::Signs(_) => {
+                // Signs take the line end after them into their token.
+                self.sink.dense(D_SPACE + 10);
+                self.context = self.context << 16 | u64::from(b'\n');
+                self.sink.gram(cell(self.context & 0xFFFF_FFFF, 2));
+                self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 3));
+                if self.close(at) {
+                    return true;
+                }
+            }
+            Piece::Space(spaces) => {
+                self.spaces(spaces);
+                self.sink.dense(D_SPACE + 11);
+                if self.close(at) {
+                    return true;
+                }
+            }
+            Piece::None | Piece::Word | Piece::Digits(_) => {
+                if self.close(at) {
+                    return true;
+                }
+                self.sink.dense(D_SPACE + 12);
+                if self.sink.close(at.saturating_add(1)) {
+                    return true;
+                }
+            }
+        }
+        self.reset(Piece::Newline(1));
+        false
+    }
+
+    /// Ends the open piece before byte `at`.
+    #[inline(always)]
+    fn close(&mut self, at: usize) -> bool {
+        match self.piece {
+            Piece::None => return false,
+            Piece::Word => {
+                let length = match self.length {
+                    0..=5 => self.length,
+                    6 | 7 => 6,
+                    8 | 9 => 7,
+                    10..=12 => 8,
+                    _ => 9,
+                };
+                let case = match self.uppers {
+                    0 => 0,
+                    1 => 1,
+                    _ if self.lower_seen => 2,
+                    _ => 3,
+                };
+                self.sink.dense(D_END.wrapping_add((length.wrapping_mul(4).wrapping_add(case)) as usize));
+                self.sink.gram(cell(self.context & 0xFFFF_FFFF, 6));
+                self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 7));
+                self.sink.gram(cell(self.spelling, 8));
+            }
+            Piece::Signs(_) => self.sink.gram(cell(self.spelling, 9)),
+            Piece::Digits(_) | Piece::Newline(_) | Piece::Space(_) => {}
+        }
+        self.piece = Piece::None;
+        self.sink.close(at)
+    }
+
+    #[inline(always)]
+    fn reset(&mut self, piece: Piece) {
+        self.piece = piece;
+        self.context = 0;
+        self.spelling = 0;
+        self.length = 0;
+        self.uppers = 0;
+        self.lower_seen = false;
+    }
+}
+
+/// A character in 16 bits.
+#[inline(always)]
+fn symbol(c: char) -> u16 {
+    let code = u32::from(c);
+    (code ^ code >> 11 & 0xFFE0) as u16
+}
+
+/// The n-gram table cell for `key`, an n-gram of kind `order`.
+#[inline(always)]
+fn cell(key: u64, order: u64) -> usize {
+    let mixed = (key ^ order << 60).wrapping_add(order).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> (64 - GRAM_BITS)) as usize
+}
+
+/// The dense class of a character, and its kind.
+#[inline(always)]
+fn classify(c: char) -> (usize, Kind) {
+    match c {
+        'a'..='z' => (0, Kind::Lower),
+        'A'..='Z' => (1, Kind::Upper),
+        ' ' | '\t' | '\u{b}' | '\u{c}' => (2, Kind::Space),
+        '\n' | '\r' => (2, Kind::Newline),
+        '0'..='9' => (3, Kind::Digit),
+        '\0'..='\x7f' => (4, Kind::Sign),
+        _ => classify_wide(c),
+    }
+}
+
+/// [`classify`] beyond ASCII: the last range that begins at or before the character.
+fn classify_wide(c: char) -> (usize, Kind) {
+    let code = u32::from(c);
+    let index = RANGES.partition_point(|range| range.0 <= code).saturating_sub(1);
+    let Some(&(start, class, how)) = RANGES.get(index) else {
+        return (5, Kind::Sign);
+    };
+    let class = usize::from(class);
+    let cased = |upper: bool| if upper { Kind::Upper } else { Kind::Lower };
+    let kind = match how {
+        How::Lower => Kind::Lower,
+        How::Upper => Kind::Upper,
+        How::Letter => Kind::Letter,
+        How::Unspaced => Kind::Unspaced,
+        How::Digit => Kind::Digit,
+        How::Sign => Kind::Sign,
+        How::Space => Kind::Space,
+        How::EvenUpper => cased(code & 1 == 0),
+        How::OddUpper => cased(code & 1 == 1),
+        How::Indic => match code.wrapping_sub(start) {
+            0x64 | 0x65 | 0x70 => Kind::Sign,
+            0x66..=0x6F => Kind::Digit,
+            _ => Kind::Letter,
+        },
+    };
+    (class, kind)
+}
+
+/// How the characters of a range are told apart.
+#[derive(Clone, Copy)]
+enum How {
+    Lower,
+    Upper,
+    Letter,
+    Unspaced,
+    Digit,
+    Sign,
+    Space,
+    /// Capitals at even code points, small letters at odd ones.
+    EvenUpper,
+    /// The other way round.
+    OddUpper,
+    /// A block of 128 laid out as ISCII has it: digits at 0x66, dandas before them.
+    Indic,
+}
+
+include!("heuristic_ranges.in");
