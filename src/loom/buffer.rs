@@ -193,8 +193,14 @@ impl Page<'_, '_> {
         }
         let room_beside_recent = room.saturating_sub(self.tokens(recent, len));
         let head = self.head_within(recent, room_beside_recent.min(room / 2));
-        let mut kept = self.tail_within(head, len).or_else(|| self.tail_within(0, len))?;
+        // Joining can cost more than the parts: where the head then leaves too little room, it is given up.
+        let beside_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent);
+        let mut kept = beside_head.or_else(|| self.tail_within(0, len))?;
         let wider = |more: usize| self.head_at((kept.head + more).min(kept.tail));
+        // The working buffer goes last: while it is cut, nothing before it takes room.
+        if kept.tail > self.source.working {
+            return Some(kept);
+        }
         let gap = (kept.tail - kept.head).saturating_sub(1);
         let grown =
             fit::largest(0, gap, self.draft.limit, |more| self.cost(KeptText { head: wider(more), tail: kept.tail }));

@@ -1,3 +1,11 @@
 //! The integration tests: one binary, one module for each subject.
 
-mod smoke;
+mod buffer;
+mod dialogue;
+mod generate;
+mod golden;
+mod model;
+mod path;
+mod recount;
+mod selection;
+mod tidy;

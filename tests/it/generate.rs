@@ -1,0 +1,228 @@
+//! Random trees and options, with everything the rules speak of.
+
+use ctxweave::Limits;
+use ctxweave::loom::{
+    Annotations, Author, Block, Edge, EdgeKind, Node, Options, Preferences, Source, SourceRole, StartOn, Strategy as Cut,
+    SystemPlacement, Tree, TreeSettings,
+};
+use ctxweave::prompt::Role;
+use ctxweave::tokens::{Counter, Heuristic};
+use proptest::prelude::*;
+use serde_json::json;
+use std::sync::LazyLock;
+
+/// A tree and what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub tree: Tree,
+    pub options: Options,
+    pub counter: &'static dyn Counter,
+}
+
+/// The reference tokenizer, which keeps its word about paragraph breaks except before a slash.
+#[derive(Debug)]
+struct O200k;
+
+static O200K: LazyLock<tiktoken_rs::CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
+
+impl Counter for O200k {
+    fn name(&self) -> &str {
+        "o200k_base"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        u32::try_from(O200K.encode_ordinary(text).len()).unwrap()
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        !next.starts_with('/')
+    }
+}
+
+/// A counter of a caller's own, of which nothing is known: rounding makes it cost less to join than to keep apart.
+#[derive(Debug)]
+struct Quarters;
+
+impl Counter for Quarters {
+    fn name(&self) -> &str {
+        "quarters"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        u32::try_from(text.len().div_ceil(4)).unwrap()
+    }
+}
+
+pub const COUNTERS: [&dyn Counter; 3] = [&Heuristic, &O200k, &Quarters];
+
+/// Texts that are awkward in one way or another.
+pub fn text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "a", "the", "context", "tokens,", "done.", "/path", "/", "?!", "42", "1234567", "naïve", "漢字かな", "ไทย", "עברית",
+        "👨‍👩‍👧‍👦", "🇳🇱", "e\u{301}", "\r\n", "\n\n", "\n", "  ", "\t", "\u{feff}", "\u{200b}", "<|endoftext|>", "{\"k\":1}",
+        "unbelievable", "Supercalifragilisticexpialidocious", "fn main() {}", "\u{2028}", "\u{0}",
+    ]);
+    let words = |range| prop::collection::vec(word.clone(), range).prop_map(|words| words.join(" "));
+    prop_oneof![
+        8 => words(1..12usize),
+        2 => words(12..60usize),
+        1 => Just("x".repeat(90)),
+        1 => Just(" \n\t ".to_owned()),
+    ]
+}
+
+/// One step of a conversation.
+#[derive(Clone, Debug)]
+enum Piece {
+    Say { author: Author, text: String, mark: u8, extras: u8 },
+    Act { thought: bool, calls: usize, together: bool, spoken: Option<String>, results: Vec<String>, broken: u8 },
+    Look { alt: String },
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    let author = prop_oneof![Just(Author::Human), Just(Author::Model)];
+    let say = (author, text(), 0..12u8, 0..10u8).prop_map(|(author, text, mark, extras)| Piece::Say { author, text, mark, extras });
+    let act = (any::<bool>(), 1..4usize, any::<bool>(), prop::option::of(text()), prop::collection::vec(text(), 3), 0..8u8)
+        .prop_map(|(thought, calls, together, spoken, results, broken)| Piece::Act { thought, calls, together, spoken, results, broken });
+    let look = text().prop_map(|alt| Piece::Look { alt });
+    prop_oneof![6 => say, 2 => act, 1 => look]
+}
+
+#[derive(Default)]
+struct Grower {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    path: Vec<String>,
+    calls: usize,
+}
+
+impl Grower {
+    fn node(&mut self, author: Author, content: Vec<Block>, mark: u8) -> String {
+        let id = format!("n{}", self.nodes.len());
+        self.nodes.push(Node {
+            id: id.clone(),
+            content,
+            author,
+            created_at: None,
+            edited_from: None,
+            excluded: mark == 1,
+            pruned: mark == 2,
+        });
+        id
+    }
+
+    fn grow(&mut self, author: Author, content: Vec<Block>, mark: u8, extras: u8) {
+        let id = self.node(author, content, mark);
+        if let Some(last) = self.path.last().cloned() {
+            let mut sources = vec![Source { node: last.clone(), role: SourceRole::Primary }];
+            if extras == 1 {
+                let context = self.node(Author::Human, vec![Block::Text(format!("context of {id}"))], 0);
+                sources.push(Source { node: context, role: SourceRole::Context });
+            }
+            if extras == 2 {
+                let instruction = self.node(Author::Human, vec![Block::Text(format!("obey {id}"))], 0);
+                sources.insert(0, Source { node: instruction, role: SourceRole::Instruction });
+            }
+            self.edges.push(Edge { id: format!("e-{id}"), sources, target: id.clone(), kind: EdgeKind::Continuation });
+        }
+        if extras == 3 {
+            let remark = self.node(author, vec![Block::Text(format!("remark on {id}"))], 0);
+            let sources = vec![Source { node: id.clone(), role: SourceRole::Primary }];
+            self.edges.push(Edge { id: format!("r-{id}"), sources, target: remark, kind: EdgeKind::Annotation });
+        }
+        self.path.push(id);
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        match piece {
+            Piece::Say { author, text, mark, extras } => self.grow(author, vec![Block::Text(text)], mark, extras),
+            Piece::Look { alt } => {
+                let image = Block::Image {
+                    reference: "img".to_owned(),
+                    mime_type: "image/png".to_owned(),
+                    width: Some(300),
+                    height: Some(200),
+                    alt_text: Some(alt.clone()),
+                };
+                self.grow(Author::Human, vec![Block::Text(alt), image, Block::Text("What is it?".to_owned())], 0, 0);
+            }
+            Piece::Act { thought, calls, together, spoken, results, broken } => {
+                let think = || Block::Reasoning { text: "Let me think about it.".to_owned(), signature: None };
+                if thought {
+                    self.grow(Author::Model, vec![think()], 0, 0);
+                }
+                let ids: Vec<String> = (0..calls).map(|at| format!("call{}", self.calls + at)).collect();
+                self.calls += calls;
+                let call = |id: &String| Block::ToolCall {
+                    id: id.clone(),
+                    name: "look_up".to_owned(),
+                    arguments: json!({ "query": "weather", "limit": 3 }),
+                };
+                let content = spoken.map(Block::Text).into_iter().chain(ids.iter().map(call)).collect();
+                self.grow(Author::Model, content, u8::from(broken == 1), 0);
+                let result = |(id, text): (&String, &String)| Block::ToolResult {
+                    tool_call_id: id.clone(),
+                    content: vec![Block::Text(text.clone())],
+                    is_error: None,
+                };
+                let mut answers: Vec<Block> = ids.iter().zip(&results).map(result).collect();
+                if broken == 2 {
+                    answers.pop();
+                }
+                if together {
+                    self.grow(Author::Human, answers, u8::from(broken == 3), 0);
+                } else {
+                    for (at, answer) in answers.into_iter().enumerate() {
+                        self.grow(Author::Model, vec![answer], u8::from(broken == 3 && at == 0), 0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn preferences() -> impl Strategy<Value = Preferences> {
+    let strategy = prop::sample::select(vec![Cut::TruncateMiddle, Cut::RollingWindow]);
+    let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
+    let quantum = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
+    let start = prop::option::of(prop::sample::select(vec![StartOn::Any, StartOn::User]));
+    (strategy, prop::option::of(0..7u32), 0..20u32, marker, quantum, start).prop_map(
+        |(strategy, recent, buffer, marker, quantum, start_on)| Preferences {
+            truncation_strategy: Some(strategy),
+            minimum_recent_nodes: recent.map(f64::from),
+            token_buffer: Some(buffer.into()),
+            truncation_marker: marker.map(str::to_owned),
+            cut_quantum: quantum,
+            start_on,
+        },
+    )
+}
+
+/// A random case. The window is often smaller than the conversation, and sometimes far too small.
+pub fn case() -> impl Strategy<Value = Case> {
+    let pieces = prop::collection::vec(piece(), 1..14);
+    let window = prop_oneof![4 => 60..700u32, 1 => 21..60u32, 1 => Just(100_000u32)];
+    let system = prop::option::of(text());
+    let counter = prop::sample::select(COUNTERS.to_vec());
+    (pieces, window, preferences(), system, any::<[bool; 4]>(), counter, text()).prop_map(
+        |(pieces, window, preferences, system, [annotations, in_messages, media, whole_system], counter, working)| {
+            let mut grower = Grower::default();
+            pieces.into_iter().for_each(|piece| grower.piece(piece));
+            let mut options = Options::from_tip(grower.path.last().unwrap(), window);
+            options.preferences = preferences;
+            options.annotations = if annotations { Annotations::All } else { Annotations::None };
+            options.system_prompt = system;
+            options.working_buffer = working;
+            if in_messages {
+                options.system_placement = SystemPlacement::Message(Role::System);
+            }
+            if media {
+                options.media.insert("img".to_owned(), ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned()));
+                options.image = ctxweave::prompt::ImageRule::Flat(30);
+            }
+            let settings = TreeSettings { buffer_mode_system_context: whole_system, ..TreeSettings::default() };
+            let tree = Tree::new(settings, grower.nodes, grower.edges, &Limits::default()).unwrap();
+            Case { tree, options, counter }
+        },
+    )
+}

@@ -1,0 +1,342 @@
+//! A naive model of the strategies, written for clarity: it renders every candidate and counts it anew. The real thing
+//! must agree with it on every random tree.
+
+use std::collections::BTreeSet;
+
+use ctxweave::loom::{Block, Options, StartOn, Strategy as Cut, Tree, assemble_dialogue};
+use ctxweave::tokens::Counter;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::generate::{Case, case};
+use crate::recount;
+
+/// A node of the conversation as the report of an uncut assembly has it: its id, its role, its parts.
+struct Entry {
+    id: String,
+    role: String,
+    parts: Vec<Value>,
+}
+
+pub struct Model<'a> {
+    options: &'a Options,
+    counter: &'a dyn Counter,
+    system: String,
+    entries: Vec<Entry>,
+    /// Indices where units begin, and the end.
+    units: Vec<usize>,
+    limit: u64,
+}
+
+/// What the model expects.
+#[derive(Debug, PartialEq)]
+pub enum Expected {
+    /// Entries `0..head` and `tail..` are kept.
+    Keep { head: usize, tail: usize, messages: Vec<Value> },
+    /// Not even one unit fits.
+    LastResort,
+}
+
+impl<'a> Model<'a> {
+    /// Takes the nodes one at a time from the tree, so that nothing of the real merging is used.
+    pub fn new(case: &'a Case) -> Self {
+        let mut options = case.options.clone();
+        options.context_window = 1e9;
+        let whole = assemble_dialogue(&case.tree, &options, case.counter).unwrap();
+        let whole = serde_json::to_value(&whole).unwrap();
+        let messages = whole["messages"].as_array().unwrap();
+        let first = &messages.first().map_or(Value::Null, |message| message["role"].clone());
+        let system = match first.as_str() {
+            Some("system") => messages[0]["content"].as_str().unwrap(),
+            _ => whole["system"].as_str().unwrap_or(""),
+        };
+        let broken = broken_blocks(&case.tree, &whole);
+        let mut entries = Vec::new();
+        for message in messages.iter().filter(|message| message["role"] != "system") {
+            for id in message["nodeIds"].as_array().unwrap() {
+                let id = id.as_str().unwrap().to_owned();
+                let parts = parts(&case.tree, &id, &case.options, &broken);
+                entries.push(Entry { role: message["role"].as_str().unwrap().to_owned(), parts, id });
+            }
+        }
+        let units = units(&entries);
+        let buffer = case.options.preferences.token_buffer.unwrap();
+        let limit = (case.options.context_window - buffer) as u64;
+        Self { options: &case.options, counter: case.counter, system: system.to_owned(), entries, units, limit }
+    }
+
+    fn marker(&self, count: usize) -> String {
+        let marker = self.options.preferences.truncation_marker.as_deref().unwrap_or("[… {count} earlier nodes omitted …]");
+        marker.replace("{count}", &count.to_string()).trim().to_owned()
+    }
+
+    fn render(&self, head: usize, tail: usize, marker: bool) -> Vec<Value> {
+        let mut messages: Vec<(String, Vec<Value>, Vec<String>)> = Vec::new();
+        let mut say = |role: &str, parts: &[Value], id: Option<&str>| {
+            if messages.last().is_none_or(|last| last.0 != role) {
+                messages.push((role.to_owned(), Vec::new(), Vec::new()));
+            }
+            let last = messages.last_mut().unwrap();
+            for part in parts {
+                let joins = part["type"] == "text" && last.1.last().is_some_and(|before| before["type"] == "text");
+                if joins {
+                    let before = last.1.last_mut().unwrap();
+                    before["text"] = json!(format!("{}\n\n{}", before["text"].as_str().unwrap(), part["text"].as_str().unwrap()));
+                } else {
+                    last.1.push(part.clone());
+                }
+            }
+            last.2.extend(id.map(str::to_owned));
+        };
+        for entry in &self.entries[..head] {
+            say(&entry.role, &entry.parts, Some(&entry.id));
+        }
+        let text = self.marker(tail - head);
+        if marker && !text.is_empty() {
+            say("user", &[json!({ "type": "text", "text": text })], None);
+        }
+        for entry in &self.entries[tail..] {
+            say(&entry.role, &entry.parts, Some(&entry.id));
+        }
+        let finish = |(role, parts, ids): (String, Vec<Value>, Vec<String>)| {
+            let content = match parts.as_slice() {
+                [part] if part["type"] == "text" => part["text"].clone(),
+                _ => Value::Array(parts),
+            };
+            json!({ "role": role, "content": content, "nodeIds": ids })
+        };
+        messages.into_iter().map(finish).collect()
+    }
+
+    fn fixed(&self) -> u64 {
+        let in_messages = self.options.system_placement != ctxweave::loom::SystemPlacement::Field;
+        let message = if in_messages && !self.system.is_empty() { self.options.overhead.per_message } else { 0 };
+        u64::from(self.counter.count(&self.system)) + self.options.overhead.per_request + message
+    }
+
+    fn messages_cost(&self, messages: &[Value]) -> u64 {
+        let said: u64 = messages.iter().map(|message| recount::content(&message["content"], self.options, self.counter)).sum();
+        said + self.options.overhead.per_message * messages.len() as u64
+    }
+
+    pub fn cost(&self, head: usize, tail: usize, marker: bool) -> u64 {
+        self.fixed() + self.messages_cost(&self.render(head, tail, marker))
+    }
+
+    /// What SPEC §1 "Strategies" says, step by step.
+    pub fn expect(&self) -> Expected {
+        let all = self.entries.len();
+        let total = self.cost(all, all, false);
+        if total <= self.limit {
+            return self.keep(all, all, false);
+        }
+        match self.options.preferences.truncation_strategy.unwrap() {
+            Cut::TruncateMiddle => self.middle(total),
+            Cut::RollingWindow => self.rolling(total),
+            Cut::StopAtLimit => panic!("not generated"),
+        }
+    }
+
+    fn keep(&self, head: usize, tail: usize, marker: bool) -> Expected {
+        Expected::Keep { head, tail, messages: self.render(head, tail, marker) }
+    }
+
+    fn quantum(&self) -> u64 {
+        self.options.preferences.cut_quantum.unwrap_or(0.0) as u64
+    }
+
+    fn middle(&self, total: u64) -> Expected {
+        let unit = |at: usize| self.units[at];
+        let count = self.units.len() - 1;
+        let fits = |head: usize, tail: usize| self.cost(unit(head), unit(tail), true) <= self.limit;
+        let minimum = self.options.preferences.minimum_recent_nodes.unwrap_or(4.0) as usize;
+        // The protected tail: whole units that hold the last `minimum` nodes, shrunk from its old end down to one unit.
+        let mut protected = count - 1;
+        while protected > 1 && self.entries.len() - unit(protected) < minimum {
+            protected -= 1;
+        }
+        while protected < count - 1 && !fits(0, protected) {
+            protected += 1;
+        }
+        if count < 2 || !fits(0, protected) {
+            return Expected::LastResort;
+        }
+        let marker_alone = if self.marker(0).is_empty() {
+            0
+        } else {
+            u64::from(self.counter.count(&self.marker(0))) + self.options.overhead.per_message
+        };
+        let half = self.limit.saturating_sub(self.fixed() + marker_alone) / 2;
+        let head_cost = |head: usize| self.messages_cost(&self.render(unit(head), self.entries.len(), false));
+        if self.quantum() > 0 {
+            let mut head = 0;
+            while head + 1 < protected && head_cost(head + 1) <= half {
+                head += 1;
+            }
+            let target = (total - self.limit).div_ceil(self.quantum()) * self.quantum();
+            let mut tail = head + 1;
+            while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), true)) < target {
+                tail += 1;
+            }
+            if fits(head, tail) {
+                return self.keep(unit(head), unit(tail), true);
+            }
+        }
+        let (mut head, mut tail) = (0, protected);
+        while head + 1 < protected && head_cost(head + 1) <= half && fits(head + 1, protected) {
+            head += 1;
+        }
+        loop {
+            let before = (head, tail);
+            while tail > head + 1 && fits(head, tail - 1) {
+                tail -= 1;
+            }
+            while head + 1 < tail && fits(head + 1, tail) {
+                head += 1;
+            }
+            if before == (head, tail) {
+                return self.keep(unit(head), unit(tail), true);
+            }
+        }
+    }
+
+    fn rolling(&self, total: u64) -> Expected {
+        let unit = |at: usize| self.units[at];
+        let count = self.units.len() - 1;
+        let cost = |tail: usize| self.cost(0, unit(tail), false);
+        if cost(count - 1) > self.limit {
+            return Expected::LastResort;
+        }
+        let mut tail = count - 1;
+        while tail > 0 && cost(tail - 1) <= self.limit {
+            tail -= 1;
+        }
+        if self.quantum() > 0 {
+            let target = (total - self.limit).div_ceil(self.quantum()) * self.quantum();
+            let enough = (tail..count).find(|&at| total.saturating_sub(cost(at)) >= target && cost(at) <= self.limit);
+            tail = enough.unwrap_or(tail);
+        }
+        if self.options.preferences.start_on == Some(StartOn::User) {
+            tail = (tail..count).find(|&at| self.entries[unit(at)].role == "user").unwrap_or(tail);
+        }
+        self.keep(0, unit(tail), false)
+    }
+}
+
+/// Calls and results that the assembly left out, by call id: those named in its diagnostics.
+fn broken_blocks(tree: &Tree, whole: &Value) -> BTreeSet<String> {
+    let mut sent: BTreeSet<String> = BTreeSet::new();
+    for message in whole["messages"].as_array().unwrap() {
+        for part in message["content"].as_array().into_iter().flatten() {
+            sent.extend(part["toolCallId"].as_str().or(part["id"].as_str()).map(str::to_owned));
+        }
+    }
+    let ids = tree.nodes().iter().flat_map(|node| &node.content).filter_map(|block| match block {
+        Block::ToolCall { id, .. } => Some(id.clone()),
+        Block::ToolResult { tool_call_id, .. } => Some(tool_call_id.clone()),
+        _ => None,
+    });
+    ids.filter(|id| !sent.contains(id)).collect()
+}
+
+fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<String>) -> Vec<Value> {
+    let node = tree.node(id).unwrap();
+    let mut parts: Vec<Value> = Vec::new();
+    let text = |parts: &mut Vec<Value>, text: &str| match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last["type"] == "text" => last["text"] = json!(format!("{}\n\n{text}", last["text"].as_str().unwrap())),
+        _ => parts.push(json!({ "type": "text", "text": text })),
+    };
+    for block in &node.content {
+        match block {
+            Block::Text(said) => text(&mut parts, said.trim()),
+            Block::Image { reference, mime_type, width, height, alt_text } if options.media.is_empty() => {
+                let _ = (reference, mime_type, width, height);
+                let alt = alt_text.as_deref().unwrap().trim();
+                let stand_in = if alt.is_empty() { "[image]".to_owned() } else { format!("[image: {alt}]") };
+                text(&mut parts, &stand_in);
+            }
+            Block::Image { reference, mime_type, width, height, alt_text } => parts.push(json!({
+                "type": "image", "ref": reference, "mimeType": mime_type, "width": width, "height": height,
+                "altText": alt_text, "data": "iVBORw0KGgo=",
+            })),
+            Block::ToolCall { id, .. } if broken.contains(id) => {}
+            Block::ToolCall { id, name, arguments } => {
+                parts.push(json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments }));
+            }
+            Block::ToolResult { tool_call_id, .. } if broken.contains(tool_call_id) => {}
+            Block::ToolResult { tool_call_id, content, .. } => {
+                let [Block::Text(answer)] = content.as_slice() else { panic!() };
+                parts.push(json!({ "type": "toolResult", "toolCallId": tool_call_id, "content": answer }));
+            }
+            Block::Reasoning { text, .. } => parts.push(json!({ "type": "reasoning", "text": text })),
+            Block::Audio { .. } => panic!(),
+        }
+    }
+    parts
+}
+
+/// Two neighbours are of one unit when a call before the gap has its result after it, or reasoning before it led, within
+/// the model's turn, to a call after it.
+fn units(entries: &[Entry]) -> Vec<usize> {
+    let ids = |entry: &Entry, kind: &str, key: &str| -> Vec<String> {
+        let of_kind = entry.parts.iter().filter(|part| part["type"] == kind);
+        of_kind.map(|part| part[key].as_str().unwrap().to_owned()).collect()
+    };
+    let together = |gap: usize| {
+        let pair = entries[..gap].iter().flat_map(|entry| ids(entry, "toolCall", "id")).any(|call| {
+            entries[gap..].iter().any(|entry| ids(entry, "toolResult", "toolCallId").contains(&call))
+        });
+        // The first call after the gap, with nothing but the model speaking in between, and thoughts before the gap.
+        let next = (gap..entries.len()).take_while(|&at| entries[at].role == "assistant").find(|&at| !ids(&entries[at], "toolCall", "id").is_empty());
+        let thought = next.is_some() && {
+            let turn = entries[..gap].iter().rev().take_while(|entry| entry.role == "assistant" && ids(entry, "toolCall", "id").is_empty());
+            turn.into_iter().any(|entry| entry.parts.iter().any(|part| part["type"] == "reasoning"))
+        };
+        pair || thought
+    };
+    let inner = (1..entries.len()).filter(|&gap| !together(gap));
+    std::iter::once(0).take(usize::from(!entries.is_empty())).chain(inner).chain([entries.len()]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_model_agrees(case in case()) {
+        let result = assemble_dialogue(&case.tree, &case.options, case.counter);
+        let Ok(result) = result else { return Ok(()) };
+        let result = serde_json::to_value(&result).unwrap();
+        let model = Model::new(&case);
+        let messages: Vec<Value> = result["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system").cloned().collect();
+        match model.expect() {
+            Expected::Keep { messages: expected, .. } => prop_assert_eq!(messages, expected),
+            Expected::LastResort => {
+                let report = &result["report"];
+                prop_assert!(!report["cut"]["partialNodeIds"].as_array().unwrap().is_empty());
+            }
+        }
+    }
+
+    /// SPEC §1: neither neighbour of the removed run could be put back within the limit.
+    #[test]
+    fn cuts_are_maximal(mut case in case()) {
+        case.options.preferences.cut_quantum = None;
+        case.options.preferences.start_on = None;
+        let Ok(result) = assemble_dialogue(&case.tree, &case.options, case.counter) else { return Ok(()) };
+        let Some(cut) = &result.report.cut else { return Ok(()) };
+        if !cut.partial_node_ids.is_empty() {
+            return Ok(());
+        }
+        let model = Model::new(&case);
+        let marker = case.options.preferences.truncation_strategy == Some(Cut::TruncateMiddle);
+        let (head, tail) = (cut.position, cut.position + cut.node_ids.len());
+        let at = |index: usize| model.units.iter().position(|&start| start == index).unwrap();
+        if marker && at(head) + 1 < at(tail) {
+            prop_assert!(model.cost(model.units[at(head) + 1], tail, marker) > model.limit);
+        }
+        if at(tail) > at(head) + usize::from(marker) {
+            prop_assert!(model.cost(head, model.units[at(tail) - 1], marker) > model.limit);
+        }
+    }
+}
