@@ -47,7 +47,7 @@ limits! {
     path_nodes, "pathNodes", 200_000, "Nodes on one path, sources and annotations included.";
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
-    json_depth, "jsonDepth", 64, "Depth of nested content blocks and of JSON in tool arguments; 100 at most.";
+    json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the

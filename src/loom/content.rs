@@ -112,7 +112,8 @@ impl Reader<'_> {
             return Err(self.wrong(&format!("{at}.blocks"), "a list of blocks"));
         };
         for (index, block) in inner.into_iter().enumerate() {
-            self.content(block, &format!("{at}.blocks[{index}]"), depth.saturating_add(1), blocks)?;
+            // A list and a block: two levels of JSON.
+            self.content(block, &format!("{at}.blocks[{index}]"), depth.saturating_add(2), blocks)?;
         }
         Ok(())
     }

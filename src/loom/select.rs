@@ -101,9 +101,11 @@ impl Selector<'_> {
             if link.role == SourceRole::Context {
                 self.add(link.node, NodePart::Context, Role::User, self.exclusion(node));
             } else {
-                let in_scope = current || self.options.instruction_scope == InstructionScope::Path;
-                let scope = (!in_scope).then_some((Fate::Skipped, Reason::InstructionScope));
-                let left_out = scope.or_else(|| left_out_by_mark(node)).or_else(|| self.silent(node));
+                if !current && self.options.instruction_scope == InstructionScope::Generation {
+                    self.passed_over.push((link.node, NodePart::Instruction));
+                    continue;
+                }
+                let left_out = left_out_by_mark(node).or_else(|| self.silent(node));
                 self.add(link.node, NodePart::Instruction, Role::System, left_out);
             }
         }
@@ -140,6 +142,7 @@ impl Selector<'_> {
             }
             let left_out = match part {
                 NodePart::Version => (Fate::Skipped, Reason::OtherVersion),
+                NodePart::Instruction => (Fate::Skipped, Reason::InstructionScope),
                 _ => left_out_by_mark(self.tree.at(node)).unwrap_or((Fate::Excluded, Reason::Annotation)),
             };
             self.add(node, part, Role::User, Some(left_out));

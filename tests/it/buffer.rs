@@ -21,7 +21,11 @@ fn whole(case: &Case) -> String {
     let mut case = case.clone();
     case.options.context_window = 1e9;
     let result = assemble_buffer(&case.tree, &case.options, case.counter).unwrap();
-    let kept = result.report.nodes.iter().filter(|row| row.fate == Fate::Kept && row.part != ctxweave::loom::NodePart::Instruction);
+    let kept = result
+        .report
+        .nodes
+        .iter()
+        .filter(|row| row.fate == Fate::Kept && row.part != ctxweave::loom::NodePart::Instruction);
     let nodes: String = kept.map(|row| text_of(&case, row.node_id)).collect();
     nodes + &case.options.working_buffer
 }
@@ -129,7 +133,11 @@ proptest! {
 }
 
 fn story(texts: &[&str]) -> Value {
-    let nodes: Vec<Value> = texts.iter().enumerate().map(|(at, text)| json!({ "id": format!("n{at}"), "content": text, "authorType": "human" })).collect();
+    let nodes: Vec<Value> = texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| json!({ "id": format!("n{at}"), "content": text, "authorType": "human" }))
+        .collect();
     let edge = |at: usize| json!({ "id": format!("e{at}"), "sources": [{ "nodeId": format!("n{}", at - 1) }], "targetNodeId": format!("n{at}") });
     let edges: Vec<Value> = (1..texts.len()).map(edge).collect();
     json!({ "nodes": nodes, "edges": edges })
@@ -143,7 +151,8 @@ fn assemble(request: Value) -> Result<Value, ctxweave::Error> {
 fn the_system_context_is_off_by_default() {
     let mut tree = story(&["Once upon a time"]);
     tree["systemContext"] = json!("Write well.");
-    let request = |tree: &Value| json!({ "tree": tree, "tip": "n0", "contextWindow": 5000, "workingBuffer": ", there was" });
+    let request =
+        |tree: &Value| json!({ "tree": tree, "tip": "n0", "contextWindow": 5000, "workingBuffer": ", there was" });
     let off = assemble(request(&tree)).unwrap();
     assert_eq!(off["document"], "Once upon a time, there was");
     assert_eq!(off.get("system"), None);

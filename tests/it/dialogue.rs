@@ -156,7 +156,11 @@ proptest! {
 /// A chain of nodes n0, n1, … of alternating authors.
 fn chain(texts: &[&str]) -> Value {
     let author = |at: usize| if at.is_multiple_of(2) { "human" } else { "model" };
-    let nodes: Vec<Value> = texts.iter().enumerate().map(|(at, text)| json!({ "id": format!("n{at}"), "content": text, "authorType": author(at) })).collect();
+    let nodes: Vec<Value> = texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| json!({ "id": format!("n{at}"), "content": text, "authorType": author(at) }))
+        .collect();
     let edge = |at: usize| json!({ "id": format!("e{at}"), "sources": [{ "nodeId": format!("n{}", at - 1) }], "targetNodeId": format!("n{at}") });
     let edges: Vec<Value> = (1..texts.len()).map(edge).collect();
     json!({ "nodes": nodes, "edges": edges })
@@ -170,7 +174,9 @@ fn assemble(request: Value) -> Result<Value, Error> {
 #[test]
 fn a_quantised_cut_stays_put() {
     let words = "All work and no play makes Jack a dull boy, and so on it goes for a line or two more. ".repeat(3);
-    for (strategy, quantum, most) in [("truncateMiddle", 1000, 8), ("rollingWindow", 1000, 8), ("truncateMiddle", 0, 80), ("rollingWindow", 0, 80)] {
+    for (strategy, quantum, most) in
+        [("truncateMiddle", 1000, 8), ("rollingWindow", 1000, 8), ("truncateMiddle", 0, 80), ("rollingWindow", 0, 80)]
+    {
         let mut cuts = BTreeSet::new();
         let mut turns = 0;
         for length in 60..140 {
@@ -178,7 +184,8 @@ fn a_quantised_cut_stays_put() {
             let result = assemble(json!({
                 "tree": tree, "tip": format!("n{}", length - 1), "contextWindow": 4000,
                 "preferences": { "truncationStrategy": strategy, "cutQuantum": quantum, "tokenBuffer": 0 },
-            })).unwrap();
+            }))
+            .unwrap();
             if let Some(cut) = result["report"]["cut"].as_object() {
                 turns += 1;
                 cuts.insert((cut["position"].as_u64(), cut["nodeIds"].as_array().unwrap().len()));
@@ -199,7 +206,8 @@ fn stop_at_limit_says_what_each_node_costs() {
     let details = error.details();
     let (limit, required) = (details["limit"].as_u64().unwrap(), details["required"].as_u64().unwrap());
     assert_eq!((limit, details["overBy"].as_u64().unwrap()), (20, required - limit));
-    let ids: Vec<_> = details["nodes"].as_array().unwrap().iter().map(|node| node["nodeId"].as_str().unwrap()).collect();
+    let ids: Vec<_> =
+        details["nodes"].as_array().unwrap().iter().map(|node| node["nodeId"].as_str().unwrap()).collect();
     assert_eq!(ids, ["n0", "n1", "n2"]);
 }
 
@@ -239,7 +247,9 @@ fn the_last_resort_cuts_the_newest_text() {
 #[test]
 fn budgets_are_checked() {
     let tree = chain(&["hello"]);
-    let with = |window: Value, preferences: Value| assemble(json!({ "tree": tree, "tip": "n0", "contextWindow": window, "preferences": preferences }));
+    let with = |window: Value, preferences: Value| {
+        assemble(json!({ "tree": tree, "tip": "n0", "contextWindow": window, "preferences": preferences }))
+    };
     for (window, preferences) in [
         (json!(0), json!({ "tokenBuffer": 0 })),
         (json!(1024), json!({})),
@@ -258,7 +268,10 @@ fn budgets_are_checked() {
     let tree = Tree::new(Default::default(), vec![], vec![], &Default::default()).unwrap();
     let mut options = Options::from_tip("n0", 1);
     options.context_window = f64::NAN;
-    assert_eq!(assemble_dialogue(&tree, &options, &ctxweave::tokens::Heuristic).unwrap_err().code(), Code::InvalidBudget);
+    assert_eq!(
+        assemble_dialogue(&tree, &options, &ctxweave::tokens::Heuristic).unwrap_err().code(),
+        Code::InvalidBudget
+    );
 }
 
 /// SPEC §1 "Preferences": request over tree over app over defaults, field by field.
@@ -270,11 +283,15 @@ fn preferences_resolve_field_by_field() {
         "tree": tree, "tip": "n0", "contextWindow": 5000,
         "preferences": { "truncationStrategy": "stopAtLimit" },
         "appPreferences": { "truncationStrategy": "truncateMiddle", "tokenBuffer": 7, "minimumRecentNodes": 9 },
-    })).unwrap();
-    assert_eq!(result["report"]["preferences"], json!({
-        "truncationStrategy": "stopAtLimit", "minimumRecentNodes": 9, "tokenBuffer": 200,
-        "truncationMarker": "[… {count} earlier nodes omitted …]", "cutQuantum": 0, "startOn": "any",
-    }));
+    }))
+    .unwrap();
+    assert_eq!(
+        result["report"]["preferences"],
+        json!({
+            "truncationStrategy": "stopAtLimit", "minimumRecentNodes": 9, "tokenBuffer": 200,
+            "truncationMarker": "[… {count} earlier nodes omitted …]", "cutQuantum": 0, "startOn": "any",
+        })
+    );
     assert_eq!(result["report"]["limit"], 4800);
 }
 

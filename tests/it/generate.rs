@@ -2,8 +2,8 @@
 
 use ctxweave::Limits;
 use ctxweave::loom::{
-    Annotations, Author, Block, Edge, EdgeKind, Node, Options, Preferences, Source, SourceRole, StartOn, Strategy as Cut,
-    SystemPlacement, Tree, TreeSettings,
+    Annotations, Author, Block, Edge, EdgeKind, Node, Options, Preferences, Source, SourceRole, StartOn,
+    Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
 use ctxweave::prompt::Role;
 use ctxweave::tokens::{Counter, Heuristic};
@@ -58,9 +58,37 @@ pub const COUNTERS: [&dyn Counter; 3] = [&Heuristic, &O200k, &Quarters];
 /// Texts that are awkward in one way or another.
 pub fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "a", "the", "context", "tokens,", "done.", "/path", "/", "?!", "42", "1234567", "naïve", "漢字かな", "ไทย", "עברית",
-        "👨‍👩‍👧‍👦", "🇳🇱", "e\u{301}", "\r\n", "\n\n", "\n", "  ", "\t", "\u{feff}", "\u{200b}", "<|endoftext|>", "{\"k\":1}",
-        "unbelievable", "Supercalifragilisticexpialidocious", "fn main() {}", "\u{2028}", "\u{0}",
+        "a",
+        "the",
+        "context",
+        "tokens,",
+        "done.",
+        "/path",
+        "/",
+        "?!",
+        "42",
+        "1234567",
+        "naïve",
+        "漢字かな",
+        "ไทย",
+        "עברית",
+        "👨‍👩‍👧‍👦",
+        "🇳🇱",
+        "e\u{301}",
+        "\r\n",
+        "\n\n",
+        "\n",
+        "  ",
+        "\t",
+        "\u{feff}",
+        "\u{200b}",
+        "<|endoftext|>",
+        "{\"k\":1}",
+        "unbelievable",
+        "Supercalifragilisticexpialidocious",
+        "fn main() {}",
+        "\u{2028}",
+        "\u{0}",
     ]);
     let words = |range| prop::collection::vec(word.clone(), range).prop_map(|words| words.join(" "));
     prop_oneof![
@@ -81,9 +109,22 @@ enum Piece {
 
 fn piece() -> impl Strategy<Value = Piece> {
     let author = prop_oneof![Just(Author::Human), Just(Author::Model)];
-    let say = (author, text(), 0..12u8, 0..10u8).prop_map(|(author, text, mark, extras)| Piece::Say { author, text, mark, extras });
-    let act = (any::<bool>(), 1..4usize, any::<bool>(), prop::option::of(text()), prop::collection::vec(text(), 3), 0..8u8)
-        .prop_map(|(thought, calls, together, spoken, results, broken)| Piece::Act { thought, calls, together, spoken, results, broken });
+    let say = (author, text(), 0..12u8, 0..10u8).prop_map(|(author, text, mark, extras)| Piece::Say {
+        author,
+        text,
+        mark,
+        extras,
+    });
+    let act =
+        (any::<bool>(), 1..4usize, any::<bool>(), prop::option::of(text()), prop::collection::vec(text(), 3), 0..8u8)
+            .prop_map(|(thought, calls, together, spoken, results, broken)| Piece::Act {
+                thought,
+                calls,
+                together,
+                spoken,
+                results,
+                broken,
+            });
     let look = text().prop_map(|alt| Piece::Look { alt });
     prop_oneof![6 => say, 2 => act, 1 => look]
 }

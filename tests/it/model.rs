@@ -66,7 +66,8 @@ impl<'a> Model<'a> {
     }
 
     fn marker(&self, count: usize) -> String {
-        let marker = self.options.preferences.truncation_marker.as_deref().unwrap_or("[… {count} earlier nodes omitted …]");
+        let marker =
+            self.options.preferences.truncation_marker.as_deref().unwrap_or("[… {count} earlier nodes omitted …]");
         marker.replace("{count}", &count.to_string()).trim().to_owned()
     }
 
@@ -81,7 +82,8 @@ impl<'a> Model<'a> {
                 let joins = part["type"] == "text" && last.1.last().is_some_and(|before| before["type"] == "text");
                 if joins {
                     let before = last.1.last_mut().unwrap();
-                    before["text"] = json!(format!("{}\n\n{}", before["text"].as_str().unwrap(), part["text"].as_str().unwrap()));
+                    before["text"] =
+                        json!(format!("{}\n\n{}", before["text"].as_str().unwrap(), part["text"].as_str().unwrap()));
                 } else {
                     last.1.push(part.clone());
                 }
@@ -115,7 +117,8 @@ impl<'a> Model<'a> {
     }
 
     fn messages_cost(&self, messages: &[Value]) -> u64 {
-        let said: u64 = messages.iter().map(|message| recount::content(&message["content"], self.options, self.counter)).sum();
+        let said: u64 =
+            messages.iter().map(|message| recount::content(&message["content"], self.options, self.counter)).sum();
         said + self.options.overhead.per_message * messages.len() as u64
     }
 
@@ -244,7 +247,9 @@ fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<String>) ->
     let mut parts: Vec<Value> = Vec::new();
     let text = |parts: &mut Vec<Value>, text: &str| match parts.last_mut() {
         _ if text.is_empty() => {}
-        Some(last) if last["type"] == "text" => last["text"] = json!(format!("{}\n\n{text}", last["text"].as_str().unwrap())),
+        Some(last) if last["type"] == "text" => {
+            last["text"] = json!(format!("{}\n\n{text}", last["text"].as_str().unwrap()))
+        }
         _ => parts.push(json!({ "type": "text", "text": text })),
     };
     for block in &node.content {
@@ -284,13 +289,19 @@ fn units(entries: &[Entry]) -> Vec<usize> {
         of_kind.map(|part| part[key].as_str().unwrap().to_owned()).collect()
     };
     let together = |gap: usize| {
-        let pair = entries[..gap].iter().flat_map(|entry| ids(entry, "toolCall", "id")).any(|call| {
-            entries[gap..].iter().any(|entry| ids(entry, "toolResult", "toolCallId").contains(&call))
-        });
+        let pair = entries[..gap]
+            .iter()
+            .flat_map(|entry| ids(entry, "toolCall", "id"))
+            .any(|call| entries[gap..].iter().any(|entry| ids(entry, "toolResult", "toolCallId").contains(&call)));
         // The first call after the gap, with nothing but the model speaking in between, and thoughts before the gap.
-        let next = (gap..entries.len()).take_while(|&at| entries[at].role == "assistant").find(|&at| !ids(&entries[at], "toolCall", "id").is_empty());
+        let next = (gap..entries.len())
+            .take_while(|&at| entries[at].role == "assistant")
+            .find(|&at| !ids(&entries[at], "toolCall", "id").is_empty());
         let thought = next.is_some() && {
-            let turn = entries[..gap].iter().rev().take_while(|entry| entry.role == "assistant" && ids(entry, "toolCall", "id").is_empty());
+            let turn = entries[..gap]
+                .iter()
+                .rev()
+                .take_while(|entry| entry.role == "assistant" && ids(entry, "toolCall", "id").is_empty());
             turn.into_iter().any(|entry| entry.parts.iter().any(|part| part["type"] == "reasoning"))
         };
         pair || thought

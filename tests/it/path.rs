@@ -1,1 +1,145 @@
-//! todo
+//! Which nodes are on the path (SPEC §1 "Path").
+
+use ctxweave::loom::wire::assemble_dialogue_json;
+use ctxweave::{Code, Error};
+use serde_json::{Value, json};
+
+/// A tree from a short notation: nodes by id, edges as `from,from>to`, sources primary unless `c:` or `i:` says else.
+fn tree(nodes: &[&str], edges: &[&str]) -> Value {
+    let node = |spec: &&str| {
+        let (id, origin) = spec.split_once('<').map_or((*spec, None), |(id, origin)| (id, Some(origin)));
+        let mut node = json!({ "id": id, "content": format!("text of {id}"), "authorType": "human" });
+        if let Some(origin) = origin {
+            node["editedFrom"] = json!(origin);
+        }
+        node
+    };
+    let edge = |(at, spec): (usize, &&str)| {
+        let (sources, target) = spec.split_once('>').unwrap();
+        let (target, kind) = target.strip_suffix('?').map_or((target, "continuation"), |target| (target, "annotation"));
+        let source = |source: &str| match source.split_once(':') {
+            Some(("c", id)) => json!({ "nodeId": id, "role": "context" }),
+            Some(("i", id)) => json!({ "nodeId": id, "role": "instruction" }),
+            _ => json!({ "nodeId": source, "role": "primary" }),
+        };
+        let sources: Vec<Value> = sources.split(',').filter(|source| !source.is_empty()).map(source).collect();
+        json!({ "id": format!("e{at}"), "sources": sources, "targetNodeId": target, "edgeType": kind })
+    };
+    let nodes: Vec<Value> = nodes.iter().map(node).collect();
+    let edges: Vec<Value> = edges.iter().enumerate().map(edge).collect();
+    json!({ "nodes": nodes, "edges": edges })
+}
+
+fn assemble(tree: Value, more: Value) -> Result<Value, Error> {
+    let mut request = json!({ "tree": tree, "contextWindow": 100_000 });
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
+}
+
+fn path(tree: Value, more: Value) -> Vec<String> {
+    let result = assemble(tree, more).unwrap();
+    result["report"]["path"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+}
+
+fn code(tree: Value, more: Value) -> Code {
+    assemble(tree, more).unwrap_err().code()
+}
+
+#[test]
+fn walks_back_over_the_primary_source_else_the_first() {
+    let primary = tree(&["a", "x", "b"], &["c:x,a>b"]);
+    assert_eq!(path(primary, json!({ "tip": "b" })), ["a", "b"]);
+    let first = tree(&["a", "x", "b"], &["c:a,c:x>b"]);
+    assert_eq!(path(first, json!({ "tip": "b" })), ["a", "b"]);
+}
+
+#[test]
+fn a_choice_is_asked_for_and_taken() {
+    let fork = || tree(&["a", "b", "c", "d"], &["a>c", "b>c", "c>d"]);
+    let error = assemble(fork(), json!({ "tip": "d" })).unwrap_err();
+    assert_eq!(error.code(), Code::AmbiguousPath);
+    assert_eq!(
+        error.details()["candidates"],
+        json!([{ "edgeId": "e0", "nodeIds": ["a"] }, { "edgeId": "e1", "nodeIds": ["b"] }])
+    );
+    assert_eq!(path(fork(), json!({ "tip": "d", "choices": { "c": "e1" } })), ["b", "c", "d"]);
+    assert_eq!(path(fork(), json!({ "tip": "d", "choices": { "c": "a" } })), ["a", "c", "d"]);
+    assert_eq!(code(fork(), json!({ "tip": "d", "choices": { "c": "e2" } })), Code::InvalidChoice);
+    assert_eq!(code(fork(), json!({ "tip": "d", "choices": { "zzz": "e1" } })), Code::NodeNotFound);
+}
+
+#[test]
+fn only_one_version_is_on_a_path() {
+    let versions = || tree(&["r", "v1", "v2<v1", "v3<v2", "t"], &["r>v1", "v1,v2,v3>t"]);
+    let latest = assemble(versions(), json!({ "tip": "t" })).unwrap();
+    assert_eq!(
+        latest["report"]["path"],
+        json!(["r", "v3", "t"]),
+        "an edit without an edge stands where its origin stands"
+    );
+    let skipped: Vec<_> =
+        latest["report"]["nodes"].as_array().unwrap().iter().filter(|row| row["reason"] == "otherVersion").collect();
+    assert_eq!(skipped.len(), 2);
+    assert_eq!(path(versions(), json!({ "tip": "t", "versionSelections": { "v1": "v2" } })), ["r", "v2", "t"]);
+    assert_eq!(path(versions(), json!({ "tip": "t", "versionSelections": { "v3": "v1" } })), ["r", "v1", "t"]);
+    assert_eq!(code(versions(), json!({ "tip": "t", "versionSelections": { "v1": "r" } })), Code::InvalidChoice);
+    assert_eq!(path(versions(), json!({ "path": ["r", "v2", "t"] })), ["r", "v2", "t"]);
+    assert_eq!(code(versions(), json!({ "path": ["v1", "v2", "t"] })), Code::InvalidInput);
+}
+
+#[test]
+fn the_latest_edit_goes_by_links_then_by_time() {
+    let mut two = tree(&["v1", "v2<v1", "v3<v1", "t"], &["v3,v1,v2>t"]);
+    two["nodes"][1]["createdAt"] = json!("2026-03-01T00:00:00Z");
+    two["nodes"][2]["createdAt"] = json!("2026-02-01T00:00:00Z");
+    assert_eq!(path(two, json!({ "tip": "t" })), ["v2", "t"]);
+    let unlinked = assemble(tree(&["a", "b", "t"], &["a,b>t"]), json!({ "tip": "t" })).unwrap();
+    assert_eq!(unlinked["report"]["path"], json!(["b", "t"]));
+    assert_eq!(unlinked["report"]["diagnostics"][0]["code"], "versions_not_linked");
+}
+
+#[test]
+fn damaged_graphs_are_errors_that_name_the_place() {
+    let cycle = assemble(tree(&["a", "b"], &["a>b", "b>a"]), json!({ "tip": "a" })).unwrap_err();
+    assert_eq!((cycle.code(), &cycle.details()["nodeId"]), (Code::PathCycle, &json!("a")));
+    assert_eq!(code(tree(&["a"], &["a>a"]), json!({ "tip": "a" })), Code::PathCycle);
+    let bare = assemble(tree(&["a"], &[">a"]), json!({ "tip": "a" })).unwrap_err();
+    assert_eq!((bare.code(), &bare.details()["edgeId"]), (Code::EdgeWithoutSource, &json!("e0")));
+    assert_eq!(code(tree(&["a"], &[]), json!({ "tip": "b" })), Code::NodeNotFound);
+    assert_eq!(code(tree(&["a"], &["a>b"]), json!({ "tip": "a" })), Code::EdgeNodeNotFound);
+    assert_eq!(code(tree(&["a"], &["b>a"]), json!({ "tip": "a" })), Code::EdgeNodeNotFound);
+    assert_eq!(code(tree(&["a", "a"], &[]), json!({ "tip": "a" })), Code::DuplicateId);
+    assert_eq!(code(tree(&["a"], &[]), json!({ "path": ["a", "a"] })), Code::PathCycle);
+    assert_eq!(code(tree(&["a"], &[]), json!({})), Code::InvalidInput);
+    assert_eq!(code(tree(&["a"], &[]), json!({ "tip": "a", "path": ["a"] })), Code::InvalidInput);
+}
+
+#[test]
+fn an_explicit_path_may_skip_and_says_so() {
+    let result = assemble(tree(&["a", "b", "c"], &["a>b", "b>c"]), json!({ "path": ["a", "c"] })).unwrap();
+    assert_eq!(result["report"]["diagnostics"][0]["code"], "edge_missing_on_path");
+    assert_eq!(result["messages"][0]["content"], "text of a\n\ntext of c");
+}
+
+#[test]
+fn long_paths_take_no_stack() {
+    let names: Vec<String> = (0..50_000).map(|at| format!("n{at}")).collect();
+    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let edges: Vec<String> = (1..50_000).map(|at| format!("n{}>n{at}", at - 1)).collect();
+    let edges: Vec<&str> = edges.iter().map(String::as_str).collect();
+    let long = tree(&nodes, &edges);
+    assert_eq!(path(long.clone(), json!({ "tip": "n49999" })).len(), 50_000);
+    let error = assemble(long.clone(), json!({ "tip": "n49999", "limits": { "pathNodes": 100 } })).unwrap_err();
+    assert_eq!((error.code(), &error.details()["limit"]), (Code::LimitExceeded, &json!("pathNodes")));
+    assert_eq!(code(long, json!({ "tip": "n49999", "limits": { "nodes": 100 } })), Code::LimitExceeded);
+}
+
+#[test]
+fn a_remark_as_tip_is_left_out_unless_included() {
+    let remark = || tree(&["a", "b", "note"], &["a>b", "b>note?"]);
+    let without = assemble(remark(), json!({ "tip": "note" })).unwrap();
+    assert_eq!(without["report"]["path"], json!(["a", "b", "note"]));
+    assert_eq!(without["messages"][0]["nodeIds"], json!(["a", "b"]));
+    let with = assemble(remark(), json!({ "tip": "note", "includeAnnotations": ["note"] })).unwrap();
+    assert_eq!(with["messages"][0]["nodeIds"], json!(["a", "b", "note"]));
+}

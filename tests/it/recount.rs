@@ -18,7 +18,9 @@ fn part(part: &Value, options: &Options, counter: &dyn Counter) -> u64 {
     let text = |key: &str| u64::from(counter.count(part[key].as_str().unwrap()));
     match part["type"].as_str().unwrap() {
         "text" | "reasoning" => text("text"),
-        "image" => options.image.tokens(part["width"].as_u64().zip(part["height"].as_u64()).map(|(w, h)| (w as u32, h as u32))),
+        "image" => {
+            options.image.tokens(part["width"].as_u64().zip(part["height"].as_u64()).map(|(w, h)| (w as u32, h as u32)))
+        }
         "toolCall" => text("name") + u64::from(counter.count(&part["arguments"].to_string())),
         "toolResult" => content(&part["content"], options, counter),
         other => panic!("part is {other}"),

@@ -1,1 +1,165 @@
-//! todo
+//! What the tree of sources promises about itself: who may name whom, and docs that say what the code says.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxweave::limits::TABLE;
+use ctxweave::{Code, DiagnosticCode};
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => rust_files(&path, found),
+            false if path.extension().is_some_and(|ext| ext == "rs") => found.push(path),
+            false => {}
+        }
+    }
+    found.sort();
+}
+
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    rust_files(&root("src"), &mut found);
+    let name = |path: &PathBuf| path.strip_prefix(root("src")).unwrap().to_string_lossy().into_owned();
+    found.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The part of the crate that a file belongs to: `loom/path.rs` is of `loom`.
+fn part(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, limits, error }.
+#[test]
+fn dependencies_point_one_way() {
+    const LAYERS: [&[&str]; 4] = [
+        &["wasm"],
+        &["loom", "workspace", "folders", "operators", "commits"],
+        &["prompt", "tokens"],
+        &["json", "text", "limits", "error"],
+    ];
+    let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
+    for (file, source) in sources() {
+        let Some(from) = layer(part(&file)) else {
+            assert_eq!(file, "lib.rs", "{file} belongs to no layer");
+            continue;
+        };
+        for used in source.split("crate::").skip(1) {
+            let name: String = used.chars().take_while(|ch| ch.is_ascii_alphanumeric() || *ch == '_').collect();
+            let Some(to) = layer(&name) else { continue };
+            // The five know nothing of each other; within the lower layers parts may help each other.
+            let fine = name == part(&file) || to > from || (to == from && from >= 2);
+            assert!(fine, "{file} names crate::{name}, which is not below it");
+        }
+    }
+}
+
+#[test]
+fn each_dependency_has_one_home() {
+    let homes = [
+        ("tiktoken_rs", "tokens"),
+        ("quick_xml", "operators"),
+        ("blake3", "commits"),
+        ("wasm_bindgen", "wasm"),
+        ("serde_wasm_bindgen", "wasm"),
+        ("js_sys", "wasm"),
+        ("unicode_segmentation", "text"),
+        ("serde_path_to_error", "json"),
+    ];
+    for (file, source) in sources() {
+        for (name, home) in homes {
+            let both = name == "serde_path_to_error" && part(&file) == "wasm";
+            assert!(!source.contains(&format!("{name}::")) || part(&file) == home || both, "{file} names {name}");
+        }
+    }
+}
+
+#[test]
+fn every_source_file_says_what_it_is_for() {
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "xtask/src"] {
+        rust_files(&root(folder), &mut found);
+    }
+    for path in found {
+        let source = fs::read_to_string(&path).unwrap();
+        let first = source.lines().find(|line| !line.starts_with("// @generated")).unwrap_or_default();
+        assert!(first.starts_with("//!") || first.starts_with("#![doc"), "{} has no module docs", path.display());
+    }
+}
+
+/// The table of a docs file between its markers, compared with what the code says; `CTXWEAVE_BLESS=1` writes it.
+fn check_table(file: &str, name: &str, table: &str) {
+    let path = root(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let (start, end) = (format!("<!-- {name}:start -->\n"), format!("<!-- {name}:end -->"));
+    let (before, rest) = text.split_once(&start).unwrap_or_else(|| panic!("{file} lacks {start}"));
+    let (found, after) = rest.split_once(&end).unwrap();
+    if std::env::var_os("CTXWEAVE_BLESS").is_some() {
+        fs::write(&path, format!("{before}{start}{table}{end}{after}")).unwrap();
+    } else {
+        assert_eq!(found, table, "{file} does not say what the code says; run CTXWEAVE_BLESS=1 cargo test tidy");
+    }
+}
+
+#[test]
+fn the_docs_list_every_error_code() {
+    let row = |code: &Code| format!("| `{}` | {} |\n", code.as_str(), code.meaning());
+    let rows: String = Code::ALL.iter().map(row).collect();
+    check_table("docs/errors.md", "errors", &format!("| code | meaning |\n| --- | --- |\n{rows}"));
+    let row = |code: &DiagnosticCode| format!("| `{}` | {} |\n", code.as_str(), code.meaning());
+    let rows: String = DiagnosticCode::ALL.iter().map(row).collect();
+    check_table("docs/errors.md", "diagnostics", &format!("| code | meaning |\n| --- | --- |\n{rows}"));
+}
+
+#[test]
+fn the_docs_list_every_limit() {
+    let row = |(name, default, meaning): &(&str, u32, &str)| format!("| `{name}` | {default} | {} |\n", meaning.trim());
+    let rows: String = TABLE.iter().map(row).collect();
+    check_table("docs/limits.md", "limits", &format!("| limit | default | meaning |\n| --- | --- | --- |\n{rows}"));
+}
+
+/// The TypeScript types are the contract: their unions of codes and their limits are the code's.
+#[test]
+fn the_types_list_every_code_and_limit() {
+    let types = fs::read_to_string(root("pkg/src/types/common.ts")).unwrap();
+    let union = |name: &str| -> BTreeSet<String> {
+        let (_, rest) = types.split_once(&format!("export type {name} =")).unwrap();
+        let body = rest.split(';').next().unwrap();
+        body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let codes: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    assert_eq!(union("ErrorCode"), codes);
+    let codes: BTreeSet<String> = DiagnosticCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    assert_eq!(union("DiagnosticCode"), codes);
+    let (_, rest) = types.split_once("export interface Limits {").unwrap();
+    let body = rest.split("\n}").next().unwrap();
+    let named: Vec<&str> = body.lines().filter_map(|line| line.trim().strip_suffix("?: number;")).collect();
+    let known: Vec<&str> = TABLE.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(named, known);
+    for (name, default, _) in TABLE {
+        assert!(body.contains(&format!("Default {default}")), "the default of `{name}` is {default}");
+    }
+}
+
+/// ARCHITECTURE.md names the test of each invariant; the tests must be there.
+#[test]
+fn the_architecture_names_tests_that_exist() {
+    let text = fs::read_to_string(root("ARCHITECTURE.md")).unwrap();
+    let mut all = String::new();
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "xtask/src"] {
+        rust_files(&root(folder), &mut found);
+    }
+    found.iter().for_each(|path| all.push_str(&fs::read_to_string(path).unwrap()));
+    let named: Vec<&str> = text.split('`').filter_map(|word| word.strip_prefix("test:")).collect();
+    assert!(named.len() >= 8, "ARCHITECTURE.md names {} tests", named.len());
+    for name in named {
+        assert!(all.contains(&format!("fn {name}(")), "ARCHITECTURE.md names the test {name}, which is not there");
+    }
+}

@@ -64,7 +64,7 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
-  /** Depth of nested content blocks and of JSON in tool arguments. Default 64, at most 100. */
+  /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
 }
 

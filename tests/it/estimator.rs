@@ -1,0 +1,163 @@
+//! The token estimator against its promises (SPEC §6): accuracy on the committed corpus, additivity at paragraph
+//! breaks, monotonicity, stopping early, and no trouble on long unbroken runs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxweave::tokens::heuristic::{count, count_up_to};
+use proptest::prelude::*;
+
+/// A file of the committed corpus.
+struct Sample {
+    name: String,
+    category: String,
+    text: String,
+    /// Its `o200k_base` tokens.
+    tokens: u32,
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the corpus is read from the repository")]
+fn corpus() -> Vec<Sample> {
+    let list = fs::read_to_string(directory().join("o200k.tsv")).expect("o200k.tsv");
+    list.lines()
+        .map(|line| {
+            let (name, tokens) = line.split_once('\t').expect("a tab");
+            let text = fs::read_to_string(directory().join(name)).expect(name);
+            let category = name.split('/').next().expect("a folder").to_owned();
+            Sample { name: name.to_owned(), category, text, tokens: tokens.parse().expect("a number") }
+        })
+        .collect()
+}
+
+fn error(estimate: u32, tokens: u32) -> f64 {
+    100.0 * (f64::from(estimate) / f64::from(tokens) - 1.0)
+}
+
+#[test]
+fn the_listed_counts_are_those_of_tiktoken() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    for sample in corpus() {
+        assert_eq!(bpe.encode_ordinary(&sample.text).len(), sample.tokens as usize, "{}", sample.name);
+    }
+}
+
+#[test]
+fn every_file_of_the_corpus_is_listed() {
+    let samples = corpus();
+    for category in ["prose", "code", "data"] {
+        for entry in fs::read_dir(directory().join(category)).expect(category) {
+            let file = entry.expect("an entry").file_name();
+            let name = format!("{category}/{}", file.to_string_lossy());
+            assert!(samples.iter().any(|sample| sample.name == name), "{name} is not in o200k.tsv");
+        }
+    }
+}
+
+#[test]
+fn estimates_stay_within_ten_percent_on_average_and_never_five_below() {
+    let mut table = String::from("\n");
+    let mut categories: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut too_low = Vec::new();
+    for sample in corpus() {
+        let error = error(count(&sample.text), sample.tokens);
+        writeln!(table, "{:<36} {:>6} {error:>+7.1} %", sample.name, sample.tokens).expect("a string takes it");
+        if error < -5.0 {
+            too_low.push(sample.name);
+        }
+        categories.entry(sample.category).or_default().push(error.abs());
+    }
+    assert!(too_low.is_empty(), "more than 5 % below: {too_low:?}{table}");
+    for (category, errors) in categories {
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        assert!(mean <= 10.0, "{category}: {mean:.1} % off on average{table}");
+    }
+}
+
+#[test]
+fn only_the_empty_text_counts_nothing() {
+    assert_eq!(count(""), 0);
+    for text in ["a", " ", "\n", "\r", "\n\n", "\u{300}", "\u{feff}", "\u{0}", "中", "😀", "\u{10ffff}"] {
+        assert!(count(text) >= 1, "{text:?}");
+    }
+}
+
+#[test]
+fn long_unbroken_runs_are_counted_like_any_text() {
+    for unit in
+        ["a", "A", " ", "\n", "\r\n", "\t", "中", "ㅎ", "ก", "[", "=", "1", "😀", "é", "aB", "a1", " a", "\u{301}"]
+    {
+        let short = count(&unit.repeat(1 << 10));
+        let long = count(&unit.repeat(1 << 20));
+        let expected = u64::from(short) << 10;
+        assert!(u64::from(long) <= expected + expected / 8 + 1024, "{unit:?}: {short} becomes {long}");
+        assert!(u64::from(long) * 2 + 2048 >= expected || unit.trim().is_empty(), "{unit:?}: {short} becomes {long}");
+    }
+}
+
+/// Texts with everything the estimator tells apart, more often than chance would bring it.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-z]{1,9}",
+        "[A-Z]{1,4}[a-z]{0,4}",
+        "[0-9]{1,7}",
+        "[ \t]{1,6}",
+        "(\r?\n){1,4}",
+        "[-_.,;:!?'\"(){}<>/=+*#]{1,5}",
+        "[а-яА-Яα-ωéüñßşığ]{1,8}",
+        "[ก-๙一-龥ぁ-んァ-ン가-힣]{1,6}",
+        "[ا-ي०-९अ-ह்க-ன]{1,6}",
+        "[😀-🙏🇦-🇿∀-⋿]{1,3}",
+        any::<String>(),
+        Just("'s".to_owned()),
+        Just(" ".to_owned()),
+        Just("\u{2028}\u{a0}\u{3000}".to_owned()),
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn paragraphs_add_up(a in text(), b in text()) {
+        let (a, b) = (a.trim(), b.trim());
+        prop_assume!(!a.is_empty() && !b.is_empty());
+        prop_assert_eq!(count(&format!("{a}\n\n{b}")), count(&format!("{a}\n\n")) + count(b));
+    }
+
+    #[test]
+    fn appending_never_lowers_the_count(text in text()) {
+        let mut last = 0;
+        for (end, _) in text.char_indices().skip(1) {
+            let now = count(&text[..end]);
+            prop_assert!(now >= last, "{:?} counts {now}, less than without its last character, {last}", &text[..end]);
+            last = now;
+        }
+        prop_assert!(count(&text) >= last);
+    }
+
+    #[test]
+    fn counting_up_to_a_limit_agrees_with_counting(text in text(), limit in 0_u32..120) {
+        let full = count(&text);
+        prop_assert_eq!(count_up_to(&text, limit), (full <= limit).then_some(full));
+        prop_assert_eq!(count_up_to(&text, full), Some(full));
+        if let Some(less) = full.checked_sub(1) {
+            prop_assert_eq!(count_up_to(&text, less), None);
+        }
+    }
+}
+
+#[test]
+fn paragraphs_of_the_corpus_add_up() {
+    let samples = corpus();
+    for pair in samples.windows(2) {
+        let (a, b) = (pair[0].text.trim(), pair[1].text.trim());
+        assert_eq!(count(&format!("{a}\n\n{b}")), count(&format!("{a}\n\n")) + count(b), "{}", pair[0].name);
+    }
+}
