@@ -1,6 +1,6 @@
 //! The requests as they come over the wire: from JavaScript objects or from JSON text (SPEC §7).
 //!
-//! Reading has two steps. Serde gives the shape; then [`RequestIn::finish`] checks names by hand, so that an error can
+//! Reading has two steps. Serde gives the shape; then `RequestIn::finish` checks names by hand, so that an error can
 //! say which node or edge holds the value that is not known.
 
 use std::collections::BTreeMap;

@@ -13,10 +13,10 @@ use std::sync::LazyLock;
 
 /// A tree and what is asked of it.
 #[derive(Clone, Debug)]
-pub struct Case {
-    pub tree: Tree,
-    pub options: Options,
-    pub counter: &'static dyn Counter,
+pub(crate) struct Case {
+    pub(crate) tree: Tree,
+    pub(crate) options: Options,
+    pub(crate) counter: &'static dyn Counter,
 }
 
 /// The reference tokenizer, which keeps its word about paragraph breaks except before a slash.
@@ -53,10 +53,10 @@ impl Counter for Quarters {
     }
 }
 
-pub const COUNTERS: [&dyn Counter; 3] = [&Heuristic, &O200k, &Quarters];
+pub(crate) const COUNTERS: [&dyn Counter; 3] = [&Heuristic, &O200k, &Quarters];
 
 /// Texts that are awkward in one way or another.
-pub fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "a",
         "the",
@@ -240,7 +240,7 @@ fn preferences() -> impl Strategy<Value = Preferences> {
 }
 
 /// A random case. The window is often smaller than the conversation, and sometimes far too small.
-pub fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     let pieces = prop::collection::vec(piece(), 1..14);
     let window = prop_oneof![4 => 60..700u32, 1 => 21..60u32, 1 => Just(100_000u32)];
     let system = prop::option::of(text());

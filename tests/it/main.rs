@@ -1,5 +1,14 @@
 //! The integration tests: one binary, one module for each subject.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and reads the files it checks"
+)]
+
 mod buffer;
 mod dialogue;
 mod generate;

@@ -18,7 +18,7 @@ struct Entry {
     parts: Vec<Value>,
 }
 
-pub struct Model<'a> {
+pub(crate) struct Model<'a> {
     options: &'a Options,
     counter: &'a dyn Counter,
     system: String,
@@ -30,7 +30,7 @@ pub struct Model<'a> {
 
 /// What the model expects.
 #[derive(Debug, PartialEq)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// Entries `0..head` and `tail..` are kept.
     Keep { head: usize, tail: usize, messages: Vec<Value> },
     /// Not even one unit fits.
@@ -39,7 +39,7 @@ pub enum Expected {
 
 impl<'a> Model<'a> {
     /// Takes the nodes one at a time from the tree, so that nothing of the real merging is used.
-    pub fn new(case: &'a Case) -> Self {
+    pub(crate) fn new(case: &'a Case) -> Self {
         let mut options = case.options.clone();
         options.context_window = 1e9;
         let whole = assemble_dialogue(&case.tree, &options, case.counter).unwrap();
@@ -122,12 +122,12 @@ impl<'a> Model<'a> {
         said + self.options.overhead.per_message * messages.len() as u64
     }
 
-    pub fn cost(&self, head: usize, tail: usize, marker: bool) -> u64 {
+    pub(crate) fn cost(&self, head: usize, tail: usize, marker: bool) -> u64 {
         self.fixed() + self.messages_cost(&self.render(head, tail, marker))
     }
 
     /// What SPEC §1 "Strategies" says, step by step.
-    pub fn expect(&self) -> Expected {
+    pub(crate) fn expect(&self) -> Expected {
         let all = self.entries.len();
         let total = self.cost(all, all, false);
         if total <= self.limit {

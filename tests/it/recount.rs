@@ -5,7 +5,7 @@ use ctxweave::tokens::Counter;
 use serde_json::Value;
 
 /// Tokens of one message's content.
-pub fn content(content: &Value, options: &Options, counter: &dyn Counter) -> u64 {
+pub(crate) fn content(content: &Value, options: &Options, counter: &dyn Counter) -> u64 {
     let text = |text: &str| u64::from(counter.count(text));
     match content {
         Value::String(said) => text(said),
@@ -28,7 +28,7 @@ fn part(part: &Value, options: &Options, counter: &dyn Counter) -> u64 {
 }
 
 /// Tokens of a whole dialogue.
-pub fn dialogue(result: &Value, options: &Options, counter: &dyn Counter) -> u64 {
+pub(crate) fn dialogue(result: &Value, options: &Options, counter: &dyn Counter) -> u64 {
     let messages = result["messages"].as_array().unwrap();
     let said: u64 = messages.iter().map(|message| content(&message["content"], options, counter)).sum();
     let system = u64::from(counter.count(result["system"].as_str().unwrap_or("")));
@@ -36,7 +36,7 @@ pub fn dialogue(result: &Value, options: &Options, counter: &dyn Counter) -> u64
 }
 
 /// Tokens of a whole document.
-pub fn document(result: &Value, options: &Options, counter: &dyn Counter) -> u64 {
+pub(crate) fn document(result: &Value, options: &Options, counter: &dyn Counter) -> u64 {
     let count = |key: &str| u64::from(counter.count(result[key].as_str().unwrap_or("")));
     count("system") + count("document") + options.overhead.per_request
 }
