@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/crate.md")]
 
+mod collect;
 pub mod error;
 mod json;
 pub mod limits;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
 use crate::loom::layout::{Item, Kept, Layout, render};
@@ -208,5 +209,5 @@ fn finish<'a>(
 /// For each node, the message that holds it.
 fn places<'a>(messages: &[Message<'a>]) -> std::collections::BTreeMap<&'a str, usize> {
     let ids = messages.iter().enumerate().flat_map(|(at, message)| message.node_ids.iter().map(move |&id| (id, at)));
-    ids.collect()
+    collect::map(ids)
 }

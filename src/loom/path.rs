@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, Limits};
 use crate::loom::tree::{EdgeIx, EdgeKind, NodeIx, SourceRole, Tree};
@@ -68,7 +69,7 @@ fn walk_back(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Step>> {
     let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
-    let mut seen = BTreeSet::from([tip]);
+    let mut seen = collect::set([tip]);
     let mut at = tip;
     while let Some(edge) = edge_into(tree, at, choices)? {
         let (node, versions) = predecessor(tree, edge, choices, diagnostics)?;
@@ -90,7 +91,7 @@ fn walk_back(
 /// own, that of the node it is an edit of; for a remark, its annotation edge.
 fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
     let mut at = node;
-    let mut seen = BTreeSet::from([at]);
+    let mut seen = collect::set([at]);
     loop {
         let edges = match tree.incoming(at) {
             [] => tree.annotated_by(at),
@@ -177,7 +178,7 @@ fn choose_version(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<NodeIx> {
     let chains: Vec<Vec<NodeIx>> = versions.iter().map(|&version| origins(tree, version)).collect();
-    let roots: BTreeSet<_> = chains.iter().filter_map(|chain| chain.last()).collect();
+    let roots = collect::set(chains.iter().filter_map(|chain| chain.last()));
     if roots.len() > 1 {
         let message = format!(
             "the primary sources of edge `{}` are not linked by `editedFrom`; they were taken as versions of one node",
@@ -196,7 +197,7 @@ fn choose_version(
             Error::new(Code::InvalidChoice, message).with("choice", choice.as_str()).with("candidates", ids)
         });
     }
-    let edited: BTreeSet<NodeIx> = chains.iter().flat_map(|chain| chain.iter().skip(1)).copied().collect();
+    let edited = collect::set(chains.iter().flat_map(|chain| chain.iter().skip(1)).copied());
     let latest = versions.iter().copied().filter(|version| !edited.contains(version));
     // `max_by` gives the last of equals, so the last listed wins where times do not decide.
     let newest = latest.max_by(|&a, &b| tree.at(a).created_at.cmp(&tree.at(b).created_at));
@@ -208,7 +209,7 @@ fn choose_version(
 /// A node and the nodes it is an edit of, newest first.
 fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
     let mut chain = vec![node];
-    let mut seen = BTreeSet::from([node]);
+    let mut seen = collect::set([node]);
     let mut at = node;
     while let Some(origin) = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id)) {
         if !seen.insert(origin) {
@@ -272,9 +273,8 @@ fn explicit(
 fn edge_between(tree: &Tree, from: NodeIx, to: NodeIx, choices: &Choices) -> Option<EdgeIx> {
     let choice = choices.edges.get(&tree.at(to).id);
     let edges = tree.incoming(to).iter().chain(tree.annotated_by(to)).copied();
-    let mut between = edges.filter(|&edge| primaries(tree, edge).contains(&from)).collect::<Vec<_>>();
-    between.sort_by_key(|&edge| choice != Some(&tree.edge(edge).id));
-    between.first().copied()
+    let between = edges.filter(|&edge| primaries(tree, edge).contains(&from));
+    between.min_by_key(|&edge| choice != Some(&tree.edge(edge).id))
 }
 
 /// Whether the path came to this step over an annotation edge.

@@ -109,7 +109,11 @@ pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
         return Ok(value as u64);
     }
-    let shown = value.to_string();
+    // As JSON writes numbers: the formatter of floats would be 11 KB of wasm for this message alone.
+    let shown = match serde_json::Number::from_f64(value) {
+        Some(number) => number.to_string(),
+        None => "not a finite number".to_owned(),
+    };
     Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
         .with("setting", setting)
         .with("value", shown))

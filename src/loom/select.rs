@@ -1,7 +1,8 @@
 //! What belongs to the path, in order, and what the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits;
 use crate::loom::path::{self, Step};
@@ -58,7 +59,7 @@ pub(crate) fn select(
         options,
         mode,
         out: Selection::default(),
-        rows: steps.iter().map(|step| (step.node, usize::MAX)).collect(),
+        rows: collect::map(steps.iter().map(|step| (step.node, usize::MAX))),
         passed_over: Vec::new(),
     };
     for (at, step) in steps.iter().enumerate() {
@@ -207,7 +208,7 @@ fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<L
 
 fn unknown_annotations(tree: &Tree, selector: &Selector<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let Annotations::Named(ids) = &selector.options.annotations else { return Ok(()) };
-    let remarks: BTreeSet<NodeIx> = selector.out.rows.iter().map(|row| row.node).collect();
+    let remarks = collect::set(selector.out.rows.iter().map(|row| row.node));
     for id in ids {
         if !remarks.contains(&tree.find(id)?) {
             let message = format!("`{id}` is no annotation of the path; it was left out");

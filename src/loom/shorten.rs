@@ -1,6 +1,8 @@
 //! The last resort: not even one unit fits whole, so its texts are cut (SPEC §1 "Strategies").
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::loom::fit;
 use crate::loom::layout::{Item, Kept, render};
@@ -31,7 +33,7 @@ pub(crate) struct Shorten<'s> {
 }
 
 /// Where a text is among the parts of a unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     item: usize,
     part: usize,
@@ -40,30 +42,41 @@ struct Place {
     len: usize,
 }
 
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let earlier = |place: &Self| std::cmp::Reverse((place.item, place.part, place.inner));
+        self.len.cmp(&other.len).then_with(|| earlier(self).cmp(&earlier(other)))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Shorten<'_> {
     /// The unit, with its largest texts cut as far as needed, and the indices of the items that were cut; nothing where
     /// even that is over the budget.
-    pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, Vec<usize>)> {
+    pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, BTreeSet<usize>)> {
         let mut items = unit.to_vec();
-        let mut places = places(unit);
-        places.sort_by_key(|place| std::cmp::Reverse(place.len));
-        let mut cut = Vec::new();
-        for place in places {
+        // Largest first; of equals the earliest. A heap, since a sort would be 3 KB of wasm for a handful of texts.
+        let mut places: BinaryHeap<Place> = places(unit).into();
+        let mut cut = BTreeSet::new();
+        while let Some(place) = places.pop() {
             let whole = text_at(&items, place)?.to_owned();
             let cost = |keep: usize| {
                 let mut trial = items.clone();
                 set_text(&mut trial, place, self.shortened(&whole, keep));
                 self.cost(&trial)
             };
-            cut.push(place.item);
+            cut.insert(place.item);
             let Some(keep) = fit::largest(1, whole.len(), self.budget, cost) else {
                 // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
                 set_text(&mut items, place, self.shortened(&whole, 1));
                 continue;
             };
             set_text(&mut items, place, self.shortened(&whole, keep));
-            cut.sort_unstable();
-            cut.dedup();
             return Some((items, cut));
         }
         None

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Selection};
@@ -103,7 +104,7 @@ impl Pairs {
 
     /// Entries whose reasoning led to calls of which none is left.
     fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> BTreeSet<usize> {
-        let calling: BTreeSet<usize> = self.kept.iter().map(|&(call, _)| call).collect();
+        let calling = collect::set(self.kept.iter().map(|&(call, _)| call));
         let mut found = BTreeSet::new();
         for &(at, index) in &self.broken {
             let entry = entries.get(at).map(|entry| tree.at(entry.node));
@@ -136,7 +137,7 @@ fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
             format!("the result of tool call `{tool_call_id}` has no call before it on the path; it was left out")
         }
         Block::ToolCall { id, .. } => {
-            format!("tool call `{id}` has no result on the path; it was left out, with the reasoning that led to it")
+            format!("tool call `{id}` has no result on the path; it was left out")
         }
         _ => String::new(),
     };

@@ -3,7 +3,7 @@
 //! Reading has two steps. Serde gives the shape; then `RequestIn::finish` checks names by hand, so that an error can
 //! say which node or edge holds the value that is not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -248,7 +248,7 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: self.media.unwrap_or_default().into_iter().map(MediaIn::finish).collect::<Result<_>>()?,
+            media: media(self.media.unwrap_or_default())?,
             working_buffer: self.working_buffer.unwrap_or_default(),
             limits,
             ..Options::new(position, context_window)
@@ -349,15 +349,20 @@ impl PreferencesIn {
     }
 }
 
-impl MediaIn {
-    fn finish((reference, media): (String, Self)) -> Result<(String, Media)> {
-        match (media.data, media.url) {
-            (Some(data), None) => Ok((reference, Media::Data(data))),
-            (None, Some(url)) => Ok((reference, Media::Url(url))),
-            _ => Err(invalid(&format!("`media` must give `{reference}` either `data` or `url`"))
-                .with("path", format!("media.{reference}"))),
-        }
+fn media(given: BTreeMap<String, MediaIn>) -> Result<BTreeMap<String, Media>> {
+    let mut media = BTreeMap::new();
+    for (reference, given) in given {
+        let one = match (given.data, given.url) {
+            (Some(data), None) => Media::Data(data),
+            (None, Some(url)) => Media::Url(url),
+            _ => {
+                let message = format!("`media` must give `{reference}` either `data` or `url`");
+                return Err(invalid(&message).with("path", format!("media.{reference}")));
+            }
+        };
+        media.insert(reference, one);
     }
+    Ok(media)
 }
 
 /// What a provider means for the assembly.
@@ -394,16 +399,19 @@ impl ProviderIn {
 }
 
 fn annotations(value: serde_json::Value) -> Result<Annotations> {
-    let ids = match value {
-        serde_json::Value::String(all) if all == "all" => return Ok(Annotations::All),
-        serde_json::Value::Array(ids) => {
-            ids.into_iter().map(|id| id.as_str().map(str::to_owned)).collect::<Option<_>>()
-        }
-        _ => None,
-    };
     let wrong =
         || invalid("`includeAnnotations` must be a list of node ids or \"all\"").with("path", "includeAnnotations");
-    ids.map(Annotations::Named).ok_or_else(wrong)
+    match value {
+        serde_json::Value::String(all) if all == "all" => Ok(Annotations::All),
+        serde_json::Value::Array(given) => {
+            let mut ids = BTreeSet::new();
+            for id in given {
+                ids.insert(id.as_str().ok_or_else(wrong)?.to_owned());
+            }
+            Ok(Annotations::Named(ids))
+        }
+        _ => Err(wrong()),
+    }
 }
 
 /// A cost in tokens. The bound keeps every sum of costs far from overflow.

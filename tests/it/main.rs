@@ -11,6 +11,7 @@
 
 mod buffer;
 mod dialogue;
+mod estimator;
 mod generate;
 mod golden;
 mod model;

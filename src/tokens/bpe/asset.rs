@@ -1,0 +1,152 @@
+//! The asset: a vocabulary as a list of merges.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0..4 | `CTXV` |
+//! | 4..8 | version of the format, 1 |
+//! | 8..24 | name of the encoding, padded with zeros |
+//! | 24..28 | number of tokens, n |
+//! | 28..32 | bytes of all tokens together |
+//! | 32..40 | checksum of all other bytes |
+//! | 40..296 | the single bytes, which are tokens 0 to 255, in rank order |
+//! | 296.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
+//!
+//! Numbers are little-endian. Of each token from 256 on it says the two tokens that merge into it; both are lower.
+//! Planes compress better than numbers in a row, and better than the texts of the tokens.
+
+use super::Encoding;
+use super::pairs::{MAX_TOKENS, Rank};
+use super::split::load8;
+use crate::error::{Code, Error, Result};
+
+const MAGIC: &[u8; 4] = b"CTXV";
+const VERSION: u32 = 1;
+const NAME: usize = 16;
+const CHECKSUM: std::ops::Range<usize> = 32..40;
+const HEADER: usize = 40;
+
+/// Tokens of a single byte, which come first.
+pub(super) const BYTES: usize = 256;
+
+const PLANES: usize = 6;
+
+/// An asset whose header and checksum are in order.
+#[derive(Debug)]
+pub(super) struct Asset<'a> {
+    /// Number of tokens.
+    pub(super) tokens: usize,
+    /// Bytes of all tokens together.
+    pub(super) token_bytes: usize,
+    /// The single bytes in rank order.
+    pub(super) bytes: &'a [u8],
+    planes: &'a [u8],
+}
+
+impl<'a> Asset<'a> {
+    /// Reads the header and checks everything that needs no look at the merges.
+    pub(super) fn read(encoding: Encoding, asset: &'a [u8]) -> Result<Self> {
+        let number = |at: usize| load8(asset, at) as u32;
+        if asset.get(..4) != Some(MAGIC) {
+            return Err(invalid(encoding, "it is no vocabulary asset"));
+        }
+        if number(4) != VERSION {
+            return Err(invalid(encoding, "it is for another version of ctxweave"));
+        }
+        if asset.get(8..8 + NAME) != Some(&name(encoding)) {
+            return Err(invalid(encoding, "it is the vocabulary of another encoding"));
+        }
+        let (tokens, token_bytes) = (number(24) as usize, number(28) as usize);
+        let body = asset.get(HEADER..).unwrap_or_default();
+        let whole = (BYTES..MAX_TOKENS).contains(&tokens) && body.len() == BYTES + (tokens - BYTES) * PLANES;
+        let (true, Some((bytes, planes))) = (whole, body.split_at_checked(BYTES)) else {
+            return Err(invalid(encoding, "its length is wrong: it may be cut off"));
+        };
+        let checksum = checksum(asset);
+        if checksum != load8(asset, CHECKSUM.start) {
+            return Err(invalid(encoding, "it is damaged: the checksum is wrong"));
+        }
+        if checksum != encoding.checksum() {
+            return Err(invalid(encoding, "it is not the vocabulary that this version of ctxweave knows")
+                .with("checksum", format!("{checksum:016x}")));
+        }
+        Ok(Self { tokens, token_bytes, bytes, planes })
+    }
+
+    /// The parts of each token from the given one on.
+    pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {
+        let rows = self.tokens - BYTES;
+        let plane = |i: usize| {
+            let plane = self.planes.get(i * rows..(i + 1) * rows).unwrap_or_default();
+            plane.get(from.saturating_sub(BYTES)..).unwrap_or_default().iter()
+        };
+        let number = |((&low, &middle), &high): ((&u8, &u8), &u8)| Rank::from_le_bytes([low, middle, high, 0]);
+        let left = plane(0).zip(plane(1)).zip(plane(2)).map(number);
+        let right = plane(3).zip(plane(4)).zip(plane(5)).map(number);
+        left.zip(right)
+    }
+}
+
+/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how many
+/// bytes all tokens have together.
+pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], token_bytes: u32) -> Vec<u8> {
+    let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES);
+    asset.extend(MAGIC);
+    asset.extend(VERSION.to_le_bytes());
+    asset.extend(name(encoding));
+    asset.extend(((BYTES + merges.len()) as u32).to_le_bytes());
+    asset.extend(token_bytes.to_le_bytes());
+    asset.extend([0; 8]);
+    asset.extend(bytes);
+    for plane in 0..3 {
+        asset.extend(merges.iter().map(|(left, _)| (left >> (plane * 8)) as u8));
+    }
+    for plane in 0..3 {
+        asset.extend(merges.iter().map(|(_, right)| (right >> (plane * 8)) as u8));
+    }
+    let checksum = checksum(&asset).to_le_bytes();
+    for (to, byte) in asset.iter_mut().skip(CHECKSUM.start).zip(checksum) {
+        *to = byte;
+    }
+    asset
+}
+
+/// 64 bits over all bytes but the checksum's own place. Each step is a bijection of the state, so a change within eight
+/// bytes always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It guards against damage, not against forgery.
+fn checksum(asset: &[u8]) -> u64 {
+    let head = asset.get(..CHECKSUM.start).unwrap_or_default();
+    let rest = asset.get(CHECKSUM.end..).unwrap_or_default();
+    let hash = words(asset.len() as u64, head);
+    words(hash, rest)
+}
+
+/// One run of [`checksum`].
+#[inline(never)]
+fn words(start: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, word: u64| {
+        let hash = (hash ^ word).wrapping_mul(super::pairs::SPREAD);
+        hash ^ hash >> 32
+    };
+    let chunks = bytes.chunks_exact(8);
+    let tail = load8(chunks.remainder(), 0);
+    let hash = chunks.fold(start, |hash, chunk| step(hash, load8(chunk, 0)));
+    step(hash, tail)
+}
+
+fn name(encoding: Encoding) -> [u8; NAME] {
+    let mut padded = [0; NAME];
+    for (to, byte) in padded.iter_mut().zip(encoding.name().bytes()) {
+        *to = byte;
+    }
+    padded
+}
+
+/// The error about an asset that cannot be used.
+#[cold]
+pub(super) fn invalid(encoding: Encoding, reason: &str) -> Error {
+    let message = format!(
+        "the vocabulary for `{}` cannot be used: {reason}; load `{}` of the same version of ctxweave",
+        encoding.name(),
+        encoding.file_name()
+    );
+    Error::new(Code::InvalidVocabulary, message).with("tokenizer", encoding.name()).with("reason", reason)
+}

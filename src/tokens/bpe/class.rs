@@ -1,0 +1,118 @@
+//! What kind of character it is, as the patterns of the encodings see it.
+//!
+//! A class is one bit, so a set of classes is a byte and membership is an `&`. Past the end of the text the class is
+//! [`END`], which is in no set.
+
+use super::unicode_table::{BLOCKS, INDEX, INDEXED};
+
+/// Upper case and title case letters: `\p{Lu}`, `\p{Lt}`.
+pub(super) const UPPER: u8 = 1 << 0;
+/// Lower case letters: `\p{Ll}`.
+pub(super) const LOWER: u8 = 1 << 1;
+/// Letters of scripts without case, and modifier letters: `\p{Lo}`, `\p{Lm}`.
+pub(super) const CASELESS: u8 = 1 << 2;
+/// Combining marks: `\p{M}`.
+pub(super) const MARK: u8 = 1 << 3;
+/// Numbers: `\p{N}`.
+pub(super) const NUMBER: u8 = 1 << 4;
+/// White space (`\s`) but for carriage return and line feed.
+pub(super) const BLANK: u8 = 1 << 5;
+/// Carriage return and line feed.
+pub(super) const BREAK: u8 = 1 << 6;
+/// Everything else: punctuation, symbols, controls, unassigned code points.
+pub(super) const OTHER: u8 = 1 << 7;
+/// Past the end of the text.
+pub(super) const END: u8 = 0;
+
+/// The classes of ASCII.
+pub(super) const ASCII: [u8; 128] = {
+    let mut classes = [OTHER; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte as u8 {
+            b'A'..=b'Z' => UPPER,
+            b'a'..=b'z' => LOWER,
+            b'0'..=b'9' => NUMBER,
+            b'\r' | b'\n' => BREAK,
+            b'\t' | 0x0b | 0x0c | b' ' => BLANK,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The class of a code point. The table is generated; see `cargo xtask vocab --unicode`.
+#[inline]
+pub(super) fn of(code_point: u32) -> u8 {
+    if code_point < INDEXED {
+        let block = INDEX.get((code_point >> 7) as usize).copied().unwrap_or(0);
+        let pair = BLOCKS.get(usize::from(block) * 64 + ((code_point & 127) >> 1) as usize).copied().unwrap_or(0);
+        1 << ((pair >> ((code_point & 1) * 4)) & 7)
+    } else if (0xE_0100..=0xE_01EF).contains(&code_point) {
+        MARK // the variation selectors supplement: all there is above the table
+    } else {
+        OTHER
+    }
+}
+
+/// The class of the character that begins at `at`, and how many bytes it has. `bytes` is well-formed UTF-8 and `at`
+/// is a character boundary; anything else gives a wrong class, never a panic.
+#[inline(always)]
+pub(super) fn at(bytes: &[u8], at: usize) -> (u8, usize) {
+    let Some(&first) = bytes.get(at) else { return (END, 0) };
+    match ASCII.get(usize::from(first)) {
+        Some(&class) => (class, 1),
+        None => beyond_ascii(bytes, at, first),
+    }
+}
+
+/// [`at`] for characters of two bytes and more.
+#[inline]
+fn beyond_ascii(bytes: &[u8], at: usize, first: u8) -> (u8, usize) {
+    let rest = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);
+    let first = u32::from(first);
+    if first < 0xe0 {
+        (of((first & 0x1f) << 6 | rest(1)), 2)
+    } else if first < 0xf0 {
+        (of((first & 0x0f) << 12 | rest(1) << 6 | rest(2)), 3)
+    } else {
+        (of((first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3)), 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// tiktoken-rs matches with regex-syntax. Where this fails its Unicode version has moved: look at what has changed,
+    /// then run `cargo xtask vocab --unicode`.
+    #[test]
+    fn the_table_is_that_of_the_reference() {
+        let patterns = [
+            (UPPER, r"[\p{Lu}\p{Lt}]"),
+            (LOWER, r"\p{Ll}"),
+            (CASELESS, r"[\p{Lm}\p{Lo}]"),
+            (MARK, r"\p{M}"),
+            (NUMBER, r"\p{N}"),
+            (BLANK, r"[\s--\r\n]"),
+            (BREAK, r"[\r\n]"),
+            (OTHER, r"[^\p{L}\p{M}\p{N}\s]"),
+        ];
+        let mut seen = 0;
+        for (class, pattern) in patterns {
+            let hir = regex_syntax::parse(pattern).unwrap();
+            let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {
+                panic!("`{pattern}` is no class")
+            };
+            for character in set.ranges().iter().flat_map(|range| range.start()..=range.end()) {
+                assert_eq!(of(character.into()), class, "{character:?}");
+                let mut bytes = [0; 4];
+                let text = character.encode_utf8(&mut bytes).as_bytes();
+                assert_eq!(at(text, 0), (class, text.len()), "{character:?}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 0x11_0000 - 0x800);
+    }
+}

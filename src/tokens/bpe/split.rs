@@ -1,0 +1,370 @@
+//! Where the pieces of a text begin and end: the patterns of the encodings, by hand.
+//!
+//! A pattern is a regular expression with alternatives in order of preference, matched again and again from where
+//! the last match ended; together the matches are the whole text. The functions here give the end of the match that
+//! begins at a place. Each character is looked at a bounded number of times, so the whole text takes linear time.
+//!
+//! The common case, one word of ASCII letters with at most one character before it, is decided eight bytes at a time.
+
+use super::Encoding;
+use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
+
+/// The top bit of each byte.
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+/// The eight bytes from `at`, little-endian; zeros past the end.
+#[inline(always)]
+pub(super) fn load8(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => load_tail(bytes, at),
+    }
+}
+
+/// [`load8`] within eight bytes of the end.
+#[inline(never)]
+fn load_tail(bytes: &[u8], at: usize) -> u64 {
+    let tail = bytes.get(at..).unwrap_or_default();
+    tail.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// The top bit of each byte that is an ASCII letter.
+#[inline(always)]
+fn letters(word: u64) -> u64 {
+    const ONES: u64 = TOPS >> 7;
+    let folded = (word | (ONES * 0x20)) & !TOPS;
+    // Bytes are below 0x80, so the additions do not carry from one to the next.
+    let from_a = folded + ONES * (0x80 - b'a' as u64);
+    let past_z = folded + ONES * (0x80 - b'z' as u64 - 1);
+    from_a & !past_z & !word & TOPS
+}
+
+/// The top bit of each byte that is a lower case letter, given those that are letters: bit 5 tells the cases apart.
+#[inline(always)]
+fn lower_of(word: u64, letters: u64) -> u64 {
+    letters & (word << 2)
+}
+
+/// Goes on over ASCII letters from `at`, eight bytes at a time; `members` says which of those count.
+#[inline(always)]
+fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
+    loop {
+        let stops = !members(load8(bytes, at)) & TOPS;
+        if stops != 0 {
+            return at + (stops.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+}
+
+/// One pattern.
+pub(super) trait Pattern {
+    /// The end of the piece that begins at `at`, which is a piece boundary inside the text.
+    fn end(bytes: &[u8], at: usize) -> usize;
+}
+
+/// The pattern of `o200k_base`:
+///
+/// ```text
+/// [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+/// [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+/// \p{N}{1,3}
+///  ?[^\s\p{L}\p{N}]+[\r\n/]*
+/// \s*[\r\n]+
+/// \s+(?!\S)
+/// \s+
+/// ```
+#[derive(Debug)]
+pub(super) struct O200k;
+
+/// The pattern of `cl100k_base`:
+///
+/// ```text
+/// '(?i:[sdmt]|ll|ve|re)
+/// [^\r\n\p{L}\p{N}]?+\p{L}++
+/// \p{N}{1,3}+
+///  ?[^\s\p{L}\p{N}]++[\r\n]*+
+/// \s++$
+/// \s*[\r\n]
+/// \s+(?!\S)
+/// \s
+/// ```
+#[derive(Debug)]
+pub(super) struct Cl100k;
+
+impl Pattern for O200k {
+    #[inline(always)]
+    fn end(bytes: &[u8], at: usize) -> usize {
+        let word = load8(bytes, at);
+        let letters = letters(word);
+        // A word begins here or, behind one character that is neither letter, number nor line break, one byte on.
+        if letters & 0x8080 == 0 {
+            return Self::general(bytes, at);
+        }
+        let start = if letters & 0x80 != 0 {
+            0
+        } else if may_lead(word as u8) {
+            8
+        } else {
+            return Self::general(bytes, at);
+        };
+        let lower = lower_of(word, letters);
+        let upper = letters ^ lower;
+        let not_upper = !upper & (TOPS << start);
+        if not_upper == 0 {
+            return Self::general(bytes, at);
+        }
+        let lower_from = not_upper.trailing_zeros() & !7;
+        let not_lower = !lower & (TOPS << lower_from);
+        let end = match not_lower {
+            0 => run(bytes, at + 8, |word| lower_of(word, self::letters(word))),
+            _ => at + (not_lower.trailing_zeros() / 8) as usize,
+        };
+        match bytes.get(end).copied().unwrap_or(0) {
+            b'\'' => end + contraction(bytes, end),
+            0x80.. => Self::general(bytes, at),
+            _ => end,
+        }
+    }
+}
+
+impl Pattern for Cl100k {
+    #[inline(always)]
+    fn end(bytes: &[u8], at: usize) -> usize {
+        let word = load8(bytes, at);
+        let letters = letters(word);
+        let first = word as u8;
+        if letters & 0x8080 == 0 || first == b'\'' || letters & 0x80 == 0 && !may_lead(first) {
+            return Self::general(bytes, at);
+        }
+        let stops = !letters & (TOPS << 8);
+        let end = match stops {
+            0 => run(bytes, at + 8, self::letters),
+            _ => at + (stops.trailing_zeros() / 8) as usize,
+        };
+        match bytes.get(end).copied().unwrap_or(0) {
+            0x80.. => Self::general(bytes, at),
+            _ => end,
+        }
+    }
+}
+
+/// Whether an ASCII byte may stand before the letters of a word: `[^\r\n\p{L}\p{N}]`. Not so for other bytes.
+#[inline(always)]
+fn may_lead(byte: u8) -> bool {
+    class::ASCII.get(usize::from(byte)).is_some_and(|class| class & (BLANK | OTHER) != 0)
+}
+
+impl O200k {
+    /// The same for any text, a character at a time.
+    #[inline(never)]
+    fn general(bytes: &[u8], at: usize) -> usize {
+        let (class, len) = class::at(bytes, at);
+        let next = at + len;
+        match class {
+            UPPER | LOWER | CASELESS => Self::word(bytes, at).unwrap_or_else(|end| end + contraction(bytes, end)),
+            // The mark leads a word or, where only upper case follows, is a word of its own: the first alternative
+            // gives up the optional first character before the second alternative has its turn.
+            MARK => Self::word(bytes, next).unwrap_or_else(|_| next + contraction(bytes, next)),
+            NUMBER => number(bytes, at),
+            BLANK | OTHER => match class::at(bytes, next).0 {
+                UPPER | LOWER | CASELESS | MARK => {
+                    Self::word(bytes, next).unwrap_or_else(|end| end + contraction(bytes, end))
+                }
+                OTHER if bytes.get(at) == Some(&b' ') => Self::other(bytes, next),
+                _ if class == OTHER => Self::other(bytes, next),
+                _ => Self::white(bytes, at),
+            },
+            _ => Self::white(bytes, at),
+        }
+    }
+
+    /// The end of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` with its contraction; where that does
+    /// not match, the end of the upper case run as the error.
+    fn word(bytes: &[u8], start: usize) -> Result<usize, usize> {
+        let mut end = start;
+        let mut in_both = None;
+        let next = loop {
+            let (class, len) = class::at(bytes, end);
+            if class & (UPPER | CASELESS | MARK) == 0 {
+                break class;
+            }
+            end += len;
+            if class != UPPER {
+                in_both = Some(end);
+            }
+        };
+        let end = if next == LOWER {
+            skip(bytes, end, LOWER | CASELESS | MARK)
+        } else {
+            // The greedy first run gives back characters until the second has one.
+            in_both.ok_or(end)?
+        };
+        Ok(end + contraction(bytes, end))
+    }
+
+    /// The rest of ` ?[^\s\p{L}\p{N}]+[\r\n/]*`, at least one character of which was before `at`.
+    fn other(bytes: &[u8], at: usize) -> usize {
+        let mut end = skip(bytes, at, OTHER | MARK);
+        while let Some(b'\r' | b'\n' | b'/') = bytes.get(end) {
+            end += 1;
+        }
+        end
+    }
+
+    /// `\s*[\r\n]+|\s+(?!\S)|\s+`
+    fn white(bytes: &[u8], at: usize) -> usize {
+        let white = White::at(bytes, at);
+        white.after_break.unwrap_or_else(|| white.end_before_word(bytes))
+    }
+}
+
+impl Cl100k {
+    /// The same for any text, a character at a time.
+    #[inline(never)]
+    fn general(bytes: &[u8], at: usize) -> usize {
+        const LETTER: u8 = UPPER | LOWER | CASELESS;
+        let short = contraction(bytes, at);
+        if short > 0 {
+            return at + short;
+        }
+        let (class, len) = class::at(bytes, at);
+        let next = at + len;
+        match class {
+            UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
+            NUMBER => number(bytes, at),
+            MARK | BLANK | OTHER => match class::at(bytes, next).0 {
+                UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
+                OTHER | MARK if bytes.get(at) == Some(&b' ') => Self::other(bytes, next),
+                _ if class != BLANK => Self::other(bytes, next),
+                _ => Self::white(bytes, at),
+            },
+            _ => Self::white(bytes, at),
+        }
+    }
+
+    /// The rest of ` ?[^\s\p{L}\p{N}]++[\r\n]*+`, at least one character of which was before `at` or stands there.
+    fn other(bytes: &[u8], at: usize) -> usize {
+        skip(bytes, skip(bytes, at, OTHER | MARK), BREAK)
+    }
+
+    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+    fn white(bytes: &[u8], at: usize) -> usize {
+        let white = White::at(bytes, at);
+        if white.end == bytes.len() {
+            return white.end;
+        }
+        white.after_break.unwrap_or_else(|| white.end_before_word(bytes))
+    }
+}
+
+/// The end of the run of characters of the given classes.
+fn skip(bytes: &[u8], mut at: usize, classes: u8) -> usize {
+    loop {
+        let (class, len) = class::at(bytes, at);
+        if class & classes == 0 {
+            return at;
+        }
+        at += len;
+    }
+}
+
+/// `\p{N}{1,3}`, the first of which stands at `at`.
+fn number(bytes: &[u8], mut at: usize) -> usize {
+    for _ in 0..3 {
+        let (class, len) = class::at(bytes, at);
+        if class != NUMBER {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+/// The length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)` at `at`, 0 where it does not match. Without regard to case, `s` is also
+/// U+017F, the long s; the other letters have no such relatives.
+#[inline]
+fn contraction(bytes: &[u8], at: usize) -> usize {
+    let word = load8(bytes, at).to_le_bytes();
+    match [word[0], word[1] | 0x20, word[2] | 0x20] {
+        [b'\'', b's' | b't' | b'm' | b'd', _] => 2,
+        [b'\'', b'r' | b'v', b'e'] | [b'\'', b'l', b'l'] => 3,
+        [b'\'', _, _] if [word[1], word[2]] == [0xc5, 0xbf] => 3,
+        _ => 0,
+    }
+}
+
+/// A longest run of white space.
+struct White {
+    /// Behind its last line break, if it has one.
+    after_break: Option<usize>,
+    /// Where its last character begins, unless that is also its first.
+    last: Option<usize>,
+    /// Its end.
+    end: usize,
+}
+
+impl White {
+    /// The run that begins at `at`, of at least one character.
+    fn at(bytes: &[u8], at: usize) -> Self {
+        let mut white = Self { after_break: None, last: None, end: at };
+        loop {
+            let (class, len) = class::at(bytes, white.end);
+            if class & (BLANK | BREAK) == 0 {
+                return white;
+            }
+            if white.end > at {
+                white.last = Some(white.end);
+            }
+            white.end += len;
+            if class == BREAK {
+                white.after_break = Some(white.end);
+            }
+        }
+    }
+
+    /// `\s+(?!\S)|\s+`: all but the last character, where something follows and there is more than one.
+    fn end_before_word(&self, bytes: &[u8]) -> usize {
+        match self.last {
+            Some(last) if self.end < bytes.len() => last,
+            _ => self.end,
+        }
+    }
+}
+
+/// The pieces of a text, in order. Tokens never reach from one into another, so a text that is cut between pieces may
+/// count otherwise only where the cut itself changes the pieces.
+#[derive(Clone, Debug)]
+pub struct Pieces<'t> {
+    encoding: Encoding,
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Pieces<'t> {
+    /// From the beginning.
+    pub(super) fn new(encoding: Encoding, text: &'t str) -> Self {
+        Self { encoding, text, at: 0 }
+    }
+}
+
+impl<'t> Iterator for Pieces<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let bytes = self.text.as_bytes();
+        if self.at >= bytes.len() {
+            return None;
+        }
+        let end = match self.encoding {
+            Encoding::O200kBase => O200k::end(bytes, self.at),
+            Encoding::Cl100kBase => Cl100k::end(bytes, self.at),
+        };
+        let piece = self.text.get(self.at..end);
+        debug_assert!(piece.is_some_and(|piece| !piece.is_empty()));
+        self.at = end;
+        piece
+    }
+}
+
+impl std::iter::FusedIterator for Pieces<'_> {}

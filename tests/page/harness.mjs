@@ -1,0 +1,150 @@
+// Builds the page, serves it on this machine, and opens it in Chromium. What is started here is ended here, by handle.
+
+import assert from "node:assert/strict";
+import { mkdtemp, mkdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { build, preview } from "vite";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const www = join(root, "www");
+export const screenshots = join(root, "target", "screenshots");
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A sample tree and its media, as the page sends them: only the media that the tree names. */
+export async function sample(name) {
+  const text = await readFile(join(root, "examples", "trees", `${name}.json`), "utf8");
+  const all = JSON.parse(await readFile(join(root, "examples", "trees", "media.json"), "utf8"));
+  const media = Object.fromEntries(Object.entries(all).filter(([ref]) => text.includes(JSON.stringify(ref))));
+  return { tree: JSON.parse(text), ...(Object.keys(media).length > 0 ? { media } : {}) };
+}
+
+/** Each test file serves a build of its own, since they run at the same time. */
+export async function start(name) {
+  const outDir = join(root, "target", "page", name);
+  await build({ root: www, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+  const server = await preview({
+    root: www,
+    logLevel: "warn",
+    build: { outDir },
+    preview: { host: "127.0.0.1", port: 0, open: false },
+  });
+  const url = `http://127.0.0.1:${server.httpServer.address().port}/`;
+  const profile = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: ARGS,
+    viewport: { width: 1440, height: 900 },
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await mkdir(screenshots, { recursive: true });
+  return {
+    url,
+    context,
+    stop: async () => {
+      await context.close();
+      await new Promise((resolve, reject) => server.httpServer.close((error) => (error ? reject(error) : resolve())));
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A page of its own that notes everything a silent page does not do; `close` fails if there was any of it. */
+export async function openPage(
+  { context, url },
+  hash = "",
+  { width = 1440, height = 900, colorScheme = "light" } = {},
+) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`uncaught: ${error.stack}`));
+  page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on("response", (response) => {
+    if (response.status() >= 400) complaints.push(`status ${response.status()}: ${response.url()}`);
+  });
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (!["data:", "blob:"].includes(protocol) && origin !== new URL(url).origin)
+      complaints.push(`elsewhere: ${request.url()}`);
+  });
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.goto(url + hash);
+  await page.locator(".result-pane, .problem-panel").first().waitFor();
+  return {
+    page,
+    close: async () => {
+      await page.close();
+      assert.deepEqual(complaints, [], "the page was not silent");
+    },
+  };
+}
+
+/** Numbers as the page writes them. */
+export function number(text) {
+  return Number(text.replaceAll(",", ""));
+}
+
+/** The totals in the legend of the budget bar. */
+export async function shownTotals(page) {
+  const totals = {};
+  for (const item of await page.locator("[data-tokens]").all()) {
+    totals[await item.getAttribute("data-tokens")] = number(await item.textContent());
+  }
+  return totals;
+}
+
+/** The totals that the legend should show for a report. */
+export function expectedTotals(report, contextWindow) {
+  return {
+    system: report.tokens.system,
+    messages: report.tokens.messages,
+    overhead: report.tokens.overhead,
+    free: report.limit - report.tokens.total,
+    reserve: contextWindow - report.limit,
+    ...(report.cut ? { beyond: report.cut.tokens } : {}),
+  };
+}
+
+/** Waits for what is shown to become what is expected; the page may be a frame behind. */
+export async function eventually(check, timeout = 5000) {
+  const end = Date.now() + timeout;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+}
+
+/** The request that the page sends, from its own copy button. */
+export async function copied(page, label) {
+  await page.getByRole("tab", { name: "JSON" }).click();
+  await page.getByRole("button", { name: label }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  return JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+}
+
+/** The message or document tab again. */
+export async function showPrompt(page) {
+  await page.getByRole("tablist", { name: "Result" }).getByRole("tab").first().click();
+}

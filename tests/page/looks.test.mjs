@@ -1,0 +1,232 @@
+// How the page looks and reads: both themes, narrow, by keyboard alone, and judged by axe.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { openPage, screenshots, start } from "./harness.mjs";
+
+let site;
+let axe;
+before(async () => {
+  site = await start("looks");
+  axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+});
+after(() => site.stop());
+
+/** Serious and critical findings, each with where it is. */
+async function findings(page) {
+  // Through the debugger, since the page's own policy rightly refuses foreign scripts.
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`,
+      );
+  });
+}
+
+const VIEWS = [
+  { name: "story", hash: "#/loom?tree=story" },
+  { name: "agent", hash: "#/loom?tree=agent" },
+  { name: "sources", hash: "#/loom?tree=sources&window=9000&strategy=truncateMiddle" },
+  { name: "dialogue-cut", hash: "#/loom?tree=story&mode=dialogue&window=3000" },
+  { name: "error", hash: "#/loom?tree=agent&window=6000&strategy=stopAtLimit" },
+  { name: "choice", hash: "#/loom?tree=sources&tip=a-16" },
+  {
+    name: "report-and-list",
+    hash: "#/loom?tree=agent&window=6000",
+    steps: async (page) => {
+      await page.getByRole("tab", { name: /Report/ }).click();
+      await page.getByRole("tab", { name: "List" }).click();
+    },
+  },
+  {
+    name: "json-and-legend",
+    hash: "#/loom?tree=sources",
+    steps: async (page) => {
+      await page.getByRole("tab", { name: "JSON" }).click();
+      await page.getByText("What the marks mean").click();
+    },
+  },
+  {
+    name: "bad-file",
+    hash: "#/loom?tree=agent",
+    steps: async (page) => {
+      await page
+        .locator("#tree-file")
+        .setInputFiles({ name: "bad.json", mimeType: "application/json", buffer: Buffer.from('{"nodes": 1}') });
+      await page.getByRole("alert").waitFor();
+    },
+  },
+];
+
+describe("both themes", () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const { name, hash, steps } of VIEWS) {
+      it(`${name}, ${colorScheme}`, async () => {
+        const { page, close } = await openPage(site, hash, { colorScheme });
+        await steps?.(page);
+        await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
+        assert.deepEqual(await findings(page), []);
+        await close();
+      });
+    }
+  }
+
+  it("the theme can be chosen, and the choice is remembered", async () => {
+    const { page, close } = await openPage(site, "", { colorScheme: "light" });
+    const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await paper();
+    await page.getByRole("button", { name: "Dark theme" }).click();
+    const dark = await paper();
+    assert.notEqual(dark, light);
+    await page.reload();
+    await page.locator(".result-pane").waitFor();
+    assert.equal(await paper(), dark);
+    await page.getByRole("button", { name: "Theme of the device" }).click();
+    assert.equal(await paper(), light);
+    await close();
+  });
+});
+
+describe("narrow", () => {
+  for (const [name, width] of [
+    ["narrow", 400],
+    ["middling", 1000],
+  ]) {
+    it(`nothing overflows at ${width} pixels`, async () => {
+      for (const hash of [
+        "#/loom?tree=sources&window=9000",
+        "#/loom?tree=story",
+        "#/loom?tree=agent&window=6000&strategy=stopAtLimit",
+      ]) {
+        const { page, close } = await openPage(site, hash, { width, height: 900 });
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, hash);
+        // The settings are folded at first; what they hold has to fit, too.
+        const settings = page.locator(".settings-pane details");
+        const folded = (await settings.getAttribute("open")) === null;
+        if (folded) await page.locator("summary", { hasText: "Settings" }).click();
+        // Only a table and a piece of code may be wider than their place, and these scroll by themselves.
+        const tooWide = await page.evaluate(() =>
+          [...document.querySelectorAll("#app *")]
+            .filter((e) => e.checkVisibility() && !e.closest("svg, .visually-hidden, .skip, .table-scroll, pre"))
+            .filter((e) => {
+              const { overflowX, position } = getComputedStyle(e);
+              const spills = e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll", "visible"].includes(overflowX);
+              return position !== "absolute" && e.clientWidth > 0 && spills;
+            })
+            .map((e) => `${e.tagName}.${e.className} ${e.scrollWidth} in ${e.clientWidth}`),
+        );
+        assert.deepEqual(tooWide, [], hash);
+        if (folded) await page.locator("summary", { hasText: "Settings" }).click();
+        const tree = /tree=([a-z]+)/.exec(hash)[1];
+        await page.screenshot({ path: join(screenshots, `${name}-${tree}.png`), fullPage: true });
+        assert.deepEqual(await findings(page), []);
+        await close();
+      }
+    });
+  }
+
+  it("the settings are folded and open by key", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent", { width: 400 });
+    assert.equal(await page.getByLabel("Strategy", { exact: true }).isVisible(), false);
+    await page.locator("summary", { hasText: "Settings" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Strategy", { exact: true }).waitFor();
+    await close();
+  });
+});
+
+describe("keyboard", () => {
+  it("everything is reached in a sensible order, with the focus in sight", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent");
+    const stops = [];
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press("Tab");
+      const stop = await page.evaluate(() => {
+        const e = document.activeElement;
+        if (!e || e === document.body) return undefined;
+        const shown = e.closest(".segmented label") ? e.nextElementSibling : e;
+        const { outlineStyle, outlineWidth } = getComputedStyle(shown);
+        return {
+          what: e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent ?? "",
+          seen: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 1,
+        };
+      });
+      if (!stop) break;
+      stops.push(stop);
+    }
+    assert.deepEqual(
+      stops.filter(({ seen }) => !seen),
+      [],
+      "each stop shows where the focus is",
+    );
+    const at = (pattern) => stops.findIndex(({ what }) => pattern.test(what));
+    const order = [
+      /Skip to/,
+      /ctxweave/,
+      /Loom/,
+      /Theme/,
+      /Agent/,
+      /Open a file/,
+      /^Drawing/,
+      /^Tree:/,
+      /Zoom in/,
+      /^Exclude$/,
+      /Settings/,
+      /Context window/,
+      /Strategy/,
+      /Provider/,
+      /Messages/,
+    ].map(at);
+    assert.ok(
+      order.every((i) => i >= 0),
+      `all are reached: ${order}`,
+    );
+    assert.deepEqual(
+      order,
+      [...order].sort((a, b) => a - b),
+    );
+    await close();
+  });
+
+  it("the skip link leads to the result", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "result");
+    assert.match(page.url(), /tree=agent/, "the address stays");
+    await close();
+  });
+
+  it("tabs move by arrow keys", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent");
+    await page.getByRole("tab", { name: "Messages" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator("[data-row]").first().waitFor();
+    await page.keyboard.press("End");
+    await page.locator('[data-json="request"]').waitFor();
+    await page.keyboard.press("Home");
+    await page.locator("[data-message]").first().waitFor();
+    await close();
+  });
+
+  it("motion is left out for those who ask for it", async () => {
+    const { page, close } = await openPage(site, "#/loom?tree=agent");
+    const moving = await page.evaluate(
+      () =>
+        [...document.querySelectorAll("*")].filter((e) =>
+          getComputedStyle(e)
+            .transitionDuration.split(",")
+            .some((d) => Number.parseFloat(d) > 0),
+        ).length,
+    );
+    assert.equal(moving, 0);
+    await close();
+  });
+});

@@ -1,0 +1,84 @@
+import { useEffect, useState } from "preact/hooks";
+import { version } from "ctxweave";
+import { Icon } from "../ui/icons.js";
+import { currentView } from "./route.js";
+import { setTheme, theme, type Theme } from "./theme.js";
+import { VIEWS, type View } from "./views.js";
+
+function viewNow(): View {
+  const id = currentView();
+  return VIEWS.find((view) => view.id === id) ?? VIEWS[0];
+}
+
+/** The frame around every view: the name, the way from one view to the next, and the theme. */
+export function App() {
+  const [view, setView] = useState(viewNow);
+  useEffect(() => {
+    const follow = (): void => setView(viewNow());
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  const Shown = view.component;
+  return (
+    <>
+      <a class="skip" href="#result" onClick={skipToResult}>
+        Skip to the assembled prompt
+      </a>
+      <header class="top">
+        <a class="brand" href={`#/${VIEWS[0].id}`} aria-label="ctxweave, start">
+          <Icon name="weave" />
+          <span class="brand-name">ctxweave</span>
+        </a>
+        <nav aria-label="Views">
+          <ul>
+            {VIEWS.map(({ id, name }) => (
+              <li key={id}>
+                <a href={`#/${id}`} aria-current={id === view.id ? "page" : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <span class="version" title="Version of the package">
+          {version}
+        </span>
+        <ThemePicker />
+      </header>
+      <main id="main">
+        <Shown />
+      </main>
+    </>
+  );
+}
+
+/** The address belongs to the views, so the skip link moves the focus itself. */
+function skipToResult(event: Event): void {
+  event.preventDefault();
+  document.getElementById("result")?.focus();
+}
+
+const THEMES: readonly { value: Theme; name: string; icon: "auto" | "sun" | "moon" }[] = [
+  { value: "system", name: "Theme of the device", icon: "auto" },
+  { value: "light", name: "Light theme", icon: "sun" },
+  { value: "dark", name: "Dark theme", icon: "moon" },
+];
+
+function ThemePicker() {
+  return (
+    <div class="segmented icons theme" role="group" aria-label="Theme">
+      {THEMES.map(({ value, name, icon }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={theme.value === value}
+          aria-label={name}
+          title={name}
+          onClick={() => setTheme(value)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+import type { ComponentType } from "preact";
+import { LoomView } from "../views/loom/view.js";
+
+/** One page of the demo. A new one is a line here and a folder under views/. */
+export interface View {
+  /** Stands in the address. */
+  id: string;
+  name: string;
+  component: ComponentType;
+}
+
+export const VIEWS: readonly [View, ...View[]] = [{ id: "loom", name: "Loom", component: LoomView }];

@@ -1,0 +1,29 @@
+import { useEffect, useState } from "preact/hooks";
+import { Icon, type IconName } from "./icons.js";
+
+/** Copies a text that is made only when asked for, and says so, to the eye and to a screen reader. */
+export function CopyButton({ text, label, icon = "copy" }: { text: () => string; label: string; icon?: IconName }) {
+  const [said, setSaid] = useState<"" | "Copied" | "Copying was refused">("");
+  useEffect(() => {
+    if (!said) return;
+    const timer = setTimeout(() => setSaid(""), 2000);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text()).then(
+      () => setSaid("Copied"),
+      () => setSaid("Copying was refused"),
+    );
+  };
+  return (
+    <>
+      <button type="button" class="quiet" onClick={copy}>
+        <Icon name={said === "Copied" ? "check" : icon} />
+        {said || label}
+      </button>
+      <span class="visually-hidden" role="status">
+        {said}
+      </span>
+    </>
+  );
+}

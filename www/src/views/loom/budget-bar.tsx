@@ -1,0 +1,150 @@
+import type { AssemblyReport } from "ctxweave";
+import { count, plural } from "../../ui/format.js";
+import { Icon } from "../../ui/icons.js";
+import { open, outcome, settings } from "./state.js";
+import { effective } from "./settings.js";
+
+interface Piece {
+  id: string;
+  name: string;
+  tokens: number;
+  title: string;
+}
+
+/** What goes beyond the window takes at most this share of the bar, so that the window itself stays readable. */
+const BEYOND = 0.4;
+
+/** Where the budget went: inside the context window, and what had to stay outside it. */
+export function BudgetBar() {
+  const made = outcome.value;
+  const tree = open.value?.tree;
+  if (!made || !tree) return null;
+  const contextWindow = settings.value.contextWindow;
+  const tokenBuffer = effective(settings.value, tree, "tokenBuffer");
+  const { pieces, beyond } =
+    made.kind === "error"
+      ? piecesOfError(made.details, contextWindow, tokenBuffer)
+      : piecesOfReport(made.result.report, tokenBuffer);
+  const inside = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+  if (inside <= 0) return null;
+  const share = beyond ? Math.min(BEYOND, beyond.tokens / (inside + beyond.tokens)) : 0;
+  const broken = beyond !== undefined && beyond.tokens / (inside + beyond.tokens) > BEYOND;
+  const all = beyond ? [...pieces, beyond] : pieces;
+  return (
+    <section class="budget" aria-label="Budget">
+      <div class="bar" role="img" aria-label={all.map((p) => `${p.name} ${count(p.tokens)}`).join(", ")}>
+        <div class="bar-window" style={{ flexGrow: String(1 - share) }}>
+          {pieces.map((piece) =>
+            piece.tokens > 0 ? (
+              <div
+                key={piece.id}
+                class={`piece ${piece.id}`}
+                title={`${piece.name}: ${count(piece.tokens)}`}
+                style={{ flexGrow: String(piece.tokens) }}
+              />
+            ) : null,
+          )}
+        </div>
+        {beyond ? (
+          <div
+            class={`piece ${beyond.id}${broken ? " broken" : ""}`}
+            title={`${beyond.name}: ${count(beyond.tokens)}`}
+            style={{ flexGrow: String(share) }}
+          >
+            <Icon name="scissors" />
+          </div>
+        ) : null}
+      </div>
+      <dl class="bar-legend">
+        {all.map((piece) => (
+          <div key={piece.id} class={`legend-item ${piece.id}`} title={piece.title}>
+            <dt>
+              <span class={`swatch ${piece.id}`} aria-hidden="true" />
+              {piece.name}
+            </dt>
+            <dd data-tokens={piece.id}>{count(piece.tokens)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Summary />
+    </section>
+  );
+}
+
+function piecesOfReport(
+  { tokens, limit, cut }: AssemblyReport,
+  tokenBuffer: number,
+): { pieces: Piece[]; beyond?: Piece } {
+  const pieces: Piece[] = [
+    { id: "system", name: "System", tokens: tokens.system, title: "The system context" },
+    {
+      id: "messages",
+      name: "Messages",
+      tokens: tokens.messages,
+      title: "The content of the messages, or the document",
+    },
+    {
+      id: "overhead",
+      name: "Overhead",
+      tokens: tokens.overhead,
+      title: "What a provider adds around each message and each request",
+    },
+    { id: "free", name: "Free", tokens: limit - tokens.total, title: "Under the limit and not used" },
+    { id: "reserve", name: "Token buffer", tokens: tokenBuffer, title: "Kept free for the answer" },
+  ];
+  return cut
+    ? {
+        pieces,
+        beyond: {
+          id: "beyond",
+          name: "Cut",
+          tokens: cut.tokens,
+          title: "What was cut to stay under the limit, each node counted alone",
+        },
+      }
+    : { pieces };
+}
+
+function piecesOfError(
+  details: Record<string, unknown>,
+  contextWindow: number,
+  tokenBuffer: number,
+): { pieces: Piece[]; beyond?: Piece } {
+  const { limit, overBy } = details;
+  if (typeof limit !== "number" || typeof overBy !== "number") return { pieces: [] };
+  return {
+    pieces: [
+      { id: "over", name: "Limit", tokens: limit, title: "All of it is needed, and it is not enough" },
+      {
+        id: "reserve",
+        name: "Token buffer",
+        tokens: Math.min(tokenBuffer, contextWindow),
+        title: "Kept free for the answer",
+      },
+    ],
+    beyond: { id: "beyond", name: "Over by", tokens: overBy, title: "What would have to go" },
+  };
+}
+
+function Summary() {
+  const made = outcome.value;
+  if (!made || made.kind === "error") return null;
+  const { report } = made.result;
+  const { total, tokenizer } = report.tokens;
+  return (
+    <p class="summary" role="status">
+      <span>
+        <strong data-total>{count(total)}</strong> of {count(report.limit)} tokens
+      </span>
+      <span>
+        {report.cut
+          ? `${plural(report.cut.nodeIds.length, "node")} cut${report.cut.partialNodeIds.length > 0 ? `, ${count(report.cut.partialNodeIds.length)} shortened` : ""}`
+          : "nothing cut"}
+      </span>
+      {report.minimumRecentNodesMet ? null : <span class="warn">fewer recent nodes than asked for</span>}
+      <span class="quiet-text">
+        {tokenizer} count · {made.milliseconds < 0.1 ? "under 0.1" : made.milliseconds.toFixed(1)} ms
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,274 @@
+import type { LoomTreeData, TruncationStrategy } from "ctxweave";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
+import { count } from "../../ui/format.js";
+import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
+import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
+import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
+import { change, open, setOrClear, setPreference, settings } from "./state.js";
+
+/** Everything that shapes the assembly; each change assembles again at once. */
+export function Controls() {
+  const now = settings.value;
+  const tree = open.value?.tree;
+  if (!tree) return null;
+  const strategy = effective(now, tree, "truncationStrategy");
+  const buffer = now.mode === "buffer";
+  return (
+    <form class="controls" onSubmit={(event) => event.preventDefault()} aria-label="Settings">
+      <ChoicePickers />
+      <Segmented
+        label="Mode"
+        options={[
+          { value: "dialogue", name: "Dialogue" },
+          { value: "buffer", name: "Buffer" },
+        ]}
+        value={now.mode}
+        onValue={(mode) => change({ mode })}
+      />
+      {buffer ? <WorkingBuffer /> : null}
+
+      <fieldset>
+        <legend>Budget</legend>
+        <ContextWindow />
+        <NumberPreference name="tokenBuffer" label="Token buffer" hint="Kept free for the answer." tree={tree} />
+      </fieldset>
+
+      <fieldset>
+        <legend>Over the limit</legend>
+        <Field label="Strategy" hint={STRATEGY_HINTS[strategy]} {...originOf("truncationStrategy", tree)}>
+          {({ id, describedBy }) => (
+            <Select<TruncationStrategy>
+              id={id}
+              describedBy={describedBy}
+              options={STRATEGIES.map((value) => ({ value, name: STRATEGY_NAMES[value] }))}
+              value={strategy}
+              onValue={(value) => setPreference("truncationStrategy", value)}
+            />
+          )}
+        </Field>
+        {strategy === "truncateMiddle" ? (
+          <NumberPreference name="minimumRecentNodes" label="Recent nodes kept" tree={tree} />
+        ) : null}
+        {strategy === "rollingWindow" && !buffer ? (
+          <Field label="Start on" {...originOf("startOn", tree)}>
+            {({ id }) => (
+              <Select<"any" | "user">
+                id={id}
+                options={[
+                  { value: "any", name: "Any message" },
+                  { value: "user", name: "A user message" },
+                ]}
+                value={effective(now, tree, "startOn")}
+                onValue={(value) => setPreference("startOn", value)}
+              />
+            )}
+          </Field>
+        ) : null}
+        {strategy === "stopAtLimit" ? null : (
+          <>
+            <NumberPreference
+              name="cutQuantum"
+              label="Cut quantum"
+              hint="Rounds the cut up to a multiple of so many tokens, so that it stays put over many turns."
+              step={64}
+              tree={tree}
+            />
+            <Marker tree={tree} />
+          </>
+        )}
+      </fieldset>
+
+      <VersionPickers />
+
+      <fieldset>
+        <legend>What goes in</legend>
+        <AnnotationPicker />
+        <Field label="Instructions of">
+          {({ id }) => (
+            <Select<"path" | "generation">
+              id={id}
+              options={[
+                { value: "path", name: "Every edge on the path" },
+                { value: "generation", name: "This generation only" },
+              ]}
+              value={now.instructionScope ?? "path"}
+              onValue={(value) => setOrClear("instructionScope", value === "path" ? undefined : value)}
+            />
+          )}
+        </Field>
+        {buffer ? (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={now.bufferSystem ?? tree.bufferModeSystemContext ?? false}
+              onChange={(event) => setOrClear("bufferSystem", event.currentTarget.checked)}
+            />
+            <span>System context in the document’s request</span>
+          </label>
+        ) : null}
+        <Field label="Agent’s system prompt">
+          {({ id }) => (
+            <textarea
+              id={id}
+              rows={2}
+              value={now.systemPrompt ?? ""}
+              placeholder="None"
+              onInput={(event) => setOrClear("systemPrompt", event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Provider" hint="Decides where the system context stands and what an image costs.">
+          {({ id, describedBy }) => (
+            <Select<ProviderName | "">
+              id={id}
+              describedBy={describedBy}
+              options={[
+                { value: "", name: "None in particular" },
+                ...PROVIDERS.map((value) => ({ value, name: PROVIDER_NAMES[value] })),
+              ]}
+              value={now.provider ?? ""}
+              onValue={(value) => setOrClear("provider", value === "" ? undefined : value)}
+            />
+          )}
+        </Field>
+      </fieldset>
+    </form>
+  );
+}
+
+const PROVIDER_NAMES: Record<ProviderName, string> = {
+  anthropic: "Anthropic Messages",
+  openai: "OpenAI Chat Completions",
+  "openai-responses": "OpenAI Responses",
+  gemini: "Gemini",
+  completion: "Plain completion",
+};
+
+function originOf(name: keyof typeof DEFAULTS, tree: LoomTreeData): { origin: Origin; onReset: () => void } {
+  const origin =
+    settings.value.preferences[name] !== undefined
+      ? "set"
+      : tree.preferences?.[name] !== undefined
+        ? "tree"
+        : "default";
+  return { origin, onReset: () => setPreference(name, undefined) };
+}
+
+function NumberPreference(props: {
+  name: "tokenBuffer" | "minimumRecentNodes" | "cutQuantum";
+  label: string;
+  hint?: string;
+  step?: number;
+  tree: LoomTreeData;
+}) {
+  return (
+    <Field beside label={props.label} hint={props.hint} {...originOf(props.name, props.tree)}>
+      {({ id, describedBy }) => (
+        <NumberInput
+          id={id}
+          describedBy={describedBy}
+          min={0}
+          step={props.step ?? 1}
+          value={effective(settings.value, props.tree, props.name)}
+          onValue={(value) => setPreference(props.name, value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+const LEAST = 256;
+const MOST = 200_000;
+const STEPS = 400;
+
+/** Windows differ by orders of magnitude, so the slider is logarithmic; the field beside it takes any number. */
+function toStep(tokens: number): number {
+  return Math.round((Math.log(Math.min(MOST, Math.max(LEAST, tokens)) / LEAST) / Math.log(MOST / LEAST)) * STEPS);
+}
+
+function fromStep(step: number): number {
+  const exact = LEAST * (MOST / LEAST) ** (step / STEPS);
+  const grain = exact < 2048 ? 16 : exact < 16_384 ? 64 : 512;
+  return Math.round(exact / grain) * grain;
+}
+
+function ContextWindow() {
+  const value = settings.value.contextWindow;
+  const [step, setStep] = useState(toStep(value));
+  const pending = useRef(0);
+  useEffect(() => setStep(toStep(value)), [value]);
+  useEffect(() => () => cancelAnimationFrame(pending.current), []);
+  // A slider may report faster than the page is drawn; one assembly for each frame is enough.
+  const slide = (to: number): void => {
+    setStep(to);
+    cancelAnimationFrame(pending.current);
+    pending.current = requestAnimationFrame(() => change({ contextWindow: fromStep(to) }));
+  };
+  return (
+    <Field label="Context window">
+      {({ id }) => (
+        <div class="slider">
+          <input
+            type="range"
+            aria-label="Context window, slider"
+            aria-valuetext={`${count(value)} tokens`}
+            min={0}
+            max={STEPS}
+            step={1}
+            value={step}
+            onInput={(event) => slide(Number(event.currentTarget.value))}
+          />
+          <NumberInput id={id} value={value} min={1} onValue={(contextWindow) => change({ contextWindow })} />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+function Marker({ tree }: { tree: LoomTreeData }) {
+  const { mode, preferences } = settings.value;
+  const set = preferences.truncationMarker;
+  // A one-line field cannot hold a line break, so one is written \n here.
+  const show = (text: string): string => text.replaceAll("\n", "\\n");
+  return (
+    <Field
+      label="Marker"
+      hint={
+        <>
+          <code>{"{count}"}</code> becomes the number of nodes left out, <code>\n</code> a line break.
+        </>
+      }
+      origin={set !== undefined ? "set" : tree.preferences?.truncationMarker !== undefined ? "tree" : "default"}
+      onReset={() => setPreference("truncationMarker", undefined)}
+    >
+      {({ id, describedBy }) => (
+        <input
+          type="text"
+          id={id}
+          aria-describedby={describedBy}
+          value={show(set ?? tree.preferences?.truncationMarker ?? defaultMarker(mode))}
+          onInput={(event) => setPreference("truncationMarker", event.currentTarget.value.replaceAll("\\n", "\n"))}
+        />
+      )}
+    </Field>
+  );
+}
+
+function WorkingBuffer() {
+  return (
+    <Field label="Working buffer" hint="Text that is not yet a node; it stands at the end of the document.">
+      {({ id, describedBy }) => (
+        <textarea
+          id={id}
+          aria-describedby={describedBy}
+          rows={4}
+          class="prose"
+          placeholder="Write on…"
+          value={settings.value.workingBuffer ?? ""}
+          onInput={(event) => setOrClear("workingBuffer", event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,87 @@
+import { useComputed, useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import { plural } from "../../ui/format.js";
+import { FATES } from "../../ui/words.js";
+import { cursor, index, path, pickTip, rows, tip } from "./state.js";
+import { fullText, nodeName, snippet } from "./tree-index.js";
+import { authorClass } from "./tree-marks.js";
+
+const MOST = 120;
+type Which = "tips" | "path" | "all";
+
+/** The tree as a list that can be searched: the way to a node without the drawing. */
+export function NodeList() {
+  const query = useSignal("");
+  const which = useSignal<Which>("tips");
+  const ids = { search: useId(), which: useId() };
+  const found = useComputed(() => {
+    const tree = index.value;
+    if (!tree) return [];
+    const needle = query.value.trim().toLocaleLowerCase();
+    const pool =
+      which.value === "tips" ? tree.tips : which.value === "path" ? path.value : tree.tree.nodes.map((n) => n.id);
+    if (!needle) return pool;
+    return pool.filter((id) => {
+      const node = tree.node.get(id);
+      return node && `${id} ${node.localId ?? ""} ${fullText(node)}`.toLocaleLowerCase().includes(needle);
+    });
+  });
+  const tree = index.value;
+  if (!tree) return null;
+  return (
+    <div class="node-list">
+      <div class="node-list-head">
+        <label for={ids.search} class="visually-hidden">
+          Search the nodes
+        </label>
+        <input
+          id={ids.search}
+          type="search"
+          placeholder="Search text or id"
+          value={query.value}
+          onInput={(event) => (query.value = event.currentTarget.value)}
+        />
+        <label for={ids.which} class="visually-hidden">
+          Which nodes
+        </label>
+        <select
+          id={ids.which}
+          value={which.value}
+          onChange={(event) => (which.value = event.currentTarget.value as Which)}
+        >
+          <option value="tips">Tips</option>
+          <option value="path">Current path</option>
+          <option value="all">All nodes</option>
+        </select>
+      </div>
+      <p class="hint" role="status">
+        {found.value.length === 0
+          ? "No node matches."
+          : `${plural(found.value.length, "node")}. Choose one to assemble from it.`}
+        {found.value.length > MOST ? ` The first ${MOST} are shown.` : ""}
+      </p>
+      <ul>
+        {found.value.slice(0, MOST).map((id) => {
+          const node = tree.node.get(id);
+          const fate = rows.value.get(id)?.fate;
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                data-pick={id}
+                aria-current={id === tip.value ? "true" : undefined}
+                onClick={() => pickTip(id)}
+                onFocus={() => (cursor.value = id)}
+              >
+                <span class={`author dot ${authorClass(tree, id)}`} aria-hidden="true" />
+                <code>{nodeName(node, id)}</code>
+                <span class="list-text">{snippet(node, 80)}</span>
+                {fate ? <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span> : null}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

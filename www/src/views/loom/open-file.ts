@@ -1,0 +1,69 @@
+import { assembleDialogue, type CtxweaveError, type LoomTreeData, type Media } from "ctxweave";
+
+/** A file that became a tree, or the reason why it did not. */
+export type Opened =
+  { ok: true; tree: LoomTreeData; media: Record<string, Media> } | { ok: false; message: string; hint: string };
+
+/** Errors that lie in the request and not in the tree: with these a tree can be opened, and the page shows them. */
+const NOT_THE_TREE = new Set([
+  "ambiguous_path",
+  "context_too_long",
+  "edge_without_source",
+  "path_cycle",
+  "system_context_too_long",
+  "invalid_choice",
+  "invalid_budget",
+]);
+
+const SHAPE =
+  "A tree is a JSON object with the arrays `nodes` and `edges`. It may also be given as { tree, media }, where media holds what each image stands for.";
+
+export function openText(text: string): Opened {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/u, ""));
+  } catch (error) {
+    return { ok: false, message: `this is not JSON: ${(error as Error).message}`, hint: SHAPE };
+  }
+  if (!isObject(value))
+    return { ok: false, message: `this is JSON, but ${nameOf(value)} and not an object`, hint: SHAPE };
+  const tree = isObject(value["tree"]) ? value["tree"] : value;
+  const media = isObject(value["media"]) ? (value["media"] as Record<string, Media>) : {};
+  for (const key of ["nodes", "edges"]) {
+    if (!Array.isArray(tree[key])) {
+      const found = key in tree ? `\`${key}\` is ${nameOf(tree[key])}` : `\`${key}\` is missing`;
+      return { ok: false, message: `this is no Loom tree: ${found}`, hint: SHAPE };
+    }
+  }
+  const problem = firstProblem(tree as unknown as LoomTreeData);
+  if (problem)
+    return {
+      ok: false,
+      message: `${problem.message} (${problem.code})`,
+      hint: "Nothing was changed: the tree that was open is still here.",
+    };
+  return { ok: true, tree: tree as unknown as LoomTreeData, media };
+}
+
+/** Lets the library judge the tree, since only it knows every rule. An empty tree has nothing to judge. */
+function firstProblem(tree: LoomTreeData): { code: string; message: string } | undefined {
+  const first: unknown = tree.nodes[0];
+  const tip = isObject(first) && typeof first["id"] === "string" ? { tip: first["id"] } : { path: [] };
+  try {
+    assembleDialogue({ tree, ...tip, contextWindow: 1e9, preferences: { tokenBuffer: 0 } });
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as CtxweaveError;
+    return code !== undefined && NOT_THE_TREE.has(code) ? undefined : { code: code ?? "error", message };
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,144 @@
+import type { Diagnostic } from "ctxweave";
+import { count, plural } from "../../ui/format.js";
+import { MessageText } from "../../ui/message.js";
+import { NodeChip } from "./prompt.js";
+import { choose, index, toggleExcluded, type Outcome } from "./state.js";
+import { choicePoints, nodeName, snippet } from "./tree-index.js";
+
+interface Cost {
+  nodeId: string;
+  tokens: number;
+}
+
+/** An error, for the person who can do something about it: what, why, and with which means. */
+export function Problem({ error }: { error: Extract<Outcome, { kind: "error" }> }) {
+  const costs = costsOf(error.details["nodes"]);
+  // What is shown better elsewhere is not shown twice.
+  const shown = costs.length > 0 ? ["nodes"] : error.code === "ambiguous_path" ? ["candidates"] : [];
+  const rest = Object.entries(error.details).filter(([key]) => !shown.includes(key));
+  return (
+    <section class="problem-panel" role="alert" aria-labelledby="problem-title">
+      <p class="problem-code">
+        <code data-error-code>{error.code}</code>
+      </p>
+      <h2 id="problem-title">
+        <MessageText text={error.message} sentence />
+      </h2>
+      {error.code === "ambiguous_path" ? <Ways nodeId={String(error.details["nodeId"])} /> : null}
+      {rest.length > 0 ? (
+        <dl class="details">
+          {rest.map(([key, value]) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd data-detail={key}>
+                {typeof value === "number" ? (
+                  count(value)
+                ) : typeof value === "string" ? (
+                  value
+                ) : (
+                  <code>{JSON.stringify(value)}</code>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
+      {costs.length > 0 ? <Costs costs={costs} /> : null}
+    </section>
+  );
+}
+
+/** The ways into a node at which several edges arrive: one click says which is meant. */
+function Ways({ nodeId }: { nodeId: string }) {
+  const tree = index.value;
+  const point = tree && choicePoints(tree, [nodeId])[0];
+  if (!tree || !point) return null;
+  return (
+    <div class="ways">
+      <h3>Come from</h3>
+      {point.candidates.map(({ edgeId, from }) => (
+        <button key={edgeId} type="button" data-choice={edgeId} onClick={() => choose(nodeId, edgeId)}>
+          <code>{nodeName(tree.node.get(from), from)}</code>
+          <span>{snippet(tree.node.get(from), 90)}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What each node costs, the dearest first, with the means to leave it out. */
+function Costs({ costs }: { costs: Cost[] }) {
+  const tree = index.value;
+  const most = Math.max(1, ...costs.map((cost) => cost.tokens));
+  return (
+    <table class="costs">
+      <caption>What each of {plural(costs.length, "node")} costs. Exclude some, or make the window larger.</caption>
+      <thead>
+        <tr>
+          <th scope="col">Node</th>
+          <th scope="col">Text</th>
+          <th scope="col" class="number">
+            Tokens
+          </th>
+          <th scope="col">
+            <span class="visually-hidden">Action</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...costs]
+          .sort((a, b) => b.tokens - a.tokens)
+          .map(({ nodeId, tokens }) => (
+            <tr key={nodeId} data-cost={nodeId}>
+              <th scope="row">
+                <NodeChip id={nodeId} />
+              </th>
+              <td class="clip">{snippet(tree?.node.get(nodeId), 80)}</td>
+              <td class="number">
+                <span class="cost-bar" style={{ inlineSize: `${(tokens / most) * 100}%` }} aria-hidden="true" />
+                <span class="cost-number">{count(tokens)}</span>
+              </td>
+              <td>
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`Exclude ${nodeId}`}
+                  onClick={() => toggleExcluded(nodeId)}
+                >
+                  Exclude
+                </button>
+              </td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  );
+}
+
+function costsOf(value: unknown): Cost[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((entry): entry is Cost => {
+    const { nodeId, tokens } = (entry ?? {}) as Partial<Cost>;
+    return typeof nodeId === "string" && typeof tokens === "number";
+  });
+}
+
+/** What the library found in the input and what it did about it. */
+export function Diagnostics({ list }: { list: Diagnostic[] }) {
+  if (list.length === 0) return null;
+  return (
+    <ul class="diagnostics" aria-label="Diagnostics">
+      {list.map((diagnostic, i) => (
+        <li key={i} class={`diagnostic ${diagnostic.severity}`}>
+          <span class="severity">{diagnostic.severity}</span>
+          <code>{diagnostic.code}</code>
+          <span class="diagnostic-text">
+            <MessageText text={diagnostic.message} />
+          </span>
+          {diagnostic.nodeId && index.value?.node.has(diagnostic.nodeId) ? <NodeChip id={diagnostic.nodeId} /> : null}
+          {diagnostic.path ? <code class="quiet-text">{diagnostic.path}</code> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,215 @@
+import type { BufferAssembly, DialogueAssembly } from "ctxweave";
+import { plural, tokens } from "../../ui/format.js";
+import { FATES, PARTS, REASONS } from "../../ui/words.js";
+import { PartView } from "./parts.js";
+import type { Segment } from "./segments.js";
+import { cursor, hovered, index, rows, toggleExcluded } from "./state.js";
+import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from "./timeline.js";
+import { nodeName, snippet } from "./tree-index.js";
+import { authorClass } from "./tree-marks.js";
+
+/** The messages, with what is missing shown in its place. */
+export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
+  const tree = index.value;
+  const entries = dialogueTimeline(assembly, (id) => tree?.node.get(id));
+  return (
+    <ol class="prompt dialogue">
+      {assembly.system === undefined ? null : <SystemContext text={assembly.system} />}
+      {entries.map((entry) =>
+        entry.kind === "message" ? (
+          <MessageView key={`m${entry.index}`} entry={entry} />
+        ) : (
+          <li key={`g${entry.rows[0]?.nodeId}`} class="gap-item">
+            <GapView gap={entry} />
+          </li>
+        ),
+      )}
+      {entries.length === 0 ? <li class="empty">There are no messages.</li> : null}
+    </ol>
+  );
+}
+
+function SystemContext({ text }: { text: string }) {
+  return (
+    <li class="message role-system">
+      <h3 class="role">system</h3>
+      <div class="message-body">
+        <p class="text">{text}</p>
+      </div>
+    </li>
+  );
+}
+
+function MessageView({ entry }: { entry: MessageEntry }) {
+  const { message, items } = entry;
+  const merged = items.filter((item) => item.kind === "node").length;
+  return (
+    <li class={`message role-${message.role}`} data-message={entry.index}>
+      <h3 class="role">
+        {message.role}
+        {merged > 1 ? <span class="merged">{merged} merged</span> : null}
+      </h3>
+      <div class="message-body">
+        {items.map((item, i) =>
+          item.kind === "gap" ? <GapView key={i} gap={item} /> : <SegmentView key={i} segment={item} />,
+        )}
+      </div>
+    </li>
+  );
+}
+
+function SegmentView({ segment }: { segment: Segment }) {
+  if (segment.kind === "marker") {
+    return (
+      <div class="segment marker">
+        <span class="tag">marker</span>
+        {segment.parts.map((part, i) => (
+          <PartView key={i} part={part} />
+        ))}
+      </div>
+    );
+  }
+  const id = segment.nodeIds[0];
+  const row = segment.nodeIds
+    .map((nodeId) => rows.value.get(nodeId))
+    .find((found) => found && (found.fate === "cut" || found.as !== "path"));
+  return (
+    <div
+      class={`segment${row?.fate === "cut" ? " shortened" : ""}`}
+      data-segment={segment.nodeIds.join(" ")}
+      onPointerEnter={() => (hovered.value = id)}
+      onPointerLeave={() => (hovered.value = undefined)}
+    >
+      {segment.nodeIds.length > 0 ? (
+        <p class="segment-head">
+          {segment.nodeIds.map((nodeId) => (
+            <NodeChip key={nodeId} id={nodeId} />
+          ))}
+          {row && row.as !== "path" ? <span class="tag">{PARTS[row.as]}</span> : null}
+          {row?.fate === "cut" ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
+        </p>
+      ) : null}
+      {segment.parts.map((part, i) => (
+        <PartView key={i} part={part} />
+      ))}
+    </div>
+  );
+}
+
+/** A node's name; it shows the node in the tree. */
+export function NodeChip({ id }: { id: string }) {
+  const tree = index.value;
+  if (!tree) return null;
+  return (
+    <button
+      type="button"
+      class={`chip ${authorClass(tree, id)}`}
+      aria-label={`Show ${nodeName(tree.node.get(id), id)} in the tree`}
+      onClick={() => (cursor.value = id)}
+    >
+      {nodeName(tree.node.get(id), id)}
+    </button>
+  );
+}
+
+/** Nodes that are not there: how many, why, and what each would have cost. */
+export function GapView({ gap }: { gap: Gap }) {
+  const tree = index.value;
+  const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
+    const of = gap.rows.filter((row) => row.fate === fate);
+    return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];
+  });
+  return (
+    <details class={`gap gap-${fates[0]?.fate ?? "skipped"}`} open={gap.rows.length <= 2}>
+      <summary>
+        {fates.map(({ fate, count, tokens: cost }) => (
+          <span key={fate} class={`fate-word fate-${fate}`}>
+            {plural(count, "node")} {FATES[fate].toLowerCase()} <span class="cost">{tokens(cost)}</span>
+          </span>
+        ))}
+      </summary>
+      <ul>
+        {gap.rows.map((row) => (
+          <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
+            <NodeChip id={row.nodeId} />
+            <span class="missing-text">{snippet(tree?.node.get(row.nodeId), 110)}</span>
+            <span class="missing-why">
+              {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
+            </span>
+            {row.reason === "excluded" ? (
+              <button type="button" class="small" onClick={() => toggleExcluded(row.nodeId)}>
+                Include
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The document, each node's stretch marked, with what is missing shown in its place. */
+export function BufferPrompt({ assembly }: { assembly: BufferAssembly }) {
+  const tree = index.value;
+  if (!tree) return null;
+  const entries = bufferTimeline(assembly);
+  return (
+    <div class="prompt buffer">
+      {assembly.system === undefined ? null : (
+        <ol class="dialogue">
+          <SystemContext text={assembly.system} />
+        </ol>
+      )}
+      <div class="document" role="region" aria-label="Document" tabIndex={0}>
+        {entries.length === 0 ? <p class="empty">The document is empty.</p> : null}
+        {entries.map((entry, i) => {
+          switch (entry.kind) {
+            case "gap":
+              return <GapView key={i} gap={entry} />;
+            case "node": {
+              const id = entry.nodeId ?? "";
+              const short = rows.value.get(id)?.fate === "cut";
+              return (
+                <span
+                  key={i}
+                  class={`stretch ${authorClass(tree, id)}${short ? " shortened" : ""}`}
+                  data-segment={id}
+                  onPointerEnter={() => (hovered.value = id)}
+                  onPointerLeave={() => (hovered.value = undefined)}
+                >
+                  {leading(entry.text)}
+                  <NodeChip id={id} />
+                  {entry.text.slice(leading(entry.text).length)}
+                </span>
+              );
+            }
+            case "marker":
+              return (
+                <mark key={i} class="stretch marker">
+                  {entry.text}
+                </mark>
+              );
+            case "working":
+              return (
+                <span key={i} class="stretch working">
+                  <span class="tag">working buffer</span>
+                  {entry.text}
+                </span>
+              );
+            default:
+              return (
+                <span key={i} class="stretch">
+                  {entry.text}
+                </span>
+              );
+          }
+        })}
+      </div>
+    </div>
+  );
+}
+
+/** White space at the start of a stretch, so that a node's name stands at its first word and not above it. */
+function leading(text: string): string {
+  return /^\s*/u.exec(text)?.[0] ?? "";
+}

@@ -1,0 +1,122 @@
+import { useComputed, useSignal } from "@preact/signals";
+import type { AssemblyReport, NodeReport } from "ctxweave";
+import { useId } from "preact/hooks";
+import { count, plural } from "../../ui/format.js";
+import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";
+import { NodeChip } from "./prompt.js";
+import { index, outcome } from "./state.js";
+import { snippet } from "./tree-index.js";
+
+/** The report: totals, what was cut, the settings in force, and a row for each node. */
+export function Report({ report }: { report: AssemblyReport }) {
+  const { tokens, cut, preferences } = report;
+  return (
+    <div class="report">
+      <dl class="facts">
+        <Fact name="Strategy" value={STRATEGY_NAMES[report.strategy]} />
+        <Fact name="Limit" value={count(report.limit)} />
+        <Fact name="Total" value={count(tokens.total)} />
+        <Fact name="System" value={count(tokens.system)} />
+        <Fact name="Messages" value={count(tokens.messages)} />
+        <Fact name="Overhead" value={count(tokens.overhead)} />
+        <Fact name="Counted by" value={tokens.tokenizer} />
+        <Fact name="Path" value={plural(report.path.length, "node")} />
+        <Fact name="Not on the path" value={plural(report.notOnPath, "node")} />
+        <Fact name="Recent nodes met" value={report.minimumRecentNodesMet ? "yes" : "no"} />
+        <Fact
+          name="Cut"
+          value={
+            cut
+              ? `${plural(cut.nodeIds.length, "node")}, ${count(cut.tokens)} tokens, after ${plural(cut.position, "node")}`
+              : "nothing"
+          }
+        />
+        <Fact name="Marker" value={cut?.marker?.trim() ?? "none"} />
+        <Fact
+          name="Settings in force"
+          value={`recent ${preferences.minimumRecentNodes} · buffer ${count(preferences.tokenBuffer)} · quantum ${count(preferences.cutQuantum)} · start on ${preferences.startOn}`}
+        />
+      </dl>
+      <Rows rows={report.nodes} />
+    </div>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Rows({ rows }: { rows: NodeReport[] }) {
+  const only = useSignal<NodeReport["fate"] | "">("");
+  const filterId = useId();
+  const tree = index.value;
+  const shown = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
+  return (
+    <>
+      <div class="rows-head">
+        <label for={filterId}>Show</label>
+        <select
+          id={filterId}
+          value={only.value}
+          onChange={(event) => (only.value = event.currentTarget.value as NodeReport["fate"] | "")}
+        >
+          <option value="">every fate</option>
+          {Object.entries(FATES).map(([fate, name]) => (
+            <option key={fate} value={fate}>
+              {name.toLowerCase()} ({rows.filter((row) => row.fate === fate).length})
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="table-scroll" role="region" aria-label="Report by node" tabIndex={0}>
+        <table class="rows">
+          <caption class="visually-hidden">What became of each node</caption>
+          <thead>
+            <tr>
+              <th scope="col">Node</th>
+              <th scope="col">Text</th>
+              <th scope="col">As</th>
+              <th scope="col">Fate</th>
+              <th scope="col" class="number">
+                Tokens
+              </th>
+              <th scope="col" class="number">
+                Message
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={row.nodeId} data-row={row.nodeId} data-fate={row.fate}>
+                <th scope="row">
+                  <NodeChip id={row.nodeId} />
+                </th>
+                <td class="clip">{snippet(tree?.node.get(row.nodeId), 60)}</td>
+                <td>{PARTS[row.as]}</td>
+                <td>
+                  <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>
+                  {row.reason ? <span class="quiet-text"> {REASONS[row.reason]}</span> : null}
+                </td>
+                <td class="number">{count(row.tokens)}</td>
+                <td class="number">{row.message ?? ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+/** How many diagnostics there are, for the tab. */
+export function useDiagnosticCount(): number {
+  return useComputed(() => {
+    const made = outcome.value;
+    return made && made.kind !== "error" ? made.result.report.diagnostics.length : 0;
+  }).value;
+}

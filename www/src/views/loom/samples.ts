@@ -1,0 +1,65 @@
+import type { LoomTreeData, Media } from "ctxweave";
+import agent from "../../../../examples/trees/agent.json?url";
+import media from "../../../../examples/trees/media.json?url";
+import sources from "../../../../examples/trees/sources.json?url";
+import story from "../../../../examples/trees/story.json?url";
+
+export interface Sample {
+  id: string;
+  name: string;
+  about: string;
+  url: string;
+  /** A window small enough that something has to go. */
+  contextWindow: number;
+  /** Where it opens: the way there shows most of what the sample is for. */
+  tip: string;
+}
+
+export const SAMPLES: readonly Sample[] = [
+  {
+    id: "story",
+    name: "Story",
+    about: "a branching story with edits, asides and notes",
+    url: story,
+    contextWindow: 4096,
+    tip: "alice-108",
+  },
+  {
+    id: "agent",
+    name: "Agent",
+    about: "parallel tool calls, reasoning and images",
+    url: agent,
+    contextWindow: 8192,
+    tip: "agent-36",
+  },
+  {
+    id: "sources",
+    name: "Sources",
+    about: "edges from several nodes at once",
+    url: sources,
+    contextWindow: 8192,
+    tip: "q-12",
+  },
+];
+
+/** The window for a tree of one's own. */
+export const OWN_WINDOW = 8192;
+
+export async function fetchSample(sample: Sample): Promise<{ tree: LoomTreeData; media: Record<string, Media> }> {
+  const [tree, allMedia] = await Promise.all([
+    fetchJson<LoomTreeData>(sample.url),
+    fetchJson<Record<string, Media>>(media),
+  ]);
+  // The samples share one file of media; a request carries only what its own tree names.
+  const text = JSON.stringify(tree);
+  return {
+    tree,
+    media: Object.fromEntries(Object.entries(allMedia).filter(([ref]) => text.includes(JSON.stringify(ref)))),
+  };
+}
+
+async function fetchJson<T>(url: string): Promise<T> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,101 @@
+import type {
+  AssemblyRequest,
+  BufferRequest,
+  DialogueRequest,
+  LoomTreeData,
+  Media,
+  Preferences,
+  Provider,
+  TruncationStrategy,
+} from "ctxweave";
+
+export type Mode = "dialogue" | "buffer";
+export type ProviderName = Extract<Provider, string>;
+
+/**
+ * Everything the person at the page has decided. A preference that is absent here was not touched, so that the tree's
+ * own value, or the default, holds.
+ */
+export interface Settings {
+  mode: Mode;
+  contextWindow: number;
+  preferences: Preferences;
+  annotations: "none" | "all" | string[];
+  provider?: ProviderName;
+  instructionScope?: "path" | "generation";
+  systemPrompt?: string;
+  workingBuffer?: string;
+  /** Overrides the tree's `bufferModeSystemContext`. */
+  bufferSystem?: boolean;
+  choices: Record<string, string>;
+  versions: Record<string, string>;
+  /** Node id → whether it is excluded, where that differs from the file. */
+  excluded: Record<string, boolean>;
+}
+
+export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
+export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+
+/** The library's own defaults, to show in a field that nobody has filled. */
+export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
+  truncationStrategy: "truncateMiddle",
+  minimumRecentNodes: 4,
+  tokenBuffer: 1024,
+  cutQuantum: 0,
+  startOn: "any",
+};
+
+export function defaultMarker(mode: Mode): string {
+  return mode === "buffer" ? "\n\n[…]\n\n" : "[… {count} earlier nodes omitted …]";
+}
+
+export function freshSettings(contextWindow: number, mode: Mode): Settings {
+  return { mode, contextWindow, preferences: {}, annotations: "none", choices: {}, versions: {}, excluded: {} };
+}
+
+/** The value in force for one preference, as the library resolves it. */
+export function effective<K extends keyof typeof DEFAULTS>(
+  settings: Settings,
+  tree: LoomTreeData,
+  key: K,
+): (typeof DEFAULTS)[K] {
+  return (settings.preferences[key] ?? tree.preferences?.[key] ?? DEFAULTS[key]) as (typeof DEFAULTS)[K];
+}
+
+/** The tree with the exclusions made on the page. The file's own objects stay as they are. */
+export function treeWithExclusions(tree: LoomTreeData, excluded: Record<string, boolean>): LoomTreeData {
+  if (Object.keys(excluded).length === 0) return tree;
+  return {
+    ...tree,
+    nodes: tree.nodes.map((node) => {
+      const override = excluded[node.id];
+      return override === undefined ? node : { ...node, metadata: { ...node.metadata, excluded: override } };
+    }),
+  };
+}
+
+/** The request, exactly as it goes to the library; fields that nobody set are absent. */
+export function buildRequest(
+  tree: LoomTreeData,
+  media: Record<string, Media>,
+  tip: string,
+  settings: Settings,
+): DialogueRequest | BufferRequest {
+  const request: AssemblyRequest = {
+    tree: treeWithExclusions(tree, settings.excluded),
+    tip,
+    contextWindow: settings.contextWindow,
+  };
+  if (Object.keys(settings.preferences).length > 0) request.preferences = settings.preferences;
+  if (settings.annotations !== "none") request.includeAnnotations = settings.annotations;
+  if (settings.provider) request.provider = settings.provider;
+  if (settings.instructionScope) request.instructionScope = settings.instructionScope;
+  if (settings.systemPrompt) request.agent = { configuration: { systemPrompt: settings.systemPrompt } };
+  if (Object.keys(settings.choices).length > 0) request.choices = settings.choices;
+  if (Object.keys(settings.versions).length > 0) request.versionSelections = settings.versions;
+  if (Object.keys(media).length > 0) request.media = media;
+  if (settings.mode === "dialogue") return request;
+  if (settings.bufferSystem !== undefined)
+    request.tree = { ...request.tree, bufferModeSystemContext: settings.bufferSystem };
+  return settings.workingBuffer ? { ...request, workingBuffer: settings.workingBuffer } : request;
+}

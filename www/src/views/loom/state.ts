@@ -1,0 +1,256 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import { assembleBuffer, assembleDialogue } from "ctxweave";
+import type {
+  BufferAssembly,
+  BufferRequest,
+  CtxweaveError,
+  DialogueAssembly,
+  DialogueRequest,
+  LoomTreeData,
+  Media,
+  NodeReport,
+} from "ctxweave";
+import { linkParams, replaceLink } from "../../shell/route.js";
+import { readLink, writeLink } from "./link.js";
+import { openText } from "./open-file.js";
+import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
+import { buildRequest, freshSettings, treeWithExclusions, type Settings } from "./settings.js";
+import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
+
+/** A tree that is open, and how it came here. */
+export interface OpenTree {
+  /** A sample's id, or `file`. */
+  source: string;
+  name: string;
+  tree: LoomTreeData;
+  media: Record<string, Media>;
+  /** What the page starts with for this tree; a link says only what differs. */
+  start: Settings;
+  /** Where it opens; without it, at the end of the longest path. */
+  firstTip?: string;
+}
+
+export type Outcome =
+  | { kind: "dialogue"; result: DialogueAssembly; milliseconds: number }
+  | { kind: "buffer"; result: BufferAssembly; milliseconds: number }
+  | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
+
+export const open = signal<OpenTree | undefined>(undefined);
+export const settings = signal<Settings>(freshSettings(OWN_WINDOW, "dialogue"));
+export const tip = signal<string | undefined>(undefined);
+/** Why the last attempt to open something failed; the tree that was open stays. */
+export const openProblem = signal<{ name: string; message: string; hint: string } | undefined>(undefined);
+/** The sample that is on its way. */
+export const opening = signal<string | undefined>(undefined);
+/** The node under the pointer, and the one the keyboard is at: the first wins for showing its text. */
+export const hovered = signal<string | undefined>(undefined);
+export const cursor = signal<string | undefined>(undefined);
+
+export const index = computed<TreeIndex | undefined>(() => {
+  const at = open.value;
+  return at && indexTree(treeWithExclusions(at.tree, settings.value.excluded));
+});
+
+export const request = computed<DialogueRequest | BufferRequest | undefined>(() => {
+  const at = open.value;
+  const from = tip.value;
+  return at && from !== undefined ? buildRequest(at.tree, at.media, from, settings.value) : undefined;
+});
+
+export const outcome = computed<Outcome | undefined>(() => {
+  const input = request.value;
+  if (!input) return undefined;
+  const begun = performance.now();
+  try {
+    return settings.value.mode === "dialogue"
+      ? { kind: "dialogue", result: assembleDialogue(input), milliseconds: performance.now() - begun }
+      : { kind: "buffer", result: assembleBuffer(input), milliseconds: performance.now() - begun };
+  } catch (error) {
+    const { code = "error", message, details = {} } = error as CtxweaveError;
+    return { kind: "error", code, message, details: details as Record<string, unknown> };
+  }
+});
+
+/** The path the library walked, or, where it gave none, the way back as it is drawn. */
+export const path = computed<string[]>(() => {
+  const made = outcome.value;
+  if (made && made.kind !== "error") return made.result.report.path;
+  return index.value && tip.value !== undefined ? drawnPath(index.value, tip.value) : [];
+});
+
+/** Each node's row in the report. */
+export const rows = computed<Map<string, NodeReport>>(() => {
+  const made = outcome.value;
+  return new Map(made && made.kind !== "error" ? made.result.report.nodes.map((row) => [row.nodeId, row]) : []);
+});
+
+export function change(fields: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...fields };
+}
+
+/** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
+export function setOrClear<
+  K extends "provider" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem",
+>(key: K, value: Settings[K] | undefined): void {
+  const next = { ...settings.value };
+  if (value === undefined || value === "") delete next[key];
+  else next[key] = value as Settings[K];
+  settings.value = next;
+}
+
+export function setPreference<K extends keyof Settings["preferences"]>(
+  key: K,
+  value: Settings["preferences"][K] | undefined,
+): void {
+  const preferences = { ...settings.value.preferences };
+  if (value === undefined) delete preferences[key];
+  else preferences[key] = value;
+  change({ preferences });
+}
+
+/** Says by which edge the path comes to a node, or leaves it open again. */
+export function choose(nodeId: string, edgeId: string | undefined): void {
+  const choices = { ...settings.value.choices };
+  if (edgeId === undefined) delete choices[nodeId];
+  else choices[nodeId] = edgeId;
+  change({ choices });
+}
+
+/** Excludes a node, or takes that back; back at what the file says, nothing is noted. */
+export function toggleExcluded(id: string): void {
+  const node = open.value?.tree.nodes.find((n) => n.id === id);
+  if (!node) return;
+  const inFile = node.metadata?.excluded === true;
+  const excluded = { ...settings.value.excluded };
+  const now = excluded[id] ?? inFile;
+  if (now === !inFile) delete excluded[id];
+  else excluded[id] = !now;
+  change({ excluded });
+}
+
+export function pickTip(id: string): void {
+  batch(() => {
+    tip.value = id;
+    cursor.value = id;
+  });
+}
+
+/** Opens a sample with its own start, or with what a link says. */
+export async function openSample(id: string, link?: URLSearchParams): Promise<void> {
+  const sample = SAMPLES.find((s) => s.id === id) ?? SAMPLES[0];
+  if (!sample) return;
+  opening.value = sample.id;
+  try {
+    const { tree, media } = await fetchSample(sample);
+    show(
+      {
+        source: sample.id,
+        name: sample.name,
+        tree,
+        media,
+        start: freshSettings(sample.contextWindow, tree.mode ?? "dialogue"),
+        firstTip: sample.tip,
+      },
+      link,
+    );
+  } catch (error) {
+    openProblem.value = {
+      name: sample.name,
+      message: (error as Error).message,
+      hint: "Try again, or open a file of your own.",
+    };
+  } finally {
+    opening.value = undefined;
+  }
+}
+
+/** Opens the text of a file; a bad one changes nothing but the message. */
+export function openFile(name: string, text: string, link?: URLSearchParams): boolean {
+  const opened = openText(text);
+  if (!opened.ok) {
+    openProblem.value = { name, message: opened.message, hint: opened.hint };
+    return false;
+  }
+  const { tree, media } = opened;
+  show({ source: "file", name, tree, media, start: freshSettings(OWN_WINDOW, tree.mode ?? "dialogue") }, link);
+  remember(name, text);
+  return true;
+}
+
+function show(next: OpenTree, link: URLSearchParams | undefined): void {
+  const { tips } = indexTree(next.tree);
+  const linked = link?.get("tip") ?? undefined;
+  // A tip that a link names and the tree does not have is asked for all the same: the error says which it is.
+  const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
+  batch(() => {
+    open.value = next;
+    settings.value = link ? readLink(link, next.start) : next.start;
+    tip.value = start;
+    cursor.value = start;
+    hovered.value = undefined;
+    openProblem.value = undefined;
+  });
+}
+
+const FIRST = SAMPLES[0]?.id ?? "";
+const REMEMBERED = "ctxweave.file";
+
+/** Keeps one's own file for a reload of this tab. A file too large for it is simply not kept. */
+function remember(name: string, text: string): void {
+  try {
+    sessionStorage.setItem(REMEMBERED, JSON.stringify({ name, text }));
+  } catch {
+    sessionStorage.removeItem(REMEMBERED);
+  }
+}
+
+function openRemembered(link: URLSearchParams): boolean {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(REMEMBERED) ?? "null");
+    if (kept === null) return false;
+    const { name, text } = kept as { name: string; text: string };
+    return openFile(name, text, link);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Follows the link in the address: at the start, and when someone goes back or pastes another. An address that names
+ * no tree, as in the link to this view, keeps what is open.
+ */
+export async function followLink(): Promise<void> {
+  const link = linkParams();
+  const source = link.get("tree");
+  if (source === null) {
+    if (open.value) rewriteLink();
+    else await openSample(FIRST, link);
+  } else if (source === open.value?.source) {
+    show(open.value, link);
+  } else if (SAMPLES.some(({ id }) => id === source)) {
+    await openSample(source, link);
+  } else if (source !== "file" || !openRemembered(link)) {
+    await openSample(FIRST);
+    openProblem.value = {
+      name: "This link",
+      message:
+        source === "file"
+          ? "it was made for a file that is not kept in this tab"
+          : `there is no sample named \`${source}\``,
+      hint: "The first sample stands in for it.",
+    };
+  }
+}
+
+/** Writes what is open and set into the address. */
+function rewriteLink(): void {
+  const at = open.value;
+  if (!at) return;
+  const where = tip.value === undefined ? {} : { tip: tip.value };
+  replaceLink(writeLink({ source: at.source, ...where, settings: settings.value }, at.start));
+}
+
+/** Writes every change into the address; gives back the way to stop. */
+export function keepLink(): () => void {
+  return effect(rewriteLink);
+}

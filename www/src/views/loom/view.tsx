@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Tabs } from "../../ui/tabs.js";
+import { BudgetBar } from "./budget-bar.js";
+import { Controls } from "./controls.js";
+import { Inspector } from "./inspector.js";
+import { Legend } from "./legend.js";
+import { NodeList } from "./node-list.js";
+import { Diagnostics, Problem } from "./problem.js";
+import { BufferPrompt, DialoguePrompt } from "./prompt.js";
+import { RawJson } from "./raw-json.js";
+import { Report, useDiagnosticCount } from "./report.js";
+import { SourceBar } from "./source-bar.js";
+import { followLink, index, keepLink, open, outcome } from "./state.js";
+import { TreeGraph } from "./tree-graph.js";
+
+/** On a small screen the settings begin folded, so that the prompt is not far below the tree. */
+const roomy = matchMedia("(min-width: 821px)").matches;
+
+/** A Loom tree becomes a prompt: the tree on one side, what comes of it beside it, and what shapes it. */
+export function LoomView() {
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    let left = false;
+    void followLink().then(() => {
+      if (!left) stop = keepLink();
+    });
+    const follow = (): void => void followLink();
+    addEventListener("hashchange", follow);
+    return () => {
+      left = true;
+      stop?.();
+      removeEventListener("hashchange", follow);
+    };
+  }, []);
+  return (
+    <div class="loom">
+      <h1 class="visually-hidden">A Loom tree becomes a prompt</h1>
+      <SourceBar />
+      {open.value && index.value ? (
+        <div class="panes">
+          <TreePane />
+          <aside class="pane settings-pane" aria-label="Settings">
+            <details open={roomy} class="fold">
+              <summary>
+                <h2>Settings</h2>
+              </summary>
+              <Controls />
+            </details>
+          </aside>
+          <ResultPane />
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function TreePane() {
+  const shown = useSignal<"drawing" | "list">("drawing");
+  return (
+    <section class="pane tree-pane" aria-label="Tree">
+      <Tabs
+        label="Tree"
+        tabs={[
+          { id: "drawing", name: "Drawing" },
+          { id: "list", name: "List" },
+        ]}
+        chosen={shown.value}
+        onChoose={(id) => (shown.value = id)}
+      >
+        {shown.value === "drawing" ? <TreeGraph /> : <NodeList />}
+      </Tabs>
+      <Inspector />
+      <Legend />
+    </section>
+  );
+}
+
+type Shown = "prompt" | "report" | "json";
+
+function ResultPane() {
+  const shown = useSignal<Shown>("prompt");
+  const diagnostics = useDiagnosticCount();
+  const made = outcome.value;
+  if (!made) {
+    return (
+      <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
+        <p class="empty">The tree has no nodes.</p>
+      </section>
+    );
+  }
+  const failed = made.kind === "error";
+  return (
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembled prompt">
+      <BudgetBar />
+      <Tabs<Shown>
+        scrolls
+        label="Result"
+        tabs={[
+          { id: "prompt", name: failed ? "Error" : made.kind === "dialogue" ? "Messages" : "Document" },
+          { id: "report", name: "Report", ...(diagnostics > 0 ? { count: diagnostics } : {}) },
+          { id: "json", name: "JSON" },
+        ]}
+        chosen={shown.value}
+        onChoose={(id) => (shown.value = id)}
+      >
+        {shown.value === "json" ? (
+          <RawJson />
+        ) : failed ? (
+          <Problem error={made} />
+        ) : (
+          <>
+            <Diagnostics list={made.result.report.diagnostics} />
+            {shown.value === "report" ? (
+              <Report report={made.result.report} />
+            ) : made.kind === "dialogue" ? (
+              <DialoguePrompt assembly={made.result} />
+            ) : (
+              <BufferPrompt assembly={made.result} />
+            )}
+          </>
+        )}
+      </Tabs>
+    </section>
+  );
+}

