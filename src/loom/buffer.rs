@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
 use crate::loom::fit;
+use crate::loom::paragraphs::Paragraphs;
 use crate::loom::parts::JOIN;
 use crate::loom::preferences::{Strategy, TEXT_MARKER};
 use crate::loom::report::{Cut, Fate, Reason, Report, Tokens};
@@ -71,10 +72,12 @@ pub fn assemble_buffer<'a>(
     let fixed = system_field + options.overhead.per_request;
     draft.check_system(fixed + draft.prices.text(&preface))?;
 
-    let page = Page { draft: &draft, source: &source, preface: &preface, fixed };
+    let counted = Paragraphs::new(counter, &preface, &source.text);
+    let page = Page { draft: &draft, source: &source, preface: &preface, fixed, counted: &counted };
     let kept = page.truncate()?;
     let (document, gap) = page.render(kept);
-    let total = fixed + draft.prices.text(&document);
+    let total = page.cost(kept);
+    debug_assert_eq!(total, fixed + draft.prices.text(&document), "the count by paragraphs is the count");
     let system = if in_document { draft.prices.text(&preface) } else { system_field };
     let tokens = Tokens {
         system,
@@ -95,6 +98,7 @@ struct Source<'a> {
     nodes: Vec<SourceNode<'a>>,
     /// Where the working buffer begins.
     working: usize,
+    working_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -127,11 +131,35 @@ impl<'a> Source<'a> {
         }
         source.working = source.text.len();
         source.text.push_str(&draft.options.working_buffer);
+        source.working_tokens = draft.prices.text(&draft.options.working_buffer);
         source
     }
 
     fn get(&self, from: usize, to: usize) -> &str {
         self.text.get(from..to).unwrap_or_default()
+    }
+
+    /// About where so many tokens end, counted from byte `from`: what a search for the exact place begins with.
+    fn about(&self, from: usize, tokens: u64) -> usize {
+        let working = (self.working, self.text.len(), self.working_tokens);
+        let pieces = self.nodes.iter().map(|node| (node.start, node.end, node.tokens)).chain([working]);
+        let mut left = tokens;
+        for (start, end, tokens) in pieces.filter(|&(_, end, _)| end > from) {
+            let (start, whole) = (start.max(from), (end - start) as u64);
+            let tokens = tokens * (end - start) as u64 / whole.max(1);
+            if tokens > left {
+                let bytes = (end - start) as u64 * left / tokens;
+                return start + usize::try_from(bytes).unwrap_or(0);
+            }
+            left -= tokens;
+        }
+        self.text.len()
+    }
+
+    /// About how many tokens the bytes from `from` on are.
+    fn about_after(&self, from: usize) -> u64 {
+        let after = self.nodes.iter().filter(|node| node.start >= from).map(|node| node.tokens);
+        after.sum::<u64>() + self.working_tokens
     }
 
     /// Where the last `count` nodes begin; the working buffer comes after them all.
@@ -157,37 +185,38 @@ struct Page<'p, 'a> {
     preface: &'p str,
     /// What is there beside the document.
     fixed: u64,
+    counted: &'p Paragraphs<'p>,
 }
 
 impl Page<'_, '_> {
     fn truncate(&self) -> Result<KeptText> {
         let len = self.source.text.len();
-        let whole = KeptText { head: len, tail: len };
-        let total = self.cost(whole);
-        if total <= self.draft.limit {
-            return Ok(whole);
+        if self.whole() <= self.draft.limit {
+            return Ok(KeptText { head: len, tail: len });
         }
         let costs = || self.source.nodes.iter().map(|node| (node.id, node.tokens));
         let kept = match self.draft.settings.truncation_strategy {
             Strategy::StopAtLimit => {
                 let advice = "exclude nodes, or use a model with a larger context window";
-                return Err(self.draft.too_long(total, costs(), advice));
+                return Err(self.draft.too_long(self.whole(), costs(), advice));
             }
-            Strategy::TruncateMiddle => self.middle(total),
-            Strategy::RollingWindow => self.rolling(total),
+            Strategy::TruncateMiddle => self.middle(),
+            Strategy::RollingWindow => self.rolling(),
         };
-        kept.ok_or_else(|| self.draft.too_long(total, costs(), "not even its end fits; use a larger context window"))
+        kept.ok_or_else(|| {
+            let advice = "not even its end fits; use a larger context window";
+            self.draft.too_long(self.whole(), costs(), advice)
+        })
     }
 
     /// The head takes at most half and leaves room for the recent nodes; the tail takes what is left; the head takes what
     /// the tail could not use.
-    fn middle(&self, total: u64) -> Option<KeptText> {
+    fn middle(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.draft.settings.minimum_recent_nodes);
         let room = self.draft.limit.checked_sub(self.cost(KeptText { head: 0, tail: len }))?;
-        let half = self.head_within(recent, room / 2);
         if self.draft.settings.cut_quantum > 0
-            && let Some(kept) = self.middle_by_quantum(half, recent, total)
+            && let Some(kept) = self.middle_by_quantum(self.head_within(recent, room / 2), recent)
         {
             return Some(kept);
         }
@@ -202,36 +231,41 @@ impl Page<'_, '_> {
             return Some(kept);
         }
         let gap = (kept.tail - kept.head).saturating_sub(1);
-        let grown =
-            fit::largest(0, gap, self.draft.limit, |more| self.cost(KeptText { head: wider(more), tail: kept.tail }));
+        let grown = fit::largest(0, gap, 0, self.draft.limit, |more| {
+            self.cost(KeptText { head: wider(more), tail: kept.tail })
+        });
         kept.head = grown.map_or(kept.head, wider).max(kept.head);
         Some(kept)
     }
 
-    fn middle_by_quantum(&self, head: usize, recent: usize, total: u64) -> Option<KeptText> {
+    fn middle_by_quantum(&self, head: usize, recent: usize) -> Option<KeptText> {
+        let total = self.whole();
         let target = self.quantised(total);
         let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
         // The longest run that takes away less than the target; one step further is the shortest that reaches it.
-        let short = fit::largest(0, recent - head, target.saturating_sub(1), |run| {
+        let guess = self.source.about(head, target) - head;
+        let short = fit::largest(0, recent - head, guess, target.saturating_sub(1), |run| {
             removed(text::ceil_boundary(&self.source.text, head + run))
         })?;
         let tail = self.tail_at(head + short + 1).min(recent);
         let kept = KeptText { head, tail };
-        (tail > head && self.cost(kept) <= self.draft.limit).then_some(kept)
+        (tail > head && self.fits(kept)).then_some(kept)
     }
 
-    fn rolling(&self, total: u64) -> Option<KeptText> {
+    fn rolling(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let mut kept = self.tail_within(0, len)?;
         if self.draft.settings.cut_quantum > 0 {
+            let total = self.whole();
             let target = self.quantised(total);
             let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head: 0, tail }));
-            let short = fit::largest(0, len, target.saturating_sub(1), |run| {
+            let guess = self.source.about(0, target);
+            let short = fit::largest(0, len, guess, target.saturating_sub(1), |run| {
                 removed(text::ceil_boundary(&self.source.text, run))
             })?;
             let tail = self.tail_at(short + 1);
             let wider = KeptText { head: 0, tail: tail.max(kept.tail) };
-            if wider.tail < len && self.cost(wider) <= self.draft.limit {
+            if wider.tail < len && self.fits(wider) {
                 kept = wider;
             }
         }
@@ -246,7 +280,8 @@ impl Page<'_, '_> {
 
     /// The end of the longest head before `end` that costs at most `budget` by itself.
     fn head_within(&self, end: usize, budget: u64) -> usize {
-        let longest = fit::largest(0, end, budget, |at| self.tokens(0, self.head_at(at)));
+        let guess = self.source.about(0, budget);
+        let longest = fit::largest(0, end, guess, budget, |at| self.tokens(0, self.head_at(at)));
         longest.map_or(0, |at| self.head_at(at)).min(end)
     }
 
@@ -254,14 +289,17 @@ impl Page<'_, '_> {
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
         let last = text::floor_boundary(&self.source.text, len.saturating_sub(1));
-        let longest = fit::largest(0, len - head, self.draft.limit, |keep| self.cost(kept(keep)))?;
+        let beside = self.draft.limit.saturating_sub(self.cost(KeptText { head, tail: len }));
+        let before = self.source.about_after(head).saturating_sub(beside);
+        let guess = len - self.source.about(head, before);
+        let longest = fit::largest(0, len - head, guess, self.draft.limit, |keep| self.cost(kept(keep)))?;
         let found = kept(longest);
         if found.tail < len {
             return Some(found);
         }
         // Only words longer than what fits are left: at least the last cluster has to be.
         let least = KeptText { head, tail: last.max(head) };
-        (self.cost(least) <= self.draft.limit).then_some(least)
+        self.fits(least).then_some(least)
     }
 
     fn head_at(&self, at: usize) -> usize {
@@ -273,12 +311,21 @@ impl Page<'_, '_> {
     }
 
     fn tokens(&self, from: usize, to: usize) -> u64 {
-        self.draft.prices.text(self.source.get(from, to))
+        self.counted.range(from, to)
+    }
+
+    /// Tokens of the request with all of the text.
+    fn whole(&self) -> u64 {
+        self.fixed.saturating_add(self.counted.whole())
     }
 
     /// Tokens of the request with this much of the text.
     fn cost(&self, kept: KeptText) -> u64 {
-        self.fixed + self.draft.prices.text(&self.render(kept).0)
+        self.fixed.saturating_add(self.counted.cut(kept.head, &self.marker(kept), kept.tail))
+    }
+
+    fn fits(&self, kept: KeptText) -> bool {
+        self.cost(kept) <= self.draft.limit
     }
 
     /// The document, and how long the marker in it is.

@@ -3,34 +3,59 @@
 /// The largest `keep` from `min` to `max` whose cost is at most `budget`, where cost grows with `keep`; nothing where
 /// not even `min` fits.
 ///
-/// `cost` may be slow, since it counts text: the search guesses from the costs it has seen and so asks it a handful of
-/// times only. Where cost does not quite grow, the answer still fits, and the next larger one that was looked at does not.
-pub(crate) fn largest(min: usize, max: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
-    let (mut low, mut low_cost) = (min, cost(min));
-    if low_cost > budget || min > max {
+/// `cost` may be slow, since it counts text. The search begins at `guess`, steps away from it until it has the answer
+/// between two places, and then guesses from their costs: it looks at few places, and at none much larger than the
+/// answer. Where cost does not quite grow, the answer still fits, and the next larger one that was looked at does not.
+pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
+    let mut low = (min, cost(min));
+    if low.1 > budget || min > max {
         return None;
     }
-    let (mut high, mut high_cost) = (max, cost(max));
-    if high_cost <= budget {
-        return Some(max);
+    let guess = guess.clamp(min, max);
+    let first = (guess, if guess == min { low.1 } else { cost(guess) });
+    let mut step = FIRST_STEP;
+    let mut high = first;
+    if first.1 <= budget {
+        while high.1 <= budget {
+            low = high;
+            if low.0 == max {
+                return Some(max);
+            }
+            let at = low.0.saturating_add(step).min(max);
+            high = (at, cost(at));
+            step = step.saturating_mul(4);
+        }
+    } else {
+        while high.0.saturating_sub(step) > low.0 {
+            let at = high.0 - step;
+            let found = (at, cost(at));
+            if found.1 <= budget {
+                low = found;
+                break;
+            }
+            high = found;
+            step = step.saturating_mul(4);
+        }
     }
     let mut bisect = false;
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        let guess =
-            if bisect { middle } else { low + interpolate(high - low, budget - low_cost, high_cost - low_cost) };
-        let at = guess.clamp(low + 1, high - 1);
-        let found = cost(at);
-        if found <= budget {
-            (low, low_cost) = (at, found);
+    while high.0 - low.0 > 1 {
+        let width = high.0 - low.0;
+        let at = if bisect { width / 2 } else { interpolate(width, budget - low.1, high.1.saturating_sub(low.1)) };
+        let at = low.0 + at.clamp(1, width - 1);
+        let found = (at, cost(at));
+        if found.1 <= budget {
+            low = found;
         } else {
-            (high, high_cost) = (at, found);
+            high = found;
         }
         // A guess that lands next to an end closes in from one side only; halving in between bounds the search.
         bisect = !bisect;
     }
-    Some(low)
+    Some(low.0)
 }
+
+/// How far the search steps from its first guess.
+const FIRST_STEP: usize = 256;
 
 /// `width · part / whole`, without overflow.
 fn interpolate(width: usize, part: u64, whole: u64) -> usize {
@@ -41,25 +66,39 @@ fn interpolate(width: usize, part: u64, whole: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use std::cell::RefCell;
 
     #[test]
     fn finds_the_edge_with_few_looks() {
-        for budget in [0, 1, 7, 500, 99_999, 1_000_000] {
-            let looks = Cell::new(0);
-            let found = largest(0, 1_000_000, budget, |keep| {
-                looks.set(looks.get() + 1);
-                (keep as u64).div_ceil(4)
-            });
-            assert_eq!(found, Some(usize::try_from(budget * 4).unwrap().min(1_000_000)));
-            assert!(looks.get() < 30, "{} looks", looks.get());
+        for budget in [0, 1, 7, 500, 99_999, 249_999, 250_000, 1_000_000] {
+            let exact = usize::try_from(budget * 4).unwrap().min(1_000_000);
+            for guess in [0, 1, exact / 2, exact, exact + exact / 3, 1_000_000, usize::MAX] {
+                let looks = RefCell::new(Vec::new());
+                let found = largest(0, 1_000_000, guess, budget, |keep| {
+                    looks.borrow_mut().push(keep);
+                    (keep as u64).div_ceil(4)
+                });
+                assert_eq!(found, Some(exact), "{budget} {guess}");
+                assert!(looks.borrow().len() < 34, "{} looks", looks.borrow().len());
+            }
         }
+    }
+
+    /// Counting is what costs: a good guess keeps the search from looking at everything.
+    #[test]
+    fn a_good_guess_looks_at_nothing_much_larger() {
+        let looks = RefCell::new(Vec::new());
+        largest(0, 1_000_000, 10_100, 2_500, |keep| {
+            looks.borrow_mut().push(keep);
+            (keep as u64).div_ceil(4)
+        });
+        assert!(looks.borrow().iter().all(|&keep| keep < 12_000), "{looks:?}");
     }
 
     #[test]
     fn says_when_nothing_fits() {
-        assert_eq!(largest(1, 10, 0, |keep| keep as u64), None);
-        assert_eq!(largest(3, 2, 9, |keep| keep as u64), None);
-        assert_eq!(largest(0, 0, 0, |_| 0), Some(0));
+        assert_eq!(largest(1, 10, 5, 0, |keep| keep as u64), None);
+        assert_eq!(largest(3, 2, 2, 9, |keep| keep as u64), None);
+        assert_eq!(largest(0, 0, 0, 0, |_| 0), Some(0));
     }
 }

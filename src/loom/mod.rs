@@ -10,6 +10,7 @@ mod content;
 mod dialogue;
 mod fit;
 mod layout;
+mod paragraphs;
 mod parts;
 mod path;
 mod preferences;

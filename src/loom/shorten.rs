@@ -71,7 +71,8 @@ impl Shorten<'_> {
                 self.cost(&trial)
             };
             cut.insert(place.item);
-            let Some(keep) = fit::largest(1, whole.len(), self.budget, cost) else {
+            let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
+            let Some(keep) = fit::largest(1, whole.len(), guess, self.budget, cost) else {
                 // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
                 set_text(&mut items, place, self.shortened(&whole, 1));
                 continue;

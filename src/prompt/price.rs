@@ -18,7 +18,7 @@ impl Default for Overhead {
     }
 }
 
-/// How a provider charges for images. The rules' sources and dates stand in docs/tokens.md.
+/// How a provider charges for images. Each rule is what the vendor's documentation says; its own examples are this file's tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ImageRule {
     /// So many tokens for each image, whatever its size.

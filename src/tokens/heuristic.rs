@@ -20,13 +20,13 @@
 //! # What holds always
 //!
 //! - Nothing but the empty text counts 0.
-//! - Appending characters never lowers the count. A piece that is still open at the end of the text
-//!   counts only its floor, a part of its cost that cannot shrink.
-//! - Paragraphs add up: the count is rounded up at each blank line and nothing before a blank line
-//!   changes what follows it. For trimmed, non-empty `a` and `b`,
+//! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and
+//!   nothing before a blank line changes what follows it. For trimmed, non-empty `a` and `b`,
 //!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
 //!
-//! It stays an estimate: docs/estimator.md has its measured errors.
+//! The end of the text ends a piece like anything else, so a longer text can count less, as it can with the
+//! real tokenizer: one more letter may complete a frequent word. It stays an estimate: docs/estimator.md has
+//! its measured errors.
 
 use super::heuristic_table::{DENSE, GRAMS};
 
@@ -34,8 +34,8 @@ use super::heuristic_table::{DENSE, GRAMS};
 const UNIT: u64 = 64;
 /// A piece still open after this many characters is counted so far and goes on as a new one.
 const PIECE_MAX: u32 = 32;
-/// What any piece costs at least, in units.
-const PIECE_FLOOR: u32 = 8;
+/// What a word, a number or a run of signs costs at least, in units.
+const LEAST: u32 = 8;
 
 // Where each group of dense weights begins.
 const D_CHAR: usize = 0;
@@ -47,13 +47,13 @@ const D_BREAK: usize = D_SPACE + 16;
 pub(crate) const DENSE_LEN: usize = D_BREAK + 4;
 /// How many n-gram weights there are.
 pub(crate) const GRAMS_LEN: usize = 24576;
-/// The unit of n-gram weights, in [`UNIT`]s: 1/8 token.
-pub(crate) const GRAM_UNIT: i32 = 8;
+/// The unit of n-gram weights, in [`UNIT`]s: 3/16 token. Coarse, so that the table compresses well.
+pub(crate) const GRAM_UNIT: i32 = 12;
 
 /// Estimates how many `o200k_base` tokens `text` costs (SPEC.md §6, `heuristic`).
 ///
 /// The unit is tokens; the number saturates at `u32::MAX`. One pass, no allocation.
-/// 0 for the empty text alone. Appending to a text never lowers it.
+/// 0 for the empty text alone.
 ///
 /// ```
 /// # use ctxweave::tokens::heuristic::count;
@@ -72,7 +72,9 @@ pub fn count(text: &str) -> u32 {
 /// Equal to [`count`] where it answers, and stops reading soon after the limit is passed.
 #[must_use]
 pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
-    let mut tally = Tally::new(&DENSE, &GRAMS, u64::from(limit).saturating_mul(UNIT));
+    // The most that is still rounded down to the limit.
+    let most = u64::from(limit).saturating_mul(UNIT).saturating_add(UNIT / 2 - 1);
+    let mut tally = Tally::new(&DENSE, &GRAMS, most);
     if walk(text, &mut tally) {
         return None;
     }
@@ -85,10 +87,8 @@ pub(crate) trait Sink {
     fn dense(&mut self, id: usize);
     /// The open piece has the n-gram weight in `cell`.
     fn gram(&mut self, cell: usize);
-    /// The open piece grew by a character, and so did the least it can cost.
-    fn grow(&mut self, floor: u32);
-    /// The open piece ends before byte `end`. True stops the walk.
-    fn close(&mut self, end: usize) -> bool;
+    /// The open piece ends before byte `end` and costs at least `least` units. True stops the walk.
+    fn close(&mut self, end: usize, least: u32) -> bool;
     /// A paragraph ends here, right after a close.
     fn paragraph(&mut self);
 }
@@ -97,21 +97,31 @@ pub(crate) trait Sink {
 pub(crate) struct Tally<'a> {
     dense: &'a [i16; DENSE_LEN],
     grams: &'a [i8; GRAMS_LEN],
+    /// Units of all closed pieces.
     total: u64,
+    /// The part of them before the paragraph, in whole tokens.
+    before: u64,
+    /// Units of the open piece.
     open: i32,
-    floor: u32,
     stop_above: u64,
 }
 
 impl<'a> Tally<'a> {
     pub(crate) fn new(dense: &'a [i16; DENSE_LEN], grams: &'a [i8; GRAMS_LEN], stop_above: u64) -> Self {
-        Tally { dense, grams, total: 0, open: 0, floor: 0, stop_above }
+        Tally { dense, grams, total: 0, before: 0, open: 0, stop_above }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
-        let units = self.total.saturating_add(u64::from(self.floor));
-        let tokens = u32::try_from(units.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let tokens = u32::try_from(self.rounded() / UNIT).unwrap_or(u32::MAX);
         if text.is_empty() { 0 } else { tokens.max(1) }
+    }
+
+    /// The total with the paragraph rounded to whole tokens, one at least if there is anything in it.
+    fn rounded(&self) -> u64 {
+        let units = self.total.saturating_sub(self.before);
+        let least = if units == 0 { 0 } else { 1 };
+        let tokens = (units.saturating_add(UNIT / 2) / UNIT).max(least);
+        self.before.saturating_add(tokens.saturating_mul(UNIT))
     }
 }
 
@@ -129,21 +139,16 @@ impl Sink for Tally<'_> {
     }
 
     #[inline(always)]
-    fn grow(&mut self, floor: u32) {
-        self.floor = self.floor.wrapping_add(floor);
-    }
-
-    #[inline(always)]
-    fn close(&mut self, _end: usize) -> bool {
-        let cost = u32::try_from(self.open).unwrap_or(0).max(self.floor);
+    fn close(&mut self, _end: usize, least: u32) -> bool {
+        let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         self.total = self.total.saturating_add(u64::from(cost));
         self.open = 0;
-        self.floor = 0;
         self.total > self.stop_above
     }
 
     fn paragraph(&mut self) {
-        self.total = self.total.div_ceil(UNIT).saturating_mul(UNIT);
+        self.total = self.rounded();
+        self.before = self.total;
     }
 }
 
@@ -218,7 +223,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
             return true;
         }
     }
-    false
+    walker.end(at)
 }
 
 impl<S: Sink> Walker<'_, S> {
@@ -254,7 +259,7 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
                 self.character(c, class);
-                self.sink.close(at.saturating_add(c.len_utf8()))
+                self.sink.close(at.saturating_add(c.len_utf8()), LEAST)
             }
             Kind::Digit => self.digit(class, at),
             Kind::Sign => self.sign(c, class, at),
@@ -278,12 +283,6 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 3));
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
-        self.sink.grow(match c.len_utf8() {
-            1 => 3,
-            2 => 8,
-            3 => 14,
-            _ => 24,
-        });
         self.length = self.length.wrapping_add(1);
     }
 
@@ -293,7 +292,7 @@ impl<S: Sink> Walker<'_, S> {
         if self.length >= PIECE_MAX {
             self.length = 4;
             self.uppers = 0;
-            return self.sink.close(at.saturating_add(c.len_utf8()));
+            return self.sink.close(at.saturating_add(c.len_utf8()), LEAST);
         }
         false
     }
@@ -331,7 +330,6 @@ impl<S: Sink> Walker<'_, S> {
             }
         };
         self.sink.dense(D_START + start);
-        self.sink.grow(PIECE_FLOOR);
         false
     }
 
@@ -341,12 +339,12 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
-                    if self.sink.close(at.saturating_sub(1)) {
+                    if self.sink.close(at.saturating_sub(1), 0) {
                         return true;
                     }
                 }
                 self.sink.dense(D_SPACE);
-                if self.sink.close(at) {
+                if self.sink.close(at, 0) {
                     return true;
                 }
                 self.reset(Piece::Digits(1));
@@ -360,7 +358,6 @@ impl<S: Sink> Walker<'_, S> {
         }
         let first = self.piece == Piece::Digits(1);
         self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(usize::from(!first)));
-        self.sink.grow(if first { PIECE_FLOOR } else { 0 });
         false
     }
 
@@ -379,7 +376,6 @@ impl<S: Sink> Walker<'_, S> {
                 // Not 0: a sign with a space before it is no prefix of a word.
                 self.length = 1;
                 self.sink.dense(D_START + 5);
-                self.sink.grow(PIECE_FLOOR);
             }
             _ => {
                 if self.close(at) {
@@ -387,7 +383,6 @@ impl<S: Sink> Walker<'_, S> {
                 }
                 self.reset(Piece::Signs(1));
                 self.sink.dense(D_START + 4);
-                self.sink.grow(PIECE_FLOOR);
             }
         }
         self.letter(c, class, at)
@@ -399,7 +394,6 @@ impl<S: Sink> Walker<'_, S> {
             // A run of 64 spaces or so is a token.
             if spaces.is_multiple_of(64) {
                 self.sink.dense(D_SPACE + 9);
-                self.sink.grow(PIECE_FLOOR);
             }
         } else {
             if self.close(at) {
@@ -433,7 +427,7 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Newline(1) => {
                 // The second line end of a row: a paragraph ends.
                 self.sink.dense(D_BREAK);
-                if self.sink.close(at.saturating_add(1)) {
+                if self.sink.close(at.saturating_add(1), 0) {
                     return true;
                 }
                 self.sink.paragraph();
@@ -442,8 +436,9 @@ impl<S: Sink> Walker<'_, S> {
             }
             Piece::Newline(lines) => {
                 self.piece = Piece::Newline(lines.saturating_add(1));
+                // A run of 16 line ends or so is a token.
                 if lines.is_multiple_of(16) {
-                    self.sink.grow(PIECE_FLOOR);
+                    self.sink.dense(D_SPACE + 13);
                 }
                 return false;
             }
@@ -469,7 +464,7 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
                 self.sink.dense(D_SPACE + 12);
-                if self.sink.close(at.saturating_add(1)) {
+                if self.sink.close(at.saturating_add(1), 0) {
                     return true;
                 }
             }
@@ -478,10 +473,18 @@ impl<S: Sink> Walker<'_, S> {
         false
     }
 
+    /// Ends the text, `at` bytes long.
+    fn end(&mut self, at: usize) -> bool {
+        if let Piece::Space(spaces) = self.piece {
+            self.spaces(spaces);
+        }
+        self.close(at)
+    }
+
     /// Ends the open piece before byte `at`.
     #[inline(always)]
     fn close(&mut self, at: usize) -> bool {
-        match self.piece {
+        let least = match self.piece {
             Piece::None => return false,
             Piece::Word => {
                 let length = match self.length {
@@ -501,12 +504,17 @@ impl<S: Sink> Walker<'_, S> {
                 self.sink.gram(cell(self.context & 0xFFFF_FFFF, 6));
                 self.sink.gram(cell(self.context & 0xFFFF_FFFF_FFFF, 7));
                 self.sink.gram(cell(self.spelling, 8));
+                LEAST
             }
-            Piece::Signs(_) => self.sink.gram(cell(self.spelling, 9)),
-            Piece::Digits(_) | Piece::Newline(_) | Piece::Space(_) => {}
-        }
+            Piece::Signs(_) => {
+                self.sink.gram(cell(self.spelling, 9));
+                LEAST
+            }
+            Piece::Digits(_) => LEAST,
+            Piece::Newline(_) | Piece::Space(_) => 0,
+        };
         self.piece = Piece::None;
-        self.sink.close(at)
+        self.sink.close(at, least)
     }
 
     #[inline(always)]

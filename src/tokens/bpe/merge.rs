@@ -142,28 +142,39 @@ const NEVER: u32 = u32::MAX;
 /// The rank of a merge and its place, in one number: the lowest is the merge that is next.
 #[inline(always)]
 fn order(rank: Rank, at: usize) -> u32 {
-    if rank == NONE { NEVER } else { rank << INDEX_BITS | at as u32 }
+    if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
 }
 
 /// Merges at most [`FEW`] parts in place and gives how many are left, at the front.
-pub(super) fn merge_few(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
-    const LAST: usize = FEW - 1;
-    let count = ranks.len().min(FEW);
-    let mut orders = [NEVER; FEW];
+fn merge_few(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
+    match ranks.len() {
+        0 | 1 => ranks.len(),
+        2..=16 => merge_up_to::<16>(pairs, ranks),
+        _ => merge_up_to::<FEW>(pairs, ranks),
+    }
+}
+
+/// The same for at most `MOST` parts, a power of two.
+#[inline(never)]
+fn merge_up_to<const MOST: usize>(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
+    const { assert!(MOST.is_power_of_two() && MOST <= FEW) };
+    let mask = MOST - 1;
+    let count = ranks.len().min(MOST);
+    let mut orders = [NEVER; MOST];
     for (at, (order, pair)) in orders.iter_mut().zip(ranks.windows(2)).enumerate() {
         *order = self::order(pairs.get(pair[0], pair[1]), at);
     }
-    // The parts form a list. The one behind the last is 0, where no list goes back to.
-    let mut next: [u8; FEW] = std::array::from_fn(|at| (at + 1) as u8);
-    let mut before: [u8; FEW] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
+    // The parts form a list. Behind the last is `count`; before the first is nothing that is asked for.
+    let mut next: [u8; MOST] = std::array::from_fn(|at| (at + 1) as u8);
+    let mut before: [u8; MOST] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
     let mut left = count;
     loop {
-        let first = orders.iter().take(count.saturating_sub(1)).fold(NEVER, |first, &order| first.min(order));
+        let first = orders.iter().take(count - 1).fold(NEVER, |first, &order| first.min(order));
         if first == NEVER {
             break;
         }
-        let (at, merged) = ((first & LAST as u32) as usize, first >> INDEX_BITS);
-        let gone = usize::from(next[at]) & LAST;
+        let (at, merged) = (first as usize & mask, first >> INDEX_BITS);
+        let gone = usize::from(next[at]) & mask;
         let after = usize::from(next[gone]);
         left -= 1;
         ranks[at] = merged;
@@ -172,22 +183,19 @@ pub(super) fn merge_few(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
         next[at] = after as u8;
         orders[at] = NEVER;
         if after < count {
-            before[after & LAST] = at as u8;
+            before[after & mask] = at as u8;
             orders[at] = order(pairs.get(merged, ranks[after]), at);
         }
         if at > 0 {
-            let before = usize::from(before[at]) & LAST;
+            let before = usize::from(before[at]) & mask;
             orders[before] = order(pairs.get(ranks[before], merged), before);
         }
     }
-    if left < count {
-        let mut to = 0;
-        for from in 0..count {
-            if ranks[from] != NONE {
-                ranks[to] = ranks[from];
-                to += 1;
-            }
-        }
+    let mut to = 0;
+    for from in 0..count {
+        let rank = ranks[from];
+        ranks[to] = rank;
+        to += usize::from(rank != NONE);
     }
     left
 }

@@ -9,7 +9,7 @@ use super::known::{Known, MEMORABLE};
 use super::merge::Parts;
 use super::pairs::{NONE, Pairs, Rank};
 use super::split::{Cl100k, O200k, Pattern, Pieces, load8};
-use super::words::{Sizes, Words, key_of_two};
+use super::words::{SHORT, Sizes, Words, key_of_two};
 use crate::error::Result;
 use crate::tokens::Counter;
 
@@ -250,25 +250,43 @@ impl Vocabulary {
             }
             let end = P::end(bytes, at);
             debug_assert!(end > at && end <= bytes.len());
-            count += if self.words.contains(bytes, at, end - at) { 1 } else { self.count_piece(bytes, at, end, room) };
+            let short = end - at <= SHORT;
+            count += if short && self.words.contains_short(bytes, at, end - at) {
+                1
+            } else {
+                self.count_piece(bytes, at, end, room)
+            };
             at = end;
         }
         (at, count)
     }
 
-    /// Counts a piece that is not one token.
+    /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
     fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
+        let long = end - at > SHORT;
+        // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
+        let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
+        if long && ascii && self.words.contains_longer(bytes, at, end - at) {
+            return 1;
+        }
         let mut count = 0;
         self.each_unit(bytes, at, end, |start, stop| {
-            let piece = (start, stop) == (at, end);
-            count += if !piece && self.words.contains(bytes, start, stop - start) {
-                1
-            } else {
-                self.count_unit(bytes, start, stop, room)
-            };
+            let asked = (start, stop) == (at, end) && (ascii || !long);
+            count +=
+                if !asked && self.is_token(bytes, start, stop) { 1 } else { self.count_unit(bytes, start, stop, room) };
         });
         count
+    }
+
+    /// Whether a unit is one token.
+    #[inline(always)]
+    fn is_token(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let character = joins::character(load8(bytes, start) as u32);
+        if end - start == joins::width(character as u8) && matches!(end - start, 2 | 3) {
+            return self.characters[joins::code_point(character)] != NONE;
+        }
+        self.words.contains(bytes, start, end - start)
     }
 
     /// Counts a unit that is not one token.

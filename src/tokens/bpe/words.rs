@@ -7,6 +7,9 @@
 use super::pairs::SPREAD;
 use super::split::load8;
 
+/// Tokens up to this long are in the first table.
+pub(super) const SHORT: usize = 8;
+
 /// Tokens up to this long are in a table of keys.
 const TWO_WORDS: usize = 16;
 
@@ -41,7 +44,7 @@ impl Sizes {
     /// Counts a token of so many bytes.
     pub(super) fn add(&mut self, len: usize) {
         match len {
-            0..=8 => self.short += 1,
+            0..=SHORT => self.short += 1,
             9..=TWO_WORDS => self.middle += 1,
             _ => {
                 self.long += 1;
@@ -60,7 +63,7 @@ fn slots(entries: usize) -> usize {
 #[inline(always)]
 pub(super) fn key_of_two(bytes: &[u8], at: usize, len: usize) -> ([u64; 2], u64) {
     let key = match len {
-        0..=8 => [key(bytes, at, len), EMPTY],
+        0..=SHORT => [key(bytes, at, len), EMPTY],
         _ => [load8(bytes, at), key(bytes, at + 8, len - 8)],
     };
     (key, hash_two(key))
@@ -102,23 +105,27 @@ impl Words {
     /// Whether the `len` bytes from `at` are one token. There is at least one.
     #[inline(always)]
     pub(super) fn contains(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        if len <= 8 {
-            let key = key(bytes, at, len);
-            let mask = self.short.len() - 1;
-            let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
-            loop {
-                match self.short[slot & mask] {
-                    found if found == key => return true,
-                    EMPTY => return false,
-                    _ => slot += 1,
-                }
-            }
-        }
-        self.contains_longer(bytes, at, len)
+        if len <= SHORT { self.contains_short(bytes, at, len) } else { self.contains_longer(bytes, at, len) }
     }
 
+    /// [`Self::contains`] for one to [`SHORT`] bytes.
+    #[inline(always)]
+    pub(super) fn contains_short(&self, bytes: &[u8], at: usize, len: usize) -> bool {
+        let key = key(bytes, at, len);
+        let mask = self.short.len() - 1;
+        let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
+        loop {
+            match self.short[slot & mask] {
+                found if found == key => return true,
+                EMPTY => return false,
+                _ => slot += 1,
+            }
+        }
+    }
+
+    /// [`Self::contains`] for more bytes.
     #[inline(never)]
-    fn contains_longer(&self, bytes: &[u8], at: usize, len: usize) -> bool {
+    pub(super) fn contains_longer(&self, bytes: &[u8], at: usize, len: usize) -> bool {
         if len <= TWO_WORDS {
             let key = [load8(bytes, at), key(bytes, at + 8, len - 8)];
             let mask = self.middle.len() - 1;
@@ -159,7 +166,7 @@ impl Words {
     /// said.
     #[inline(always)]
     pub(super) fn insert(&mut self, bytes: &[u8], at: usize, len: usize) {
-        if len <= 8 {
+        if len <= SHORT {
             let key = key(bytes, at, len);
             let mask = self.short.len() - 1;
             let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
