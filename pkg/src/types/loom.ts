@@ -51,13 +51,7 @@ export type NodeContent = string | ContentBlock;
 
 /** One block of content. `mixed` holds several. */
 export type ContentBlock =
-  | TextBlock
-  | ImageBlock
-  | AudioBlock
-  | MixedBlock
-  | ToolCallBlock
-  | ToolResultBlock
-  | ReasoningBlock;
+  TextBlock | ImageBlock | AudioBlock | MixedBlock | ToolCallBlock | ToolResultBlock | ReasoningBlock;
 
 export interface TextBlock {
   type: "text";
@@ -168,12 +162,7 @@ export interface Preferences {
 
 /** A provider by name, or what matters of it. */
 export type Provider =
-  | "anthropic"
-  | "openai"
-  | "openai-responses"
-  | "gemini"
-  | "completion"
-  | { nativeSystemPrompt: boolean };
+  "anthropic" | "openai" | "openai-responses" | "gemini" | "completion" | { nativeSystemPrompt: boolean };
 
 /** What one agent brings to every request. */
 export interface Agent {

@@ -1,0 +1,8 @@
+/** What every entry point exports, but for its own `init`. */
+
+export * from "./api.js";
+export { CtxweaveError } from "./error.js";
+export { type InitSource, initSync, type SyncInitSource } from "./load.js";
+export type * from "./types/common.js";
+export type * from "./types/loom.js";
+export { version } from "./version.js";

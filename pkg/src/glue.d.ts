@@ -1,0 +1,17 @@
+/**
+ * What wasm-bindgen generates from src/wasm as glue.js. Written by hand, so that the types check without a build; every
+ * golden that runs through the package proves that the names are really there.
+ */
+
+/** Compiles (bytes) or takes (a module) and instantiates; does nothing when there is an instance already. */
+export function initSync(options: { module: WebAssembly.Module }): unknown;
+
+/** Throws the instance away and makes a new one from the same module. */
+export function __wbg_reset_state(): void;
+
+export function version(): string;
+export function assembleDialogue(request: unknown): unknown;
+export function assembleBuffer(request: unknown): unknown;
+export function countTokens(text: unknown, options: unknown): number;
+export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
+export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;

@@ -1,0 +1,173 @@
+/** From whatever the caller has to a compiled module. */
+
+import { CtxweaveError } from "./error.js";
+import { instantiate, isReady, reasonOf } from "./runtime.js";
+
+/** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
+export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAssembly.Module;
+
+/**
+ * What `init` takes: where `ctxweave.wasm` is (an address, resolved as `fetch` does), an answer to a request for it, its
+ * bytes, the module compiled from them, or a promise of any of these.
+ */
+export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
+
+type AsyncSource = string | URL | Request | Response | SyncInitSource;
+
+/** Gives the bytes of a file at a `file:` address; only where there are files. */
+export type ReadFile = (address: URL) => Promise<Uint8Array<ArrayBuffer>>;
+
+/**
+ * Makes the `init` of one entry point. `standard` says where the wasm is when the caller does not.
+ */
+export function createInit(standard: () => InitSource, readFile?: ReadFile): (source?: InitSource) => Promise<void> {
+  return async (source) => {
+    if (isReady()) return;
+    // Whoever comes while it loads waits for the same load, and whoever comes after a failure tries again.
+    pending ??= (async () => instantiate(await compile(await (source ?? standard()), readFile)))().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+}
+
+let pending: Promise<void> | undefined;
+
+/**
+ * Initialises from bytes or a module that you already have, without waiting. Idempotent.
+ *
+ * @throws {CtxweaveError} `wasm_load_failed`
+ */
+export function initSync(source: SyncInitSource): void {
+  if (isReady()) return;
+  if (source instanceof WebAssembly.Module) return instantiate(source);
+  const bytes = toBytes(source);
+  checkMagic(bytes);
+  let module: WebAssembly.Module;
+  try {
+    module = new WebAssembly.Module(bytes);
+  } catch (cause) {
+    throw cannotCompile(cause);
+  }
+  instantiate(module);
+}
+
+async function compile(source: AsyncSource, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
+  if (isAddress(source)) {
+    const file = readFile ? asFile(source) : undefined;
+    return file ? compileBytes(await read(readFile as ReadFile, file), file.href) : compileResponse(await get(source));
+  }
+  return compileBytes(toBytes(source));
+}
+
+function isAddress(source: AsyncSource): source is string | URL | Request {
+  return (
+    typeof source === "string" || source instanceof URL || (typeof Request === "function" && source instanceof Request)
+  );
+}
+
+function asFile(source: string | URL | Request): URL | undefined {
+  const text = source instanceof URL ? source.href : typeof source === "string" ? source : source.url;
+  return text.startsWith("file:") ? new URL(text) : undefined;
+}
+
+async function read(readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the WebAssembly module could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass its bytes or address to \`init\`, or import \`ctxweave/inline\``,
+      { reason: "not_readable", url: file.href },
+      { cause },
+    );
+  }
+}
+
+async function get(source: string | URL | Request): Promise<Response> {
+  try {
+    return await fetch(source);
+  } catch (cause) {
+    const url = source instanceof Request ? source.url : String(source);
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the WebAssembly module could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass its address to \`init\`, or import \`ctxweave/inline\``,
+      { reason: "not_fetched", url },
+      { cause },
+    );
+  }
+}
+
+async function compileResponse(response: Response): Promise<WebAssembly.Module> {
+  const { url, status } = response;
+  if (!response.ok) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the server answered ${status} to the request for the WebAssembly module at \`${url}\`; copy \`ctxweave.wasm\` of the package there, or pass its address to \`init\``,
+      { reason: "http_status", status, url },
+    );
+  }
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("application/wasm") && typeof WebAssembly.compileStreaming === "function") {
+    try {
+      return await WebAssembly.compileStreaming(response);
+    } catch (cause) {
+      throw cannotCompile(cause, url);
+    }
+  }
+  return compileBytes(new Uint8Array(await response.arrayBuffer()), url);
+}
+
+async function compileBytes(bytes: Uint8Array<ArrayBuffer>, url?: string): Promise<WebAssembly.Module> {
+  checkMagic(bytes, url);
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw cannotCompile(cause, url);
+  }
+}
+
+/** Names the commonest mistake of all: a web server that answers every request it does not know with its page. */
+function checkMagic(bytes: Uint8Array, url?: string): void {
+  const magic = [0x00, 0x61, 0x73, 0x6d];
+  if (magic.every((byte, at) => bytes[at] === byte)) return;
+  const from = url ? ` from \`${url}\`` : "";
+  const start = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().toLowerCase();
+  if (start.startsWith("<!do") || start.startsWith("<html") || start.startsWith("<!--")) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `an HTML page came${from} instead of the WebAssembly module: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`ctxweave.wasm\` to \`init\`, or import \`ctxweave/inline\``,
+      { reason: "html", ...(url && { url }) },
+    );
+  }
+  throw new CtxweaveError(
+    "wasm_load_failed",
+    `what came${from} is no WebAssembly module: it does not begin with \`\\0asm\`; pass the bytes or the address of \`ctxweave.wasm\``,
+    { reason: "not_wasm", ...(url && { url }) },
+  );
+}
+
+function cannotCompile(cause: unknown, url?: string): CtxweaveError {
+  return new CtxweaveError(
+    "wasm_load_failed",
+    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers need the module itself)`,
+    { reason: "not_compiled", ...(url && { url }) },
+    { cause },
+  );
+}
+
+function toBytes(source: unknown): Uint8Array<ArrayBuffer> {
+  if (source instanceof Uint8Array) return source as Uint8Array<ArrayBuffer>;
+  if (ArrayBuffer.isView(source)) {
+    return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
+  }
+  // Not `instanceof`: the buffer may come from another realm (an iframe, a test runner's sandbox).
+  if (Object.prototype.toString.call(source) === "[object ArrayBuffer]") return new Uint8Array(source as ArrayBuffer);
+  throw new CtxweaveError(
+    "wasm_load_failed",
+    "nothing to load the WebAssembly module from: pass its address, its bytes, a `Response` or a `WebAssembly.Module`",
+    { reason: "no_source" },
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * The one loaded instance. Every entry point of the package shares this module, and so the instance: whichever of them
+ * loads it, all of them are initialised.
+ */
+
+import { CtxweaveError } from "./error.js";
+import * as glue from "./glue.js";
+import type { ErrorCode } from "./types/common.js";
+import { version } from "./version.js";
+
+/** The functions that the wasm exports. */
+export type Raw = typeof glue;
+
+let ready = false;
+
+/** Whether there is an instance to call. */
+export function isReady(): boolean {
+  return ready;
+}
+
+/** Makes the instance, unless there is one already. */
+export function instantiate(module: WebAssembly.Module): void {
+  if (ready) return;
+  checkVersion(module);
+  try {
+    glue.initSync({ module });
+  } catch (cause) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the WebAssembly module could not be started: ${reasonOf(cause)}; see that the process has memory left`,
+      { reason: "not_instantiated" },
+      { cause },
+    );
+  }
+  ready = true;
+}
+
+/**
+ * The build writes the version into a custom section of the module, so that a stale or foreign file is refused before
+ * it is instantiated: the glue keeps the first instance it makes for ever.
+ */
+function checkVersion(module: WebAssembly.Module): void {
+  const section = WebAssembly.Module.customSections(module, "ctxweave")[0];
+  if (section === undefined) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      "this WebAssembly module is not the one of ctxweave; give `init` the file that the package ships as `ctxweave/ctxweave.wasm`",
+      { reason: "not_ctxweave" },
+    );
+  }
+  const found = new TextDecoder().decode(section);
+  if (found !== version) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the WebAssembly module is of version ${found} and the package of version ${version}; serve the \`ctxweave.wasm\` of the installed package`,
+      { reason: "version_mismatch", found, expected: version },
+    );
+  }
+}
+
+/** Calls into the wasm; whatever is thrown comes out as a {@link CtxweaveError}. */
+export function call<T>(run: (raw: Raw) => T): T {
+  if (!ready) {
+    throw new CtxweaveError(
+      "not_initialized",
+      "ctxweave is not initialised yet: call `await init()` (or `initSync(module)`) once before any other function",
+    );
+  }
+  try {
+    return run(glue);
+  } catch (thrown) {
+    throw isPlainError(thrown) ? new CtxweaveError(thrown.code, thrown.message, thrown.details) : recover(thrown);
+  }
+}
+
+/** What src/wasm throws. */
+interface PlainError {
+  code: ErrorCode;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+function isPlainError(thrown: unknown): thrown is PlainError {
+  return (
+    typeof thrown === "object" &&
+    thrown !== null &&
+    !(thrown instanceof Error) &&
+    typeof (thrown as PlainError).code === "string"
+  );
+}
+
+/**
+ * Anything else is a defect. The call was torn off in the middle, so the memory of the instance may be in any state: it
+ * is replaced by a fresh one, and the next call works.
+ */
+function recover(cause: unknown): CtxweaveError {
+  let after = "the module has been started anew";
+  try {
+    glue.__wbg_reset_state();
+  } catch {
+    ready = false;
+    after = "the module could not be started anew: call `init` again";
+  }
+  return new CtxweaveError(
+    "internal_error",
+    `ctxweave failed in a way that it never should: ${reasonOf(cause)}; ${after}; please report it with the input that caused it`,
+    {},
+    { cause },
+  );
+}
+
+/** What went wrong, in words. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,117 @@
+/** wasm-pack.toml is what decides: each change of it changes what `cargo xtask` builds or what it refuses. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { root } from "./packed.mjs";
+
+const dir = mkdtempSync(join(tmpdir(), "ctxweave-manifest-"));
+after(() => rmSync(dir, { recursive: true }));
+
+/** The project's own, with room above: whether the module is small enough today is not the question here. */
+const standard = readFileSync(join(root, "wasm-pack.toml"), "utf8").replaceAll(
+  /^(raw|gzip|brotli) = .*$/gm,
+  "$1 = 99_000_000",
+);
+const out = join(dir, "out");
+const module = join(out, "ctxweave.wasm");
+
+/** Runs `cargo xtask` with another manifest. */
+function xtask(command, manifest) {
+  const path = join(dir, "manifest.toml");
+  writeFileSync(path, manifest);
+  rmSync(command === "build" ? out : join(dir, "none"), { recursive: true, force: true });
+  const { status, stdout, stderr } = spawnSync("cargo", ["xtask", command, "--manifest", path, "--out", out], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return { status, text: stdout + stderr };
+}
+
+/** The manifest with something else in place of what matches. */
+function changed(pattern, replacement) {
+  const manifest = standard.replace(pattern, replacement);
+  assert.notEqual(manifest, standard, `${pattern} is not in wasm-pack.toml`);
+  return manifest;
+}
+
+function built(manifest) {
+  const { status, text } = xtask("build", manifest);
+  assert.equal(status, 0, text);
+  return readFileSync(module);
+}
+
+function refused(command, manifest, message) {
+  const { status, text } = xtask(command, manifest);
+  assert.notEqual(status, 0, text);
+  assert.match(text, message);
+}
+
+test("the manifest as it is gives the module that is in pkg/dist", () => {
+  const packaged = readFileSync(join(root, "pkg/dist/ctxweave.wasm"));
+  assert.ok(built(standard).equals(packaged), "two builds of the same sources differ: run `cargo xtask build`");
+});
+
+test("the flags of wasm-opt change the module", () => {
+  const optimised = built(standard).length;
+  const plain = built(changed('"-Os"', '"-O0"')).length;
+  assert.ok(plain > optimised, `${plain} bytes without, ${optimised} with`);
+  refused("build", changed('"-Os"', '"--no-such-pass"'), /no-such-pass/);
+});
+
+test("the flags of wasm-bindgen change the glue", () => {
+  const flag = '"--experimental-reset-state-function", ';
+  built(standard);
+  assert.match(readFileSync(join(out, "glue.js"), "utf8"), /__wbg_reset_state/);
+  built(changed(flag, ""));
+  assert.doesNotMatch(readFileSync(join(out, "glue.js"), "utf8"), /function __wbg_reset_state/);
+});
+
+test("an import that is not in the list is refused by name", () => {
+  refused("build", changed(/"__wbindgen_init_externref_table",?/, ""), /imports `__wbindgen_init_externref_table`/);
+});
+
+test("the features and the profile reach cargo", () => {
+  refused("build", changed("features = []", 'features = ["no-such-feature"]'), /no-such-feature/);
+  refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
+});
+
+test("a profile without LTO is refused", () => {
+  refused("build", changed('profile = "wasm"', 'profile = "dev"'), /did not tell rustc to link with LTO/);
+});
+
+test("another flavour is built beside the first", () => {
+  const flavour = standard
+    .slice(standard.indexOf("[flavours.default]"))
+    .replaceAll("flavours.default", "flavours.second");
+  built(`${standard}\n${flavour}`);
+  assert.ok(existsSync(join(out, "second/ctxweave.wasm")));
+  const { status, text } = xtask("size", `${standard}\n${flavour}`);
+  assert.equal(status, 0, text);
+  assert.match(text, /`second\/ctxweave\.wasm`/);
+});
+
+test("a module over its ceiling is refused", () => {
+  built(standard);
+  const { status, text } = xtask("size", standard);
+  assert.equal(status, 0, text);
+  for (const [what, ceiling] of [
+    ["raw", statSync(module).size - 1],
+    ["gzip", 100],
+    ["brotli", 100],
+  ]) {
+    refused(
+      "size",
+      changed(new RegExp(`^${what} = .*$`, "m"), `${what} = ${ceiling}`),
+      new RegExp(`bytes \\(${what}\\)`),
+    );
+  }
+});
+
+test("an unknown key and a missing one are errors", () => {
+  refused("build", changed("brotli =", "brotil ="), /unknown field `brotil`/);
+  refused("build", changed(/^raw = .*$/m, ""), /missing field `raw`/);
+});

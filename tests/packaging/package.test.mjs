@@ -1,0 +1,114 @@
+/** What is in the tarball, and whether it is put together as npm, TypeScript and the bundlers expect. */
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { homedir } from "node:os";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { installed, pack, root } from "./packed.mjs";
+
+const { tarball, files, remove } = pack();
+after(remove);
+
+const inRoot = (path) => readFileSync(join(root, path), "utf8");
+const inPackage = (path) => readFileSync(join(installed(), "node_modules/ctxweave", path));
+
+test("the tarball holds exactly the files in files.txt", () => {
+  const expected = inRoot("tests/packaging/files.txt").trim().split("\n");
+  assert.deepEqual(files, expected);
+});
+
+test("every file that package.json names is there", () => {
+  const { exports, main, module, sideEffects, types } = JSON.parse(inPackage("package.json"));
+  const paths = [main, module, types, ...sideEffects.filter((path) => !path.includes("*"))];
+  const collect = (value) => (typeof value === "string" ? paths.push(value) : Object.values(value).forEach(collect));
+  collect(exports);
+  for (const path of paths) assert.ok(files.includes(path.slice(2)), path);
+});
+
+test("`types` comes first in every condition", () => {
+  const look = (value) => {
+    if (typeof value === "string") return;
+    const keys = Object.keys(value);
+    if (keys.includes("types")) assert.equal(keys[0], "types", JSON.stringify(value));
+    Object.values(value).forEach(look);
+  };
+  look(JSON.parse(inRoot("pkg/package.json")).exports);
+});
+
+test("publint has nothing to say", () => clean("publint", [tarball, "--strict"], /All good!/));
+
+test("attw has nothing to say", () =>
+  // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw wasm
+  // is no module that TypeScript could resolve.
+  clean(
+    "attw",
+    [tarball, "--profile", "node16", "--exclude-entrypoints", "ctxweave.wasm", "--no-emoji"],
+    /node16 \(from CJS\): OK \(CJS\)/,
+  ));
+
+function clean(program, args, expected) {
+  const { status, stdout, stderr } = spawnSync(join(root, "node_modules/.bin", program), args, { encoding: "utf8" });
+  assert.equal(status, 0, stdout + stderr);
+  assert.match(stdout, expected);
+  assert.equal(stderr, "");
+}
+
+test("one version everywhere", async () => {
+  const version = /^\[workspace\.package\]\nversion = "(.+)"$/m.exec(inRoot("Cargo.toml"))[1];
+  assert.equal(JSON.parse(inRoot("pkg/package.json")).version, version);
+  const ctxweave = await import(join(installed(), "node_modules/ctxweave/dist/node.js"));
+  assert.equal(ctxweave.version, version);
+  const module = new WebAssembly.Module(inPackage("dist/ctxweave.wasm"));
+  const [section] = WebAssembly.Module.customSections(module, "ctxweave");
+  assert.equal(new TextDecoder().decode(section), version);
+});
+
+test("the licences are those of the project", () => {
+  for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) {
+    assert.equal(inPackage(name).toString(), inRoot(name));
+    assert.ok(inRoot(name).length > 1000);
+  }
+});
+
+test("the wasm is there once, and once as base64 for ctxweave/inline", () => {
+  assert.deepEqual(
+    files.filter((name) => name.endsWith(".wasm")),
+    ["dist/ctxweave.wasm"],
+  );
+  const base64 = inPackage("dist/ctxweave.wasm").toString("base64");
+  const holders = files.filter((name) => inPackage(name).toString("utf8").includes(base64));
+  assert.deepEqual(holders, ["dist/inline-bytes.cjs", "dist/inline-bytes.js"]);
+});
+
+test("what the wasm imports reaches no clock, chance, console, network or global", () => {
+  const glue = inPackage("dist/glue.js").toString();
+  const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(glue);
+  assert.match(imports, /new Array\(\)/, "this is where they are");
+  const banned =
+    /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
+  assert.doesNotMatch(imports, banned);
+});
+
+test("no file of the package names a folder of the machine that built it", () => {
+  for (const name of files) {
+    const text = inPackage(name).toString("latin1");
+    for (const folder of [root, homedir(), ".cargo/registry"]) assert.ok(!text.includes(folder), `${name}: ${folder}`);
+  }
+});
+
+test("the package takes no part of wasm-pack's and brings no dependency along", () => {
+  const manifest = JSON.parse(inRoot("pkg/package.json"));
+  for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
+    assert.equal(manifest[field], undefined);
+  assert.ok(!files.some((name) => /_bg\b|snippets|\.gitignore|Cargo/.test(name)), files.join(", "));
+});
+
+test("git does not see what the build writes", () => {
+  const status = execFileSync("git", ["status", "--porcelain", "--ignored=no", "--", "pkg/dist"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  assert.equal(status, "");
+});

@@ -1,0 +1,82 @@
+/** Node (ES modules and CommonJS), Deno and Bun: the scenario and the README's example, each in a process of its own. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { folder, root } from "../packaging/packed.mjs";
+import { readGoldens } from "./goldens.mjs";
+import { judge } from "./judge.mjs";
+import { example } from "./readme.mjs";
+
+const data = readGoldens();
+const dir = folder("cli");
+
+/** npm runs no install scripts here (.npmrc), and Bun's would only move this file to where its name says. */
+const bun = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
+
+writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
+for (const entry of ["ctxweave", "ctxweave/inline"]) {
+  const name = entry.replace("/", "-");
+  writeFileSync(join(dir, `${name}.mjs`), `import * as ctxweave from "${entry}";\n${program("await import")}`);
+  // In CommonJS there is no await at the top, so the whole program is a function.
+  const cjs = `(async () => {\nconst ctxweave = require("${entry}");\n${program("await import")}})();\n`;
+  writeFileSync(join(dir, `${name}.cjs`), cjs);
+}
+for (const [name, path] of [
+  ["readme", "README.md"],
+  ["pkg-readme", "pkg/README.md"],
+]) {
+  writeFileSync(join(dir, `${name}.mjs`), example(path).code);
+}
+
+function program(load) {
+  return `const { readFileSync } = ${load}("node:fs");
+const { scenario } = ${load}("./scenario.mjs");
+const data = JSON.parse(readFileSync(new URL("./data.json", ${JSON.stringify(`file://${dir}/`)}), "utf8"));
+console.log(JSON.stringify(await scenario(ctxweave, data)));
+`;
+}
+
+const runtimes = {
+  "Node, ES module": [process.execPath, [], "mjs"],
+  "Node, CommonJS": [process.execPath, [], "cjs"],
+  Deno: [join(root, "node_modules/.bin/deno"), ["run", "--no-remote", "--allow-read"], "mjs"],
+  Bun: [join(root, bun), [], "mjs"],
+};
+
+/** Runs a file and gives its stdout; what it prints to stderr (a deprecation, a warning) is a failure. */
+function run([program, args, extension], name) {
+  const { status, stdout, stderr, error } = spawnSync(program, [...args, `${name}.${extension}`], {
+    cwd: dir,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    timeout: 120_000,
+    env: { ...process.env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", NODE_OPTIONS: "" },
+  });
+  assert.ifError(error);
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+  return stdout;
+}
+
+for (const [name, runtime] of Object.entries(runtimes)) {
+  for (const entry of ["ctxweave", "ctxweave-inline"]) {
+    test(`${name}: ${entry} gives the goldens`, () => judge(JSON.parse(run(runtime, entry)), data));
+  }
+}
+
+for (const [name, runtime] of Object.entries(runtimes)) {
+  if (runtime[2] !== "mjs") continue;
+  for (const [file, path] of [
+    ["readme", "README.md"],
+    ["pkg-readme", "pkg/README.md"],
+  ]) {
+    test(`${name}: the example of ${path} prints what it says`, () => {
+      assert.equal(readFileSync(join(dir, `${file}.mjs`), "utf8"), example(path).code);
+      assert.equal(run(runtime, file), example(path).printed);
+    });
+  }
+}

@@ -1,0 +1,33 @@
+/** The goldens and the sample trees that they use, read from the disk. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../packaging/packed.mjs";
+
+const trees = join(root, "examples/trees");
+
+/**
+ * What the scenario needs: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`. The trees are
+ * given once and not in every golden that uses them.
+ */
+export function readGoldens() {
+  const folder = join(root, "tests/golden");
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".json") && !name.endsWith(".expected.json"))
+    .sort();
+  const goldens = names.map((name) => ({
+    name: name.replace(/\.json$/, ""),
+    ...readJson(join(folder, name)),
+    expected: readFileSync(join(folder, name.replace(/\.json$/, ".expected.json")), "utf8"),
+  }));
+  const used = [...new Set(goldens.flatMap(({ tree }) => tree ?? []))];
+  return {
+    goldens,
+    trees: Object.fromEntries(used.map((name) => [name, readJson(join(trees, `${name}.json`))])),
+    media: existsSync(join(trees, "media.json")) ? readJson(join(trees, "media.json")) : {},
+  };
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}

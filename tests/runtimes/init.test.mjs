@@ -1,0 +1,193 @@
+/**
+ * Loading: what `init` takes, what it says when that is wrong, and that a trap does not end everything. Each test loads
+ * the package afresh, in a worker thread of its own.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { installed } from "../packaging/packed.mjs";
+
+const dir = installed();
+const wasm = readFileSync(join(dir, "node_modules/ctxweave/dist/ctxweave.wasm"));
+const html = "<!doctype html>\n<html><body>not found</body></html>\n";
+
+/** Path → content type, body, status. */
+const answers = {
+  "/ctxweave.wasm": ["application/wasm", wasm],
+  "/octets.wasm": ["application/octet-stream", wasm],
+  "/html.wasm": ["text/html", html],
+  "/lying.wasm": ["text/html", wasm],
+  "/text.wasm": ["text/plain", "hello"],
+  "/torn.wasm": ["application/wasm", wasm.subarray(0, wasm.length / 2)],
+};
+let server;
+let base;
+
+before(async () => {
+  server = createServer(({ url }, response) => {
+    const [type, body] = answers[url] ?? ["text/html", html];
+    response.writeHead(url in answers ? 200 : 404, { "content-type": type }).end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  base = `http://127.0.0.1:${server.address().port}`;
+});
+
+after(() => server.close());
+
+/** Runs the body of an async function in a fresh copy of the package; `say` collects what it gives. */
+async function fresh(entry, body) {
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    const { readFileSync } = require("node:fs");
+    const base = ${JSON.stringify(base)};
+    const wasmPath = ${JSON.stringify(join(dir, "node_modules/ctxweave/dist/ctxweave.wasm"))};
+    const said = [];
+    const say = (what) => said.push(what);
+    const failure = async (action) => {
+      try { await action(); } catch (error) {
+        return { isOurs: error instanceof ctxweave.CtxweaveError && error instanceof Error, code: error.code, message: error.message, details: error.details };
+      }
+      return undefined;
+    };
+    let ctxweave;
+    (async () => {
+      ctxweave = await import(${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/${entry}.js`)});
+      ${body}
+      parentPort.postMessage(said);
+    })();`;
+  const worker = new Worker(code, { eval: true, stdout: true, stderr: true });
+  let printed = "";
+  for (const stream of [worker.stdout, worker.stderr]) stream.on("data", (data) => (printed += data));
+  try {
+    const said = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    assert.equal(printed, "", "the console is silent");
+    return said;
+  } finally {
+    await worker.terminate();
+  }
+}
+
+test("every way of giving the wasm works", async () => {
+  const sources = {
+    address: "base + '/ctxweave.wasm'",
+    URL: "new URL(base + '/ctxweave.wasm')",
+    Request: "new Request(base + '/ctxweave.wasm')",
+    Response: "await fetch(base + '/ctxweave.wasm')",
+    "promise of a Response": "fetch(base + '/ctxweave.wasm')",
+    "bytes with the wrong type": "base + '/octets.wasm'",
+    "wasm called HTML": "base + '/lying.wasm'",
+    "file address": "new URL('file://' + wasmPath)",
+    Uint8Array: "readFileSync(wasmPath)",
+    ArrayBuffer: "new Uint8Array(readFileSync(wasmPath)).buffer",
+    DataView: "(() => { const b = new Uint8Array(readFileSync(wasmPath)); return new DataView(b.buffer); })()",
+    Module: "new WebAssembly.Module(readFileSync(wasmPath))",
+    nothing: "undefined",
+  };
+  for (const [name, source] of Object.entries(sources)) {
+    const said = await fresh("node", `await ctxweave.init(${source}); say(ctxweave.countTokens("hello world") > 0);`);
+    assert.deepEqual(said, [true], name);
+  }
+  for (const source of ["readFileSync(wasmPath)", "new WebAssembly.Module(readFileSync(wasmPath))"]) {
+    assert.deepEqual(
+      await fresh("slim", `ctxweave.initSync(${source}); say(ctxweave.countTokens("hello world") > 0);`),
+      [true],
+    );
+  }
+});
+
+test("init is idempotent: one load for all who wait, nothing after that", async () => {
+  const said = await fresh(
+    "node",
+    `let instances = 0;
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = function (...args) { instances += 1; return new Instance(...args); };
+    await Promise.all([ctxweave.init(), ctxweave.init(), ctxweave.init()]);
+    await ctxweave.init("http://127.0.0.1:1/never-asked-for");
+    ctxweave.initSync(readFileSync(wasmPath));
+    say(instances);`,
+  );
+  assert.deepEqual(said, [1]);
+});
+
+test("a call before init says what to do", async () => {
+  for (const entry of ["node", "slim", "inline"]) {
+    for (const call of [
+      "assembleDialogue({})",
+      "assembleBuffer({})",
+      "countTokens('')",
+      "countTokensBatch([])",
+      "countTokensUpTo('', 1)",
+    ]) {
+      const [error] = await fresh(entry, `say(await failure(() => ctxweave.${call}));`);
+      assert.equal(error?.code, "not_initialized", `${entry}: ${call}`);
+      assert.ok(error.isOurs);
+      assert.match(error.message, /await init\(\)/);
+    }
+  }
+});
+
+test("what is not the wasm is named, and init can be tried again", async () => {
+  const wrong = [
+    ["base + '/html.wasm'", "html", /HTML page came.*optimizeDeps: \{ exclude: \["ctxweave"\] \}/],
+    ["base + '/missing.wasm'", "http_status", /answered 404/],
+    ["base + '/text.wasm'", "not_wasm", /does not begin with/],
+    ["base + '/torn.wasm'", "not_compiled", /could not be compiled/],
+    ["'http://127.0.0.1:1/ctxweave.wasm'", "not_fetched", /could not be fetched/],
+    ["new URL('file:///nowhere/ctxweave.wasm')", "not_readable", /could not be read.*`ctxweave.inline`/],
+    ["new TextEncoder().encode('<!DOCTYPE html>')", "html", /HTML page/],
+    ["42", "no_source", /nothing to load/],
+    [
+      "new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))",
+      "not_ctxweave",
+      /not the one of ctxweave/,
+    ],
+    ["stale()", "version_mismatch", /of version 0\.0\.9/],
+  ];
+  for (const [source, reason, message] of wrong) {
+    const [error, works] = await fresh(
+      "node",
+      `// A module with nothing in it but the section that says which version it is.
+      const stale = () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 0, 14, 8, ...Buffer.from("ctxweave0.0.9")]);
+      say(await failure(() => ctxweave.init(${source})));
+      await ctxweave.init();
+      say(ctxweave.countTokens("hello world") > 0);`,
+    );
+    assert.ok(error, `${source} must fail`);
+    assert.ok(error.isOurs, `${source}: ${error.message}`);
+    assert.deepEqual([error.code, error.details.reason], ["wasm_load_failed", reason], source);
+    assert.match(error.message, message);
+    assert.match(error.message, /^[a-z`].*[^.]$/i, "no period at the end");
+    assert.equal(works, true, `${source}: the next init works`);
+  }
+  const [error] = await fresh("slim", "say(await failure(() => ctxweave.init()));");
+  assert.deepEqual([error.code, error.details.reason], ["wasm_load_failed", "no_source"]);
+});
+
+test("after a trap the next call works, in a fresh instance", async () => {
+  // The module does not trap, so one of its functions is replaced by one that does, in the first instance only.
+  const [first, second, instances] = await fresh(
+    "node",
+    `const trap = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11]));
+    const { Instance } = WebAssembly;
+    const { t: unreachable } = new Instance(trap).exports;
+    let instances = 0;
+    WebAssembly.Instance = function (...args) {
+      instances += 1;
+      const { exports } = new Instance(...args);
+      return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
+    };
+    await ctxweave.init();
+    say(await failure(() => ctxweave.countTokens("hello world")));
+    say(ctxweave.countTokens("hello world") > 0);
+    say(instances);`,
+  );
+  assert.ok(first?.isOurs, JSON.stringify(first));
+  assert.equal(first.code, "internal_error");
+  assert.match(first.message, /unreachable.*started anew/);
+  assert.equal(second, true);
+  assert.equal(instances, 2);
+});

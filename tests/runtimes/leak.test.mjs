@@ -1,0 +1,50 @@
+/** Repeated calls must not make the process grow: neither wasm memory nor the table of JavaScript objects in it. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { installed } from "../packaging/packed.mjs";
+
+test("ten thousand calls leave the memory as it was", async () => {
+  assert.equal(typeof globalThis.gc, "function", "node runs with --expose-gc");
+  const { Instance } = WebAssembly;
+  let exports;
+  WebAssembly.Instance = function (...args) {
+    const instance = new Instance(...args);
+    exports = instance.exports;
+    return instance;
+  };
+  const ctxweave = await import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist/node.js")));
+  await ctxweave.init();
+  WebAssembly.Instance = Instance;
+  const table = Object.values(exports).find((value) => value instanceof WebAssembly.Table && value.length > 100);
+  assert.ok(table, "the table of JavaScript objects");
+
+  const nodes = Array.from({ length: 20 }, (_, at) => ({
+    id: `n${at}`,
+    authorType: at % 2 ? "model" : "human",
+    content: `message ${at} ${"and so on ".repeat(20)}`,
+  }));
+  const edges = nodes
+    .slice(1)
+    .map(({ id }, at) => ({ id: `e${at}`, sources: [{ nodeId: nodes[at].id }], targetNodeId: id }));
+  const request = { tree: { nodes, edges }, tip: "n19", contextWindow: 1500, preferences: { tokenBuffer: 100 } };
+  const call = (count) => {
+    for (let at = 0; at < count; at += 1) {
+      ctxweave.assembleDialogue(request);
+      ctxweave.assembleBuffer(request);
+      ctxweave.countTokensBatch(["one", "two"]);
+      // The way out through an error must not leak either.
+      assert.throws(() => ctxweave.assembleDialogue({ ...request, tip: "nowhere" }), { code: "node_not_found" });
+    }
+    globalThis.gc();
+    return { wasm: exports.memory.buffer.byteLength, table: table.length, heap: process.memoryUsage().heapUsed };
+  };
+  // The first calls bring everything to its working size.
+  const before = call(1000);
+  const after = call(10_000);
+  assert.equal(after.wasm, before.wasm, "wasm memory");
+  assert.equal(after.table, before.table, "table of JavaScript objects");
+  assert.ok(after.heap - before.heap < 2 << 20, `the heap grew by ${after.heap - before.heap} bytes`);
+});

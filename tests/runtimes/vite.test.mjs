@@ -1,0 +1,126 @@
+/** Chromium: a page that uses the package, served by Vite as it is developed and as it is built. */
+
+import assert from "node:assert/strict";
+import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer as createNetServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { build, createServer, preview } from "vite";
+import { folder, installed } from "../packaging/packed.mjs";
+import { openPage, withBrowser } from "./browser.mjs";
+import { readGoldens } from "./goldens.mjs";
+import { judge } from "./judge.mjs";
+
+const data = readGoldens();
+
+/** An application of one page, which runs the scenario and then tries whether another entry shares the instance. */
+async function application(name, entry) {
+  const dir = folder(`vite-${name}`);
+  writeFileSync(
+    join(dir, "index.html"),
+    '<!doctype html><html lang="en"><head><title>test</title><link rel="icon" href="data:,"></head><body><script type="module" src="/main.mjs"></script></body></html>\n',
+  );
+  writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+  copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
+  writeFileSync(
+    join(dir, "main.mjs"),
+    `import * as ctxweave from "${entry}";
+import { countTokens } from "ctxweave/slim";
+import data from "./data.json";
+import { scenario } from "./scenario.mjs";
+
+async function run() {
+  const result = await scenario(ctxweave, data);
+  countTokens("slim needs no init of its own when another entry has loaded the module");
+  return JSON.stringify(result);
+}
+
+window.outcome = run().catch((error) => JSON.stringify({ code: error.code, reason: error.details?.reason, message: error.message, stack: error.stack }));
+`,
+  );
+  const exclude = ["ctxweave", "ctxweave/inline", "ctxweave/slim"];
+  const config = {
+    root: dir,
+    configFile: false,
+    logLevel: "error",
+    cacheDir: join(dir, ".vite"),
+    optimizeDeps: { exclude },
+    server: { host: "127.0.0.1", port: await freePort(), strictPort: true, fs: { allow: [installed()] } },
+    preview: { host: "127.0.0.1", port: 0 },
+  };
+  return { dir, config };
+}
+
+/** Vite tells the page the port that it was configured with, so 0 will not do. */
+async function freePort() {
+  const server = createNetServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const address = (server) => `http://127.0.0.1:${server.httpServer.address().port}/`;
+
+async function outcomeOf(url) {
+  return withBrowser(async (browser) => {
+    const { page, said } = await openPage(browser, url);
+    const outcome = JSON.parse(await page.evaluate(() => window.outcome));
+    return { outcome, said };
+  });
+}
+
+async function developed(config) {
+  const server = await (await createServer(config)).listen();
+  try {
+    return await outcomeOf(address(server));
+  } finally {
+    await server.close();
+  }
+}
+
+async function built(config) {
+  await build(config);
+  const server = await preview(config);
+  try {
+    return await outcomeOf(address(server));
+  } finally {
+    await server.close();
+  }
+}
+
+function judgeBoth({ outcome, said }) {
+  assert.ok(outcome.outputs, JSON.stringify(outcome, null, 2));
+  judge(outcome, data);
+  assert.deepEqual(said, [], "the console is silent");
+}
+
+test("Vite dev server: ctxweave gives the goldens in Chromium", async () => {
+  judgeBoth(await developed((await application("dev", "ctxweave")).config));
+});
+
+test("Vite dev server that bundles the package beforehand: ctxweave gives the goldens in Chromium", async () => {
+  const { config } = await application("optimized", "ctxweave");
+  judgeBoth(await developed({ ...config, optimizeDeps: {} }));
+});
+
+test("Vite build: ctxweave gives the goldens in Chromium, with exactly one wasm", async () => {
+  const { dir, config } = await application("build", "ctxweave");
+  judgeBoth(await built(config));
+  assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
+});
+
+test("Vite build: ctxweave/inline gives the goldens in Chromium, with no wasm beside it", async () => {
+  const { dir, config } = await application("build-inline", "ctxweave/inline");
+  judgeBoth(await built(config));
+  assert.deepEqual(wasmFiles(dir), []);
+});
+
+function wasmFiles(dir) {
+  const names = readdirSync(join(dir, "dist"), { recursive: true, encoding: "utf8" });
+  assert.ok(
+    names.some((name) => name.endsWith(".js")),
+    names.join(", "),
+  );
+  return names.filter((name) => name.endsWith(".wasm"));
+}

@@ -1,0 +1,189 @@
+//! From the crate to pkg/dist: cargo, wasm-bindgen, wasm-opt, then the TypeScript around it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::Args;
+use crate::manifest::{Build, Flavour, Manifest};
+use crate::process::{output, run as run_command, step, succeeded, watch};
+use crate::project::Project;
+use crate::stamp::Inputs;
+use crate::{imports, setup};
+
+/// The custom section by which the package knows its own module and its version.
+const VERSION_SECTION: &str = "ctxweave";
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    let manifest = manifest_path(project, args)?;
+    let out = args.value("--out")?;
+    args.end()?;
+    setup::all(project)?;
+    match out {
+        Some(out) => wasm_of_all(project, &Manifest::read(&manifest)?, Path::new(&out)),
+        None => package(project, &manifest),
+    }
+}
+
+/// `--manifest FILE`, or the project's own.
+pub fn manifest_path(project: &Project, args: &mut Args) -> Result<PathBuf> {
+    Ok(args.value("--manifest")?.map_or_else(|| project.path("wasm-pack.toml"), PathBuf::from))
+}
+
+/// Where a flavour's files are, below the folder of all of them.
+pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
+    if name == "default" { out.to_owned() } else { out.join(name) }
+}
+
+/// Builds pkg/dist, unless nothing that it depends on has changed.
+pub fn package(project: &Project, manifest: &Path) -> Result<()> {
+    let dist = project.path("pkg/dist");
+    let stamp = project.scratch().join("build.stamp");
+    if inputs(project, manifest)?.path(&dist)?.are_done(&stamp) {
+        return Ok(());
+    }
+    // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
+    let fresh = project.scratch().join("dist");
+    remove(&fresh)?;
+    let parsed = Manifest::read(manifest)?;
+    wasm_of_all(project, &parsed, &fresh)?;
+    for name in parsed.flavours.keys() {
+        step(&format!("TypeScript ({name})"));
+        run_command(project.node().arg("pkg/build.mjs").arg(flavour_dir(&fresh, name)))?;
+    }
+    remove(&dist)?;
+    fs::rename(&fresh, &dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
+    inputs(project, manifest)?.path(&dist)?.set_done(&stamp)
+}
+
+/// Everything that decides what is in pkg/dist.
+fn inputs(project: &Project, manifest: &Path) -> Result<Inputs> {
+    let mut inputs = Inputs::default().text(&output(project.command("rustc").arg("-vV"))?).path(manifest)?;
+    for path in [
+        "src",
+        "docs/crate.md",
+        "Cargo.toml",
+        "Cargo.lock",
+        ".cargo",
+        "xtask/src",
+        "package-lock.json",
+        "pkg/src",
+        "pkg/build.mjs",
+        "pkg/tsconfig.json",
+    ] {
+        inputs = inputs.path(&project.path(path))?;
+    }
+    Ok(inputs)
+}
+
+fn wasm_of_all(project: &Project, manifest: &Manifest, out: &Path) -> Result<()> {
+    for (name, flavour) in &manifest.flavours {
+        let dir = flavour_dir(out, name);
+        wasm(project, &manifest.build, name, flavour, &dir)
+            .with_context(|| format!("cannot build flavour `{name}`"))?;
+    }
+    Ok(())
+}
+
+/// Makes `ctxweave.wasm` and `glue.js` of one flavour.
+fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &Path) -> Result<()> {
+    step(&format!("cargo rustc ({name}, for wasm32)"));
+    let compiled = compile(project, build, flavour)?;
+
+    step(&format!("wasm-bindgen ({name})"));
+    let bound = project.scratch().join("bindgen").join(name);
+    remove(&bound)?;
+    let mut bindgen = project.command(project.tool("wasm-bindgen"));
+    bindgen.args(["--target", "web", "--no-typescript", "--out-name", "glue"]).args(&build.wasm_bindgen);
+    run_command(bindgen.arg("--out-dir").arg(&bound).arg(compiled))?;
+
+    step(&format!("wasm-opt ({name})"));
+    fs::create_dir_all(out)?;
+    let module = out.join("ctxweave.wasm");
+    let mut opt = project.npm_bin("wasm-opt");
+    run_command(opt.args(&build.wasm_opt).arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
+
+    let mut bytes = fs::read(&module)?;
+    imports::check(&bytes, &flavour.imports)?;
+    append_custom_section(&mut bytes, VERSION_SECTION, env!("CARGO_PKG_VERSION"))?;
+    fs::write(&module, bytes)?;
+    fs::copy(bound.join("glue.js"), out.join("glue.js"))?;
+    Ok(())
+}
+
+/// Runs cargo and gives the path of the module.
+fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBuf> {
+    // What cargo said when it last compiled with these profiles; when nothing has changed it says nothing.
+    let inputs =
+        Inputs::default().text(&build.profile).path(&project.path("Cargo.toml"))?.path(&project.path(".cargo"))?;
+    let record = project.scratch().join("lto").join(inputs.hash());
+    let mut lto = cargo_rustc(project, build, flavour)?.or_else(|| fs::read_to_string(&record).ok()?.parse().ok());
+    if lto.is_none() {
+        let clean = ["clean", "--package", "ctxweave", "--target", TARGET, "--profile", &build.profile];
+        run_command(project.cargo().args(clean))?;
+        lto = cargo_rustc(project, build, flavour)?;
+    }
+    let lto = lto.context("cargo compiled ctxweave without saying how")?;
+    fs::create_dir_all(project.scratch().join("lto"))?;
+    fs::write(&record, lto.to_string())?;
+    if build.lto && !lto {
+        bail!("cargo did not tell rustc to link with LTO: see the profile `{}` in Cargo.toml", build.profile);
+    }
+    Ok(project.target.join(TARGET).join(profile_dir(&build.profile)).join("ctxweave.wasm"))
+}
+
+/// Compiles the module and says whether with LTO; nothing when there was nothing to do.
+fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Option<bool>> {
+    let mut cargo = project.cargo();
+    // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
+    cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
+    cargo.args(["--locked", "--verbose", "--profile", &build.profile, "--features", &flavour.features.join(",")]);
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(project)?).env("CARGO_TERM_COLOR", "never");
+    let mut lto = None;
+    let status = watch(&mut cargo, |line| {
+        let line = line.trim_start();
+        if line.starts_with("Running `") && line.contains(" --crate-name ctxweave ") {
+            lto = Some(line.contains(" -C lto"));
+        }
+        !(line.starts_with("Running `") || line.starts_with("Fresh ") || line.starts_with("Dirty "))
+    })?;
+    succeeded(&cargo, status)?;
+    Ok(lto)
+}
+
+/// Panic messages hold the path of the source: without this the module would differ from machine to machine.
+fn remapped_paths(project: &Project) -> Result<String> {
+    let metadata = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = metadata.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
+    let flags = [home.join("registry/src"), project.root.clone()]
+        .map(|from| format!("--remap-path-prefix={}=", from.display()));
+    Ok(flags.join("\x1f"))
+}
+
+/// The folder that cargo names after a profile.
+fn profile_dir(profile: &str) -> &str {
+    match profile {
+        "dev" | "test" => "debug",
+        "bench" => "release",
+        other => other,
+    }
+}
+
+/// Adds a custom section at the end of a module.
+fn append_custom_section(module: &mut Vec<u8>, name: &str, content: &str) -> Result<()> {
+    let size = 1 + name.len() + content.len();
+    ensure!(size < 0x80, "a custom section of {size} bytes needs a longer size field");
+    module.extend([0, size as u8, name.len() as u8]);
+    module.extend(name.bytes().chain(content.bytes()));
+    Ok(())
+}
+
+fn remove(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        fs::remove_dir_all(dir).with_context(|| format!("cannot remove `{}`", dir.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! What needs no test to be seen: formatting, lints, docs, types, tidiness. Warnings are errors, on both targets.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::Args;
+use crate::process::{self, step};
+use crate::project::Project;
+use crate::{build, setup, tidy};
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    args.end()?;
+    setup::all(project)?;
+    // The page is checked against the types of the built package.
+    build::package(project, &project.path("wasm-pack.toml"))?;
+    let failed = all(project);
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    println!("all checks passed");
+    Ok(())
+}
+
+/// Runs every check, whatever the others say, and gives the names of those that failed.
+pub fn all(project: &Project) -> Vec<&'static str> {
+    let mut failed = Vec::new();
+    for (name, mut command) in commands(project) {
+        step(name);
+        if let Err(error) = process::run(&mut command) {
+            eprintln!("error: {error:#}");
+            failed.push(name);
+        }
+    }
+    step("tidy");
+    match tidy::problems(project) {
+        Ok(problems) if problems.is_empty() => {}
+        Ok(problems) => {
+            eprintln!("{}", problems.join("\n"));
+            failed.push("tidy");
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            failed.push("tidy");
+        }
+    }
+    failed
+}
+
+fn commands(project: &Project) -> Vec<(&'static str, Command)> {
+    let cargo = |args: &[&str]| {
+        let mut cargo = project.cargo();
+        cargo.args(args).env("RUSTDOCFLAGS", "-D warnings");
+        cargo
+    };
+    let wasm = "--target=wasm32-unknown-unknown";
+    let mut commands = vec![
+        ("rustfmt", cargo(&["fmt", "--all", "--check"])),
+        ("clippy", cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])),
+        (
+            "clippy for wasm32",
+            cargo(&["clippy", "-p", "ctxweave", wasm, "--lib", "--test", "wasm", "--", "-D", "warnings"]),
+        ),
+        ("rustdoc", cargo(&["doc", "-p", "ctxweave", "--no-deps"])),
+        ("rustdoc for wasm32", cargo(&["doc", "-p", "ctxweave", "--no-deps", wasm])),
+        ("prettier", project.npm_bin("prettier")),
+        ("tsc for pkg", project.npm_bin("tsc")),
+    ];
+    commands[5].1.args(["--check", "--log-level=warn", "."]);
+    commands[6].1.args(["--noEmit", "-p", "pkg"]);
+    if project.path("www/tsconfig.json").exists() {
+        let mut tsc = project.npm_bin("tsc");
+        tsc.args(["--noEmit", "-p", "www"]);
+        commands.push(("tsc for www", tsc));
+    }
+    commands
+}

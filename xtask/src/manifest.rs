@@ -1,0 +1,56 @@
+//! `wasm-pack.toml`, the build manifest.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// The whole file. An unknown key is an error: a misspelt ceiling must not mean none.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub build: Build,
+    pub flavours: BTreeMap<String, Flavour>,
+}
+
+/// How every flavour is built.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Build {
+    /// The cargo profile.
+    pub profile: String,
+    /// Whether the build fails unless rustc was told to optimise across crates.
+    pub lto: bool,
+    /// Flags besides those that say where things are.
+    pub wasm_bindgen: Vec<String>,
+    /// Flags besides those that say where things are.
+    pub wasm_opt: Vec<String>,
+}
+
+/// One module with its own features, size and imports.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flavour {
+    /// Cargo features.
+    pub features: Vec<String>,
+    /// All that the module may import, without the hash that wasm-bindgen puts at the end of a name.
+    pub imports: Vec<String>,
+    pub ceiling: Ceiling,
+}
+
+/// Bytes that the module may have at most.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ceiling {
+    pub raw: u64,
+    pub gzip: u64,
+    pub brotli: u64,
+}
+
+impl Manifest {
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("`{}` is no build manifest", path.display()))
+    }
+}

@@ -1,0 +1,139 @@
+//! Installs what the other commands need. Each step that is already done is skipped.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::Args;
+use crate::process::{self, output, step, works};
+use crate::project::Project;
+use crate::stamp::Inputs;
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    args.end()?;
+    all(project)
+}
+
+/// Everything, in the order in which it is needed.
+pub fn all(project: &Project) -> Result<()> {
+    programs(project)?;
+    wasm_target(project)?;
+    chromium(project)?;
+    wasm_bindgen(project)?;
+    npm_packages(project)
+}
+
+/// What must be there before: these we do not install for anyone.
+fn programs(project: &Project) -> Result<()> {
+    for program in ["cargo", "node", "npm"] {
+        output(project.command(program).arg("--version"))?;
+    }
+    for component in ["clippy", "fmt"] {
+        if !works(project.cargo().args([component, "--version"])) {
+            bail!("`cargo {component}` is missing: run `rustup component add clippy rustfmt`");
+        }
+    }
+    Ok(())
+}
+
+fn wasm_target(project: &Project) -> Result<()> {
+    let library = output(project.command("rustc").args(["--print", "target-libdir", "--target", WASM]))?;
+    if fs::exists(library.trim())? {
+        return Ok(());
+    }
+    step("rustup target add wasm32-unknown-unknown");
+    process::run(project.command("rustup").args(["target", "add", WASM])).with_context(|| {
+        format!("the standard library for {WASM} is missing: install it with `rustup target add {WASM}` (Debian's own Rust: `apt-get install libstd-rust-dev-wasm32`)")
+    })
+}
+
+/// The browser for the tests, and the driver through which wasm-bindgen-test speaks to it.
+fn chromium(project: &Project) -> Result<()> {
+    let missing: Vec<_> = [("chromium", "chromium"), ("chromedriver", "chromium-driver")]
+        .into_iter()
+        .filter(|(program, _)| !works(project.command(program).arg("--version")))
+        .map(|(_, package)| package)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let advice = format!("install `{0}` (Debian: `apt-get install {0}`)", missing.join(" "));
+    if !works(project.command("apt-get").arg("--version")) || output(project.command("id").arg("-u"))?.trim() != "0" {
+        bail!("the browser tests need Chromium and ChromeDriver: {advice}");
+    }
+    step(&format!("apt-get install {} (a minute or two)", missing.join(" ")));
+    let apt = || {
+        let mut apt = project.command("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive").arg("-q");
+        apt
+    };
+    process::run(apt().arg("update"))?;
+    process::run(apt().args(["install", "--yes", "--no-install-recommends"]).args(missing)).context(advice)
+}
+
+/// The command line tool must be of the very version of the crate: the two speak a private format.
+fn wasm_bindgen(project: &Project) -> Result<()> {
+    let wanted = locked_version(project, "wasm-bindgen")?;
+    let installed = output(project.command(project.tool("wasm-bindgen")).arg("--version")).unwrap_or_default();
+    if installed.trim() == format!("wasm-bindgen {wanted}") {
+        return Ok(());
+    }
+    step(&format!("cargo install wasm-bindgen-cli {wanted} (about four minutes, once)"));
+    let mut cargo = project.cargo();
+    cargo.args(["install", "wasm-bindgen-cli", "--force", "--version", &wanted]);
+    cargo.arg("--root").arg(project.path("target/tools"));
+    cargo.arg("--target-dir").arg(project.path("target/tools-build"));
+    process::run(&mut cargo)
+}
+
+/// The version of a crate in Cargo.lock.
+pub fn locked_version(project: &Project, name: &str) -> Result<String> {
+    #[derive(Deserialize)]
+    struct Lock {
+        package: Vec<Package>,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        name: String,
+        version: String,
+    }
+    let lock: Lock = toml::from_str(&fs::read_to_string(project.path("Cargo.lock"))?)?;
+    let package = lock.package.into_iter().find(|package| package.name == name);
+    Ok(package.with_context(|| format!("Cargo.lock has no `{name}`"))?.version)
+}
+
+fn npm_packages(project: &Project) -> Result<()> {
+    let mut inputs = Inputs::default();
+    for file in ["package.json", "package-lock.json", "pkg/package.json", "www/package.json"] {
+        inputs = inputs.path(&project.path(file))?;
+    }
+    let stamp = project.path("node_modules/.xtask-stamp");
+    if inputs.are_done(&stamp) {
+        return Ok(());
+    }
+    step("npm ci (about a minute)");
+    process::run(project.command("npm").args(["ci", "--no-audit", "--no-fund"]))?;
+    inputs.set_done(&stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::install_hint;
+
+    #[test]
+    fn programs_that_setup_cannot_bring_have_a_hint() {
+        for program in ["cargo", "rustc", "rustup", "node", "npm"] {
+            assert!(install_hint(program).is_some(), "{program}");
+        }
+    }
+
+    #[test]
+    fn the_lock_file_knows_wasm_bindgen() {
+        let version = locked_version(&Project::find().unwrap(), "wasm-bindgen").unwrap();
+        assert!(version.starts_with("0.2."), "{version}");
+    }
+}

@@ -1,0 +1,176 @@
+//! How large the modules are, as a table in README.md, and whether they stay under their ceilings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::Args;
+use crate::build::{self, flavour_dir, manifest_path};
+use crate::manifest::{Ceiling, Manifest};
+use crate::process::output;
+use crate::project::Project;
+
+const START: &str = "<!-- size:start -->";
+const END: &str = "<!-- size:end -->";
+
+/// Zlib's gzip and Google's brotli at their best, as a content delivery network would serve the file.
+const MEASURE: &str = "
+  const { brotliCompressSync, gzipSync } = require('node:zlib');
+  const bytes = require('node:fs').readFileSync(process.argv[1]);
+  console.log(bytes.length, gzipSync(bytes, { level: 9 }).length, brotliCompressSync(bytes).length);
+";
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    let manifest = manifest_path(project, args)?;
+    let out = args.value("--out")?.map(PathBuf::from);
+    let check_only = args.flag("--check");
+    args.end()?;
+    if out.is_none() {
+        crate::setup::all(project)?;
+        build::package(project, &manifest)?;
+    }
+    let standard = out.is_none();
+    let out = out.unwrap_or_else(|| project.path("pkg/dist"));
+    let rows = measure(project, &Manifest::read(&manifest)?, &out)?;
+    let table = table(&rows);
+    print!("{table}");
+    under_ceilings(&rows)?;
+    let readme = project.path("README.md");
+    match (standard, check_only) {
+        (false, _) => Ok(()),
+        (true, true) => compare(&fs::read_to_string(&readme)?, &rows),
+        (true, false) => {
+            let text = fs::read_to_string(&readme).context("cannot read README.md")?;
+            let changed = replaced(&text, &table)?;
+            if changed != text {
+                fs::write(&readme, changed)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// One flavour, measured.
+struct Row {
+    file: String,
+    /// raw, gzip, brotli
+    sizes: [u64; 3],
+    ceiling: Ceiling,
+}
+
+fn measure(project: &Project, manifest: &Manifest, out: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (name, flavour) in &manifest.flavours {
+        let module = flavour_dir(out, name).join("ctxweave.wasm");
+        ensure!(module.exists(), "`{}` is not there: run `cargo xtask build` first", module.display());
+        let printed = output(project.node().arg("-e").arg(MEASURE).arg(&module))?;
+        let sizes: Vec<u64> = printed.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        let file = flavour_dir(Path::new(""), name).join("ctxweave.wasm").display().to_string();
+        rows.push(Row {
+            file,
+            sizes: sizes.try_into().ok().context("the measuring script broke")?,
+            ceiling: flavour.ceiling,
+        });
+    }
+    Ok(rows)
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from("| bytes | raw | gzip | brotli |\n| --- | --: | --: | --: |\n");
+    for Row { file, sizes: [raw, gzip, brotli], ceiling } in rows {
+        let [raw, gzip, brotli] = [raw, gzip, brotli].map(|size| grouped(*size));
+        text += &format!("| `{file}` | {raw} | {gzip} | {brotli} |\n");
+        let [raw, gzip, brotli] = [ceiling.raw, ceiling.gzip, ceiling.brotli].map(grouped);
+        text += &format!("| at most | {raw} | {gzip} | {brotli} |\n");
+    }
+    text
+}
+
+/// 1234567 → `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn under_ceilings(rows: &[Row]) -> Result<()> {
+    for Row { file, sizes: [raw, gzip, brotli], ceiling } in rows {
+        for (what, size, most) in
+            [("raw", *raw, ceiling.raw), ("gzip", *gzip, ceiling.gzip), ("brotli", *brotli, ceiling.brotli)]
+        {
+            if size > most {
+                bail!(
+                    "`{file}` has {size} bytes ({what}), {} more than the ceiling in the manifest allows",
+                    size - most
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The README with the table between its markers.
+fn replaced(readme: &str, table: &str) -> Result<String> {
+    let (before, rest) = readme.split_once(START).with_context(|| format!("README.md has no `{START}`"))?;
+    let (_, after) = rest.split_once(END).with_context(|| format!("README.md has no `{END}`"))?;
+    Ok(format!("{before}{START}\n\n{table}\n{END}{after}"))
+}
+
+/// Fails when the README's sizes are more than 2 % away from what was measured: another patch release of the compiler
+/// should not turn a build red, but the table has to stay true.
+fn compare(readme: &str, rows: &[Row]) -> Result<()> {
+    for Row { file, sizes, .. } in rows {
+        let start = format!("| `{file}` |");
+        let line = readme.lines().find(|line| line.starts_with(&start));
+        let line = line.with_context(|| format!("README.md has no size of `{file}`: run `cargo xtask size`"))?;
+        let stated = line[start.len()..].split('|').map(|cell| cell.trim().replace(',', "").parse::<u64>());
+        for (stated, size) in stated.zip(sizes) {
+            let stated = stated.unwrap_or(0);
+            if stated.abs_diff(*size) * 50 > *size {
+                bail!("README.md says {stated} where `{file}` has {size} bytes: run `cargo xtask size`");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CEILING: Ceiling = Ceiling { raw: 1000, gzip: 500, brotli: 400 };
+
+    fn rows(sizes: [u64; 3]) -> Vec<Row> {
+        vec![Row { file: "ctxweave.wasm".into(), sizes, ceiling: CEILING }]
+    }
+
+    #[test]
+    fn a_module_over_any_ceiling_fails() {
+        under_ceilings(&rows([1000, 500, 400])).unwrap();
+        for sizes in [[1001, 1, 1], [1, 501, 1], [1, 1, 401]] {
+            assert!(under_ceilings(&rows(sizes)).is_err(), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_goes_between_the_markers_and_stays_true() {
+        let written = replaced(&format!("a\n{START}\nold\n{END}\nb\n"), &table(&rows([1000, 500, 400]))).unwrap();
+        assert!(written.starts_with("a\n") && written.ends_with("\nb\n") && !written.contains("old"), "{written}");
+        compare(&written, &rows([1010, 500, 400])).unwrap();
+        assert!(compare(&written, &rows([1000, 500, 300])).is_err());
+        assert!(compare("no table", &rows([1000, 500, 400])).is_err());
+        assert!(replaced("no markers", "").is_err());
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([5, 999, 1000, 1234567].map(grouped), ["5", "999", "1,000", "1,234,567"]);
+    }
+}

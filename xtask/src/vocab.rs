@@ -1,0 +1,146 @@
+//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries, and
+//! (`--unicode`) the table of character classes, out of the regex-syntax crate that tiktoken-rs matches with.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
+use regex_syntax::hir::{Class, HirKind};
+
+/// Where the assets go, from the root.
+const ASSETS: &str = "pkg/dist/vocab";
+
+/// Where the table of character classes goes, from the root.
+const TABLE: &str = "src/tokens/bpe/unicode_table.rs";
+
+/// Builds the assets; with `--unicode`, the table of character classes instead.
+pub fn run(root: &Path, args: &[String]) -> Result<()> {
+    match args {
+        [] => assets(root),
+        [flag] if flag == "--unicode" => {
+            let path = root.join(TABLE);
+            fs::write(&path, unicode_table()?).with_context(|| format!("writing {}", path.display()))
+        }
+        _ => anyhow::bail!("usage: cargo xtask vocab [--unicode]"),
+    }
+}
+
+fn assets(root: &Path) -> Result<()> {
+    let folder = root.join(ASSETS);
+    fs::create_dir_all(&folder)?;
+    for &encoding in Encoding::ALL {
+        let name = encoding.name();
+        let reference = reference(encoding);
+        let tokens: Vec<Vec<u8>> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
+        let asset = pack(encoding, &tokens).with_context(|| format!("{name} does not meet a condition"))?;
+        let vocabulary = Vocabulary::load(encoding, &asset).map_err(|error| {
+            let details = format!("{:?}", error.details());
+            anyhow::anyhow!("{name} does not load again: {error}, {details}")
+        })?;
+        for text in SAMPLES {
+            let expected = reference.encode_ordinary(text);
+            ensure!(vocabulary.encode(text) == expected, "{name} gives other tokens for {text:?}");
+        }
+        fs::write(folder.join(encoding.file_name()), &asset)?;
+        println!(
+            "{name}: {} tokens, {} bytes, {} gzip, {} brotli",
+            tokens.len(),
+            asset.len(),
+            gzip(&asset)?,
+            brotli(&asset)?
+        );
+    }
+    Ok(())
+}
+
+/// A few texts that an asset has to get right before it is written. The real comparison is in the tests.
+const SAMPLES: &[&str] = &[
+    "The quick brown fox doesn't jump over 1234567 lazy dogs.\n\n\tfn main() { println!(\"{}\", 1_000); }\r\n",
+    "<|endoftext|> Grüße aus Köln, Привет, γειά σου, 日本語のテキスト、한국어 문장, नमस्ते, ไทย 👩‍👩‍👧‍👦🏳️‍🌈",
+];
+
+fn reference(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
+    match encoding {
+        Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+        Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}
+
+fn brotli(bytes: &[u8]) -> Result<usize> {
+    let mut out = Vec::new();
+    brotli::CompressorWriter::new(&mut out, 1 << 16, 11, 22).write_all(bytes)?;
+    Ok(out.len())
+}
+
+/// The classes in the order of their bits in `class.rs`, the last for all the rest.
+const CLASSES: [&str; 7] =
+    [r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"[\p{Lm}\p{Lo}]", r"\p{M}", r"\p{N}", r"[\s--\r\n]", r"[\r\n]"];
+const OTHER: u8 = 7;
+
+/// Characters in one block.
+const BLOCK: usize = 128;
+
+/// The source of the table module.
+fn unicode_table() -> Result<String> {
+    let mut classes = vec![OTHER; 0x11_0000];
+    for (class, pattern) in (0..).zip(CLASSES) {
+        let hir = regex_syntax::parse(pattern)?;
+        let HirKind::Class(Class::Unicode(set)) = hir.kind() else { anyhow::bail!("`{pattern}` is no class") };
+        for range in set.ranges() {
+            for slot in &mut classes[range.start() as usize..=range.end() as usize] {
+                ensure!(*slot == OTHER, "`{pattern}` overlaps another class");
+                *slot = class;
+            }
+        }
+    }
+    // Far above everything else stand the variation selectors supplement, which `class::of` knows, and nothing more.
+    const MARK: u8 = 3;
+    let selectors = 0xE_0100..=0xE_01EF;
+    ensure!(classes[selectors.clone()].iter().all(|&class| class == MARK), "the variation selectors are not marks");
+    classes[selectors].fill(OTHER);
+    let used = classes.iter().rposition(|&class| class != OTHER).context("no classes")? + 1;
+    classes.truncate(used.next_multiple_of(BLOCK));
+
+    let mut blocks: Vec<&[u8]> = Vec::new();
+    let mut index = Vec::new();
+    for block in classes.chunks(BLOCK) {
+        let known = blocks.iter().position(|&other| other == block);
+        index.push(known.unwrap_or_else(|| {
+            blocks.push(block);
+            blocks.len() - 1
+        }));
+    }
+    ensure!(blocks.len() <= 256, "{} different blocks do not fit in a byte", blocks.len());
+    let packed: Vec<usize> = blocks.concat().chunks(2).map(|pair| usize::from(pair[0] | pair[1] << 4)).collect();
+
+    let mut out = String::from(
+        "//! The classes of all characters. Generated by `cargo xtask vocab --unicode`; do not edit.\n\n\
+         /// The code points from here on are not in the table.\n",
+    );
+    writeln!(out, "pub(super) const INDEXED: u32 = {:#x};\n", classes.len())?;
+    out += "/// The block of each 128 code points.\n";
+    array(&mut out, "INDEX", &index)?;
+    out +=
+        "\n/// The different blocks: for each code point the number of its class, two in a byte, the low half first.\n";
+    array(&mut out, "BLOCKS", &packed)?;
+    Ok(out)
+}
+
+fn array(out: &mut String, name: &str, values: &[usize]) -> Result<()> {
+    writeln!(out, "#[rustfmt::skip]\npub(super) static {name}: [u8; {}] = [", values.len())?;
+    for row in values.chunks(32) {
+        let row: Vec<String> = row.iter().map(usize::to_string).collect();
+        writeln!(out, "    {},", row.join(", "))?;
+    }
+    *out += "];\n";
+    Ok(())
+}
