@@ -58,11 +58,13 @@ codes! {
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
+        InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
+        TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded. `details`: `tokenizer`.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`.";

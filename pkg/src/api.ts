@@ -1,5 +1,9 @@
-/** The functions of ctxweave. Each crosses into the wasm once; there is no logic here. */
+/**
+ * The functions of ctxweave. Each crosses into the wasm once; there is no logic here, but that what is not a string never
+ * gets to where the glue would take it for one.
+ */
 
+import { CtxweaveError } from "./error.js";
 import { call } from "./runtime.js";
 import type { Tokenizer } from "./types/common.js";
 import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest } from "./types/loom.js";
@@ -32,15 +36,35 @@ export interface CountOptions {
 
 /** How many tokens the text has. */
 export function countTokens(text: string, options?: CountOptions): number {
-  return call((raw) => raw.countTokens(text, options));
+  return call((raw) => raw.countTokens(checkedText(text, "text"), options));
 }
 
 /** How many tokens each of the texts has, in one crossing. */
 export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
-  return call((raw) => raw.countTokensBatch(texts, options));
+  return call((raw) => {
+    if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
+    return raw.countTokensBatch(
+      texts.map((text, at) => checkedText(text, `texts[${at}]`)),
+      options,
+    );
+  });
 }
 
 /** How many tokens the text has, or null when it has more than `limit`; reads no more of it than that takes. */
 export function countTokensUpTo(text: string, limit: number, options?: CountOptions): number | null {
-  return call((raw) => raw.countTokensUpTo(text, limit, options)) ?? null;
+  const count = call((raw) => {
+    if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
+    // More than a u32 holds is more than any text has; Infinity is a way to say so.
+    return raw.countTokensUpTo(checkedText(text, "text"), Math.min(Math.floor(limit), 0xffff_ffff), options);
+  });
+  return count ?? null;
+}
+
+function checkedText(value: unknown, path: string): string {
+  if (typeof value !== "string") throw invalid(path, "a string");
+  return value;
+}
+
+function invalid(path: string, expected: string): CtxweaveError {
+  return new CtxweaveError("invalid_input", `\`${path}\` must be ${expected}`, { path });
 }

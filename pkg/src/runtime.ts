@@ -69,6 +69,7 @@ export function call<T>(run: (raw: Raw) => T): T {
   try {
     return run(glue);
   } catch (thrown) {
+    if (thrown instanceof CtxweaveError) throw thrown;
     throw isPlainError(thrown) ? new CtxweaveError(thrown.code, thrown.message, thrown.details) : recover(thrown);
   }
 }

@@ -4,8 +4,11 @@
 //! say which node or edge holds the value that is not known.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
@@ -17,7 +20,7 @@ use crate::loom::request::{Annotations, InstructionScope, Media, Options, System
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
 use crate::loom::{assemble_buffer, assemble_dialogue};
 use crate::prompt::{ImageRule, Overhead, Role};
-use crate::tokens::{self, Counter};
+use crate::tokens::{Counter, Tokenizers};
 
 /// A request, checked.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ pub struct Request {
     /// Everything else.
     pub options: Options,
     /// Counts tokens.
-    pub counter: Box<dyn Counter>,
+    pub counter: Rc<dyn Counter>,
     /// What had to be repaired while reading.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -36,8 +39,8 @@ pub struct Request {
 ///
 /// # Errors
 /// Those of [`assemble_dialogue`] and of [`Request::from_json`].
-pub fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>> {
-    let request = Request::from_json(request)?;
+pub fn assemble_dialogue_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
+    let request = Request::from_json(request, tokenizers)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
     result.report.diagnostics.splice(0..0, request.diagnostics.iter().cloned());
     json::write(&result)
@@ -47,8 +50,8 @@ pub fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`assemble_buffer`] and of [`Request::from_json`].
-pub fn assemble_buffer_json(request: &[u8]) -> Result<Vec<u8>> {
-    let request = Request::from_json(request)?;
+pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
+    let request = Request::from_json(request, tokenizers)?;
     let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
     result.report.diagnostics.splice(0..0, request.diagnostics.iter().cloned());
     json::write(&result)
@@ -60,9 +63,9 @@ impl Request {
     /// # Errors
     /// [`Code::InvalidInput`], [`Code::UnknownValue`], [`Code::InvalidBudget`], [`Code::LimitExceeded`],
     /// [`Code::VocabularyNotLoaded`] and those of [`Tree::new`].
-    pub fn from_json(text: &[u8]) -> Result<Self> {
+    pub fn from_json(text: &[u8], tokenizers: &Tokenizers) -> Result<Self> {
         let (text, diagnostics) = json::repair_surrogates(text);
-        let mut request = json::read::<RequestIn>(&text)?.finish()?;
+        let mut request = json::read::<RequestIn>(&text)?.finish(tokenizers, None)?;
         request.diagnostics = diagnostics;
         Ok(request)
     }
@@ -95,7 +98,7 @@ pub(crate) struct RequestIn {
     context_window: Option<f64>,
     preferences: Option<PreferencesIn>,
     app_preferences: Option<PreferencesIn>,
-    tokenizer: Option<String>,
+    tokenizer: Option<TokenizerIn>,
     provider: Option<AnyJson>,
     system_role: Option<String>,
     media: Option<BTreeMap<String, MediaIn>>,
@@ -103,6 +106,38 @@ pub(crate) struct RequestIn {
     media_costs: Option<MediaCostsIn>,
     working_buffer: Option<String>,
     limits: Option<LimitOverrides>,
+}
+
+/// How to count: a name, or an object that the caller brings.
+#[derive(Debug)]
+enum TokenizerIn {
+    Name(String),
+    Own,
+}
+
+impl<'de> Deserialize<'de> for TokenizerIn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct NameOrObject;
+
+        impl<'de> Visitor<'de> for NameOrObject {
+            type Value = TokenizerIn;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a tokenizer's name or an object with a function `count`")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<TokenizerIn, E> {
+                Ok(TokenizerIn::Name(name.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<TokenizerIn, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(TokenizerIn::Own)
+            }
+        }
+
+        deserializer.deserialize_any(NameOrObject)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -195,8 +230,8 @@ struct MediaCostsIn {
 }
 
 impl RequestIn {
-    /// Checks what came and makes a request of it.
-    pub(crate) fn finish(self) -> Result<Request> {
+    /// Checks what came and makes a request of it. `own` is the caller's own counter, where `tokenizer` is an object.
+    pub(crate) fn finish(self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
         let limits = self.limits.unwrap_or_default().resolve()?;
         let tree = self.tree.ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
         let position = match (self.tip, self.path) {
@@ -254,7 +289,14 @@ impl RequestIn {
             ..Options::new(position, context_window)
         };
         limits::check("inputBytes", options.working_buffer.len(), limits.input_bytes)?;
-        let counter = tokens::by_name(self.tokenizer.as_deref().unwrap_or("heuristic"))?;
+        let counter = match self.tokenizer {
+            None => tokenizers.get("heuristic")?,
+            Some(TokenizerIn::Name(name)) => tokenizers.get(&name)?,
+            Some(TokenizerIn::Own) => {
+                let wrong = || invalid("`tokenizer` must be a tokenizer's name or an object with a function `count`");
+                own.ok_or_else(|| wrong().with("path", "tokenizer"))?
+            }
+        };
         Ok(Request { tree, options, counter, diagnostics: Vec::new() })
     }
 }

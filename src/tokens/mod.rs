@@ -1,11 +1,18 @@
 //! Counting tokens (SPEC §6).
 
-use std::fmt;
-
-use crate::error::{Code, Error, Result};
-
+pub mod bpe;
 pub mod heuristic;
 mod heuristic_table;
+#[cfg(feature = "tiktoken")]
+pub mod tiktoken;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::error::{Code, Error, Result};
+use crate::tokens::bpe::{Encoding, Vocabulary};
 
 /// Counts the tokens of a text.
 ///
@@ -54,22 +61,71 @@ impl Counter for Heuristic {
     }
 }
 
-/// The counter with this name: `heuristic`, `o200k_base` or `cl100k_base`.
+/// The tokenizers that can be asked for by name: `heuristic` always, the exact ones once their vocabulary is loaded.
 ///
-/// # Errors
-/// [`Code::UnknownValue`] for another name; [`Code::VocabularyNotLoaded`] for an exact counter whose vocabulary is not
-/// there.
-pub fn by_name(name: &str) -> Result<Box<dyn Counter>> {
-    match name {
-        "heuristic" => Ok(Box::new(Heuristic)),
-        "o200k_base" | "cl100k_base" => {
-            let message = format!("the vocabulary of `{name}` is not loaded; use `heuristic`");
-            Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
+/// ```
+/// let tokenizers = ctxweave::tokens::Tokenizers::default();
+/// assert_eq!(tokenizers.get("heuristic")?.count("two words"), 2);
+/// assert_eq!(tokenizers.get("o200k_base").unwrap_err().code(), ctxweave::Code::VocabularyNotLoaded);
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Tokenizers {
+    vocabularies: BTreeMap<Encoding, Rc<Vocabulary>>,
+}
+
+impl Tokenizers {
+    /// Loads the vocabulary of `o200k_base` or `cl100k_base` from the bytes of its asset; loading it again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for another name, [`Code::InvalidVocabulary`] for bytes that are not its asset.
+    pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
+        let encoding = Encoding::from_name(name).ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
+        if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
+            place.insert(Rc::new(Vocabulary::load(encoding, asset)?));
         }
-        other => {
-            let expected = ["heuristic", "o200k_base", "cl100k_base"];
-            let message = format!("`tokenizer` is `{other}`; it must be one of `{}`", expected.join("`, `"));
-            Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", expected.to_vec()))
+        Ok(())
+    }
+
+    /// The counter with this name.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for a name that is not known; [`Code::VocabularyNotLoaded`] for an exact counter whose
+    /// vocabulary is not there.
+    pub fn get(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        if name == "heuristic" {
+            return Ok(Rc::new(Heuristic));
+        }
+        if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
+            return Ok(Rc::<Vocabulary>::clone(vocabulary));
+        }
+        self.missing(name)
+    }
+
+    /// With tiktoken-rs inside nothing needs to be loaded.
+    #[cfg(feature = "tiktoken")]
+    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        match tiktoken::Tiktoken::new(name) {
+            Ok(counter) => Ok(Rc::new(counter)),
+            Err(_) => Err(unknown("`tokenizer`", name, ["heuristic"].into_iter().chain(tiktoken::Tiktoken::NAMES.iter().copied()))),
         }
     }
+
+    #[cfg(not(feature = "tiktoken"))]
+    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        if Encoding::from_name(name).is_none() {
+            let names = ["heuristic"].into_iter().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
+            return Err(unknown("`tokenizer`", name, names));
+        }
+        let message = format!("the vocabulary of `{name}` is not loaded; load it first (`loadVocabulary`, or `load()` of `ctxweave/vocab/{name}`), or use `heuristic`");
+        Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
+    }
+}
+
+#[cold]
+fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Error {
+    let expected: Vec<&str> = names.collect();
+    let message = format!("{what} is `{name}`; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
 }

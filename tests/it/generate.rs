@@ -6,6 +6,7 @@ use ctxweave::loom::{
     Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
 use ctxweave::prompt::Role;
+use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 use serde_json::json;
@@ -19,24 +20,34 @@ pub(crate) struct Case {
     pub(crate) counter: &'static dyn Counter,
 }
 
-/// The reference tokenizer, which keeps its word about paragraph breaks except before a slash.
+/// An exact tokenizer of the package, with a vocabulary made on the spot.
 #[derive(Debug)]
-struct O200k;
+struct Exact(LazyLock<Vocabulary>);
 
-static O200K: LazyLock<tiktoken_rs::CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
-
-impl Counter for O200k {
+impl Counter for Exact {
     fn name(&self) -> &str {
-        "o200k_base"
+        self.0.name()
     }
 
     fn count(&self, text: &str) -> u32 {
-        u32::try_from(O200K.encode_ordinary(text).len()).unwrap()
+        self.0.count(text)
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        self.0.count_up_to(text, limit)
     }
 
     fn adds_up_before(&self, next: &str) -> bool {
-        !next.starts_with('/')
+        self.0.adds_up_before(next)
     }
+}
+
+static O200K: Exact = Exact(LazyLock::new(|| exact(Encoding::O200kBase, tiktoken_rs::o200k_base_singleton())));
+static CL100K: Exact = Exact(LazyLock::new(|| exact(Encoding::Cl100kBase, tiktoken_rs::cl100k_base_singleton())));
+
+fn exact(encoding: Encoding, reference: &tiktoken_rs::CoreBPE) -> Vocabulary {
+    let tokens: Vec<Vec<u8>> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
+    Vocabulary::load(encoding, &pack(encoding, &tokens).unwrap()).unwrap()
 }
 
 /// A counter of a caller's own, of which nothing is known: rounding makes it cost less to join than to keep apart.
@@ -53,7 +64,7 @@ impl Counter for Quarters {
     }
 }
 
-pub(crate) const COUNTERS: [&dyn Counter; 3] = [&Heuristic, &O200k, &Quarters];
+pub(crate) const COUNTERS: [&dyn Counter; 4] = [&Heuristic, &O200K, &CL100K, &Quarters];
 
 /// Texts that are awkward in one way or another.
 pub(crate) fn text() -> impl Strategy<Value = String> {

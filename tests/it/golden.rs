@@ -44,8 +44,8 @@ fn run(golden: &Value) -> Result<Vec<u8>, Error> {
     }
     let request = serde_json::to_vec(&request).unwrap();
     match golden["call"].as_str().unwrap() {
-        "assembleDialogue" => assemble_dialogue_json(&request),
-        "assembleBuffer" => assemble_buffer_json(&request),
+        "assembleDialogue" => assemble_dialogue_json(&request, &Default::default()),
+        "assembleBuffer" => assemble_buffer_json(&request, &Default::default()),
         other => panic!("no call {other}"),
     }
 }

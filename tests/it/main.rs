@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod bpe;
 mod buffer;
 mod dialogue;
 mod estimator;

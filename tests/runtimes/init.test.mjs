@@ -191,3 +191,25 @@ test("after a trap the next call works, in a fresh instance", async () => {
   assert.equal(second, true);
   assert.equal(instances, 2);
 });
+
+test("what is no string is an error that names it, and traps nothing", async () => {
+  const calls = {
+    "countTokens(42)": "text",
+    "countTokens()": "text",
+    "countTokensBatch('text')": "texts",
+    "countTokensBatch(['a', 1])": "texts[1]",
+    "countTokensUpTo({}, 1)": "text",
+    "countTokensUpTo('a', -1)": "limit",
+    "countTokensUpTo('a', NaN)": "limit",
+  };
+  for (const [call, path] of Object.entries(calls)) {
+    const [error] = await fresh("node", `await ctxweave.init(); say(await failure(() => ctxweave.${call}));`);
+    assert.ok(error?.isOurs, call);
+    assert.deepEqual([error.code, error.details], ["invalid_input", { path }], call);
+  }
+  const limits = "[0, 0.5, 1e6, 2 ** 40, Infinity].map((limit) => ctxweave.countTokensUpTo('hello', limit))";
+  const [counts] = await fresh("node", `await ctxweave.init(); say(${limits});`);
+  assert.deepEqual(counts.slice(0, 2), [null, null]);
+  assert.ok(counts[2] > 0);
+  assert.deepEqual(counts.slice(3), [counts[2], counts[2]]);
+});

@@ -41,11 +41,13 @@ export type ErrorCode =
   | "invalid_budget"
   | "invalid_choice"
   | "invalid_input"
+  | "invalid_vocabulary"
   | "limit_exceeded"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
   | "system_context_too_long"
+  | "tokenizer_failed"
   | "unknown_value"
   | "vocabulary_not_loaded"
   | "wasm_load_failed";
@@ -68,5 +70,16 @@ export interface Limits {
   jsonDepth?: number;
 }
 
-/** How tokens are counted. */
-export type Tokenizer = "heuristic" | "o200k_base" | "cl100k_base";
+/** An exact tokenizer, by the name of its vocabulary. */
+export type Encoding = "o200k_base" | "cl100k_base";
+
+/** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
+export type Tokenizer = "heuristic" | Encoding;
+
+/** A tokenizer of one's own. */
+export interface OwnTokenizer {
+  /** The name that reports carry. Default `own`. */
+  name?: string;
+  /** Tokens of a text: a whole number, 0 or more, always the same for the same text. */
+  count(text: string): number;
+}

@@ -1,4 +1,4 @@
-import type { Diagnostic, Limits, Tokenizer } from "./common.js";
+import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The tree
@@ -82,7 +82,7 @@ export interface AudioBlock {
 
 export interface MixedBlock {
   type: "mixed";
-  blocks: ContentBlock[];
+  blocks: NodeContent[];
 }
 
 /** A call that the model made. */
@@ -215,7 +215,7 @@ export interface AssemblyRequest {
   /** The application's settings, below the tree's. */
   appPreferences?: Preferences;
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer;
   provider?: Provider;
   /** Role of a system message, where the system context is a message. Default `system`. */
   systemRole?: "system" | "developer";
@@ -329,7 +329,8 @@ export interface TokenTotals {
   overhead: number;
   /** The sum of the three. */
   total: number;
-  tokenizer: Tokenizer;
+  /** Name of the tokenizer. */
+  tokenizer: string;
 }
 
 /** The removed run. */

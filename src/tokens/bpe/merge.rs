@@ -9,6 +9,9 @@ use super::pairs::{NONE, Pairs, Rank};
 /// Up to so many parts the plain search is the faster one.
 const FEW: usize = 64;
 
+/// Merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
+const TURN: usize = 1024;
+
 /// Children of one node of the tree.
 const FAN: usize = 16;
 
@@ -27,6 +30,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// Begins with the bytes of a text.
+    pub(super) fn start(&mut self, pairs: &Pairs, bytes: &[u8]) {
+        self.ranks.clear();
+        self.ranks.extend(bytes.iter().map(|&byte| pairs.byte(byte)));
+    }
+
     /// Merges [`Self::ranks`] until no pair is left.
     pub(super) fn merge(&mut self, pairs: &Pairs) {
         if self.ranks.len() <= FEW {
@@ -48,8 +57,15 @@ impl Parts {
         self.before.push(NIL);
         self.before.extend(0..count - 1);
         self.plant(pairs);
+        while self.merge_turn(pairs) {}
+        self.ranks.retain(|&rank| rank != NONE);
+    }
 
-        while let Some(at) = self.lowest() {
+    /// The next [`TURN`] merges; `false` when none is left.
+    #[inline(never)]
+    fn merge_turn(&mut self, pairs: &Pairs) -> bool {
+        for _ in 0..TURN {
+            let Some(at) = self.lowest() else { return false };
             let merged = self.tree[at];
             let right = self.next[at];
             let after = self.next[right];
@@ -69,7 +85,7 @@ impl Parts {
                 self.set(before, pairs.get(self.ranks[before], merged));
             }
         }
-        self.ranks.retain(|&rank| rank != NONE);
+        true
     }
 
     /// Builds the tree, the lowest level first, each level padded to whole nodes; the last level is one node.
@@ -77,7 +93,11 @@ impl Parts {
         self.tree.clear();
         self.levels.clear();
         self.levels.push(0);
-        self.tree.extend(self.ranks.windows(2).map(|pair| pairs.get(pair[0], pair[1])));
+        let mut ranks = self.ranks.as_slice();
+        while ranks.len() > 1 {
+            self.tree.extend(ranks.windows(2).take(TURN).map(|pair| pairs.get(pair[0], pair[1])));
+            ranks = ranks.get(TURN..).unwrap_or_default();
+        }
         let mut from = 0;
         loop {
             let padded = (self.tree.len() - from).next_multiple_of(FAN);

@@ -21,12 +21,16 @@ mod pairs;
 mod split;
 mod unicode_table;
 mod vocabulary;
+#[cfg(feature = "tiktoken")]
+mod white;
 mod words;
 
 pub use pack::pack;
 pub use pairs::Rank;
 pub use split::Pieces;
 pub use vocabulary::Vocabulary;
+#[cfg(feature = "tiktoken")]
+pub(crate) use white::WhiteMerges;
 
 /// An encoding that this module counts exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +71,17 @@ impl Encoding {
         match self {
             Self::O200kBase => 0x24a4c8efce5bcdc0,
             Self::Cl100kBase => 0xbd91f9221ed21e95,
+        }
+    }
+
+    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](super::Counter::adds_up_before).
+    ///
+    /// Behind a line break a piece begins with whatever is not white space, but that in `o200k_base` punctuation takes
+    /// along the line breaks *and slashes* that follow it.
+    pub fn adds_up_before(self, next: &str) -> bool {
+        match self {
+            Self::O200kBase => !next.starts_with('/'),
+            Self::Cl100kBase => true,
         }
     }
 

@@ -61,7 +61,7 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
 /// What byte pair encoding with the pairs so far makes of a token, if that is two parts.
 fn parts(pairs: &Pairs, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
-    parts.ranks.extend(token.iter().map(|&byte| pairs.byte(byte)));
+    parts.start(pairs, token);
     parts.merge(pairs);
     match parts.ranks.as_slice() {
         &[left, right] => Some((left, right)),

@@ -388,12 +388,7 @@ impl Counter for Vocabulary {
         u32::try_from(count).ok().filter(|&count| count <= limit)
     }
 
-    /// Behind a line break a piece begins with whatever is not white space, but that in `o200k_base` punctuation takes
-    /// along the line breaks *and slashes* that follow it.
     fn adds_up_before(&self, next: &str) -> bool {
-        match self.encoding {
-            Encoding::O200kBase => !next.starts_with('/'),
-            Encoding::Cl100kBase => true,
-        }
+        self.encoding.adds_up_before(next)
     }
 }

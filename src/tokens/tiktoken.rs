@@ -1,0 +1,218 @@
+//! Counting with tiktoken-rs itself (cargo feature `tiktoken`): all its encodings, nothing to load, and the reference
+//! for our own engine. The only module that names tiktoken_rs.
+//!
+//! Texts are plain text throughout, special tokens in them too. One thing is put right: on a run of some hundred
+//! thousand spaces or more the regular expression engine that tiktoken-rs matches with runs out of its stack and the
+//! call panics. Such a run is cut out here, exactly where the pattern cuts, and is encoded by our own merge with
+//! tiktoken-rs's own tokens. Nothing is refused, and every count is what tiktoken-rs would give had it more stack.
+
+use std::fmt;
+
+use tiktoken_rs::CoreBPE;
+
+use super::Counter;
+use super::bpe::{Encoding, WhiteMerges};
+use crate::error::{Code, Error, Result};
+
+/// Pieces of white space longer than this, in bytes, are kept from the regular expression engine, which copes with
+/// 400,000 characters and no longer with a million.
+const LONG: usize = 100_000;
+
+/// How the encodings differ in what they make of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// As one of our own encodings.
+    Ours(Encoding),
+    /// GPT-2's pattern, which ends in `|\s++$|\s+(?!\S)|\s`.
+    Gpt2,
+}
+
+/// Counts with tiktoken-rs.
+#[derive(Clone, Copy)]
+pub struct Tiktoken {
+    name: &'static str,
+    pattern: Pattern,
+    bpe: &'static CoreBPE,
+}
+
+impl fmt::Debug for Tiktoken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tiktoken").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Tiktoken {
+    /// The names of the encodings.
+    pub const NAMES: &'static [&'static str] =
+        &["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
+
+    /// The counter of an encoding. The first call for each builds its tables, which takes some tenths of a second; they
+    /// stay for as long as the program runs.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for a name that is not in [`Self::NAMES`]. `details`: `value`, `expected`.
+    pub fn new(name: &str) -> Result<Self> {
+        let Some(&name) = Self::NAMES.iter().find(|&&known| known == name) else {
+            let message = format!("`{name}` is no encoding of tiktoken; use one of {}", Self::NAMES.join(", "));
+            return Err(Error::new(Code::UnknownValue, message).with("value", name).with("expected", Self::NAMES));
+        };
+        let (pattern, bpe) = match name {
+            "o200k_base" => (Pattern::Ours(Encoding::O200kBase), tiktoken_rs::o200k_base_singleton()),
+            "o200k_harmony" => (Pattern::Ours(Encoding::O200kBase), tiktoken_rs::o200k_harmony_singleton()),
+            "cl100k_base" => (Pattern::Ours(Encoding::Cl100kBase), tiktoken_rs::cl100k_base_singleton()),
+            "p50k_base" => (Pattern::Gpt2, tiktoken_rs::p50k_base_singleton()),
+            "p50k_edit" => (Pattern::Gpt2, tiktoken_rs::p50k_edit_singleton()),
+            _ => (Pattern::Gpt2, tiktoken_rs::r50k_base_singleton()),
+        };
+        Ok(Self { name, pattern, bpe })
+    }
+
+    /// The count, with pieces of white space of more than `long` bytes kept from tiktoken-rs. The merges for those are
+    /// made where they are needed; they are not worth keeping.
+    fn count_with(&self, text: &str, long: usize, merges: &mut Option<WhiteMerges>) -> u32 {
+        let mut count = 0;
+        let mut rest = 0;
+        for (start, end) in self.long_pieces(text, long) {
+            // What stands before begins and ends at piece boundaries, and no pattern but that of white space looks
+            // ahead, so it is cut as it would be in its place.
+            count += self.bpe.count_ordinary(text.get(rest..start).unwrap_or_default());
+            let merges = merges.get_or_insert_with(|| WhiteMerges::new(|rank| self.bpe.decode_bytes(&[rank]).ok()));
+            count += merges.count(text.get(start..end).unwrap_or_default().as_bytes());
+            rest = end;
+        }
+        count += self.bpe.count_ordinary(text.get(rest..).unwrap_or_default());
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Where the pieces are that are white space only and longer than `long` bytes.
+    fn long_pieces(&self, text: &str, long: usize) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        if text.len() <= long || white_runs(text).all(|(start, end)| end - start <= long) {
+            return found;
+        }
+        match self.pattern {
+            Pattern::Ours(encoding) => {
+                let mut start = 0;
+                for piece in encoding.split(text) {
+                    let end = start + piece.len();
+                    if piece.len() > long && piece.chars().all(char::is_whitespace) {
+                        found.push((start, end));
+                    }
+                    start = end;
+                }
+            }
+            Pattern::Gpt2 => {
+                for (start, end) in white_runs(text) {
+                    // All of it at the end of the text, elsewhere all but the last character.
+                    let run = text.get(start..end).unwrap_or_default();
+                    let last = run.chars().next_back().map_or(0, char::len_utf8);
+                    let end = if end == text.len() { end } else { end - last };
+                    if end - start > long {
+                        found.push((start, end));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Where the longest runs of white space begin and end.
+fn white_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let start = at + rest.find(char::is_whitespace)?;
+        let run = text.get(start..)?;
+        at = run.find(|c: char| !c.is_whitespace()).map_or(text.len(), |len| start + len);
+        Some((start, at))
+    })
+}
+
+impl Counter for Tiktoken {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.count_with(text, LONG, &mut None)
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        match self.pattern {
+            Pattern::Ours(encoding) => encoding.adds_up_before(next),
+            Pattern::Gpt2 => false, // "\n\n" is one piece at the end of a text and two before a word
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_from_tiktoken_counts_as_it_would_have() {
+        let parts = [
+            " ", " ", " ", "\n", "\t", "\r\n", "\u{3000}", "\u{85}", "a", "B", "!", "/", "1", "'s", "\u{301}", "  ",
+            "        ",
+        ];
+        let mut state = 1_u64;
+        let mut kept = 0;
+        for &name in Tiktoken::NAMES {
+            let counter = Tiktoken::new(name).unwrap();
+            let mut merges = None;
+            for _ in 0..1_000 {
+                let mut text = String::new();
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                for i in 0..1 + (state >> 60) * 3 {
+                    let part = parts[(state >> (i % 50)) as usize % parts.len()];
+                    (0..1 + (state >> (i % 40)) % 9).for_each(|_| text.push_str(part));
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                }
+                let expected = counter.bpe.count_ordinary(&text);
+                for long in [1, 2, 5] {
+                    assert_eq!(
+                        counter.count_with(&text, long, &mut merges) as usize,
+                        expected,
+                        "{name} {long} {text:?}"
+                    );
+                    kept += counter.long_pieces(&text, long).len();
+                }
+            }
+            for length in 1..300 {
+                for unit in [" ", "\n", "\t", "\u{3000}", " \n", "\t "] {
+                    let text = unit.repeat(length);
+                    assert_eq!(
+                        counter.count_with(&text, 0, &mut merges) as usize,
+                        counter.bpe.count_ordinary(&text),
+                        "{name} {text:?}"
+                    );
+                }
+            }
+        }
+        assert!(kept > 10_000, "{kept}");
+    }
+
+    #[test]
+    fn a_million_of_white_space_does_not_panic() {
+        for name in ["o200k_base", "cl100k_base", "p50k_base"] {
+            let counter = Tiktoken::new(name).unwrap();
+            for unit in [" ", "\t", "\n", "\u{3000}"] {
+                for behind in ["", "x"] {
+                    let text = unit.repeat(1_000_000) + behind;
+                    assert!(counter.count(&text) > 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_encoding_is_there_and_others_are_an_error() {
+        for &name in Tiktoken::NAMES {
+            let counter = Tiktoken::new(name).unwrap();
+            assert_eq!((counter.name(), counter.count("<|endoftext|>")), (name, 7));
+            assert_eq!(counter.count(""), 0);
+        }
+        assert_eq!(Tiktoken::new("o300k").unwrap_err().code(), Code::UnknownValue);
+    }
+}
