@@ -1,8 +1,10 @@
 //! Counting tokens (SPEC §6).
 
 pub mod bpe;
+pub mod chat;
 pub mod heuristic;
 mod heuristic_table;
+pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
 
@@ -81,7 +83,8 @@ impl Tokenizers {
     /// # Errors
     /// [`Code::UnknownValue`] for another name, [`Code::InvalidVocabulary`] for bytes that are not its asset.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
-        let encoding = Encoding::from_name(name).ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
+        let encoding = Encoding::from_name(name)
+            .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
         if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
             place.insert(Rc::new(Vocabulary::load(encoding, asset)?));
         }
@@ -108,7 +111,11 @@ impl Tokenizers {
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
         match tiktoken::Tiktoken::new(name) {
             Ok(counter) => Ok(Rc::new(counter)),
-            Err(_) => Err(unknown("`tokenizer`", name, ["heuristic"].into_iter().chain(tiktoken::Tiktoken::NAMES.iter().copied()))),
+            Err(_) => Err(unknown(
+                "`tokenizer`",
+                name,
+                ["heuristic"].into_iter().chain(tiktoken::Tiktoken::NAMES.iter().copied()),
+            )),
         }
     }
 
@@ -118,7 +125,9 @@ impl Tokenizers {
             let names = ["heuristic"].into_iter().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
             return Err(unknown("`tokenizer`", name, names));
         }
-        let message = format!("the vocabulary of `{name}` is not loaded; load it first (`loadVocabulary`, or `load()` of `ctxweave/vocab/{name}`), or use `heuristic`");
+        let message = format!(
+            "the vocabulary of `{name}` is not loaded; load it first (`loadVocabulary`, or `load()` of `ctxweave/vocab/{name}`), or use `heuristic`"
+        );
         Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }
 }

@@ -7,9 +7,10 @@ use js_sys::{Function, JsString, Reflect, Uint32Array};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use super::data::{decode, throw};
+use super::data::{decode, encode, throw};
 use crate::error::{Code, Error};
-use crate::tokens::{Counter, Tokenizers};
+use crate::tokens::chat::{self, ChatMessage, ChatOverhead};
+use crate::tokens::{Counter, Tokenizers, models};
 
 thread_local! {
     /// What `loadVocabulary` has loaded, for as long as the instance lives. The only state of the module; the core is
@@ -74,6 +75,54 @@ pub fn count_tokens_up_to(text: &str, limit: u32, options: JsValue) -> Result<Op
     Ok(counter(options)?.count_up_to(text, limit))
 }
 
+/// What is known of a model by its name; nothing for a name that is not known.
+///
+/// # Errors
+/// `{ code, message, details }`, should the answer not be writable.
+#[wasm_bindgen(js_name = modelInfo)]
+pub fn model_info(name: &str) -> Result<JsValue, JsValue> {
+    models::model(name).map_or(Ok(JsValue::UNDEFINED), |model| encode(&model))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a chat message, an object with `role` and `content`")]
+struct ChatMessageIn {
+    role: String,
+    content: String,
+    name: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "options, an object")]
+struct ChatOptionsIn {
+    per_message: Option<u32>,
+    per_name: Option<u32>,
+    per_request: Option<u32>,
+}
+
+/// How many tokens a chat is, as OpenAI's cookbook counts it.
+///
+/// # Errors
+/// `{ code, message, details }`.
+#[wasm_bindgen(js_name = countChatTokens)]
+pub fn count_chat_tokens(messages: JsValue, options: JsValue) -> Result<f64, JsValue> {
+    let counter = counter(options.clone())?;
+    let messages: Vec<ChatMessageIn> = decode(messages).map_err(|error| throw(&error))?;
+    let options: Option<ChatOptionsIn> = decode(options).map_err(|error| throw(&error))?;
+    let (options, defaults) = (options.unwrap_or_default(), ChatOverhead::default());
+    let overhead = ChatOverhead {
+        per_message: options.per_message.unwrap_or(defaults.per_message),
+        per_name: options.per_name.unwrap_or(defaults.per_name),
+        per_request: options.per_request.unwrap_or(defaults.per_request),
+    };
+    let messages = messages.iter().map(|message| ChatMessage {
+        role: &message.role,
+        content: &message.content,
+        name: message.name.as_deref(),
+    });
+    Ok(chat::count_chat(messages, overhead, counter.as_ref()) as f64)
+}
+
 /// A caller's own tokenizer. What it throws is kept until the call is over.
 #[derive(Debug)]
 pub(super) struct OwnCounter {
@@ -103,9 +152,12 @@ impl OwnCounter {
             let said = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
             format!("threw: {}", said.or_else(|| thrown.as_string()).unwrap_or_default())
         })?;
-        let number = answer.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
+        let number =
+            answer.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
-        number.map(|number| number as u32).ok_or_else(|| "gave something else than a whole number, 0 or more".to_owned())
+        number
+            .map(|number| number as u32)
+            .ok_or_else(|| "gave something else than a whole number, 0 or more".to_owned())
     }
 }
 

@@ -20,3 +20,4 @@ mod path;
 mod recount;
 mod selection;
 mod tidy;
+mod tokens;
