@@ -46,7 +46,7 @@ const D_BREAK: usize = D_SPACE + 16;
 /// How many dense weights there are.
 pub(crate) const DENSE_LEN: usize = D_BREAK + 4;
 /// How many n-gram weights there are.
-pub(crate) const GRAMS_LEN: usize = 24576;
+pub(crate) const GRAMS_LEN: usize = 23552;
 /// The unit of n-gram weights, in [`UNIT`]s: 3/16 token. Coarse, so that the table compresses well.
 pub(crate) const GRAM_UNIT: i32 = 12;
 
@@ -474,6 +474,7 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     /// Ends the text, `at` bytes long.
+    #[inline(never)]
     fn end(&mut self, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
             self.spaces(spaces);

@@ -160,7 +160,7 @@ fn compare_random(seed: u64, texts: usize) -> (usize, usize) {
 
 #[test]
 fn random_texts_of_every_kind_have_the_pieces_tokens_and_counts_of_tiktoken() {
-    compare_random(1, 2_500);
+    compare_random(1, 1_500);
 }
 
 /// The long comparison: `CTXWEAVE_FUZZ_SECONDS=600 cargo test --release --test it -- --ignored the_long_comparison`.
@@ -443,8 +443,6 @@ fn a_million_of_one_thing_is_counted() {
         for text in texts.iter().chain([&letters, &ideographs]) {
             let count = pair.ours.count(text);
             assert!(count > 0 && count as usize <= text.len());
-            assert_eq!(pair.ours.count_up_to(text, count), Some(count));
-            assert_eq!(pair.ours.count_up_to(text, count - 1), None);
         }
         // What the reference can do too.
         for text in [&texts[0], &letters] {

@@ -144,7 +144,8 @@ fn story(texts: &[&str]) -> Value {
 }
 
 fn assemble(request: Value) -> Result<Value, ctxweave::Error> {
-    assemble_buffer_json(request.to_string().as_bytes(), &Default::default()).map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_buffer_json(request.to_string().as_bytes(), &Default::default())
+        .map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 #[test]

@@ -167,7 +167,8 @@ fn chain(texts: &[&str]) -> Value {
 }
 
 fn assemble(request: Value) -> Result<Value, Error> {
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default()).map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
+        .map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 /// SPEC §1 "cutQuantum": the cut stays put while the conversation grows by less than the quantum.

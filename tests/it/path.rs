@@ -33,7 +33,8 @@ fn tree(nodes: &[&str], edges: &[&str]) -> Value {
 fn assemble(tree: Value, more: Value) -> Result<Value, Error> {
     let mut request = json!({ "tree": tree, "contextWindow": 100_000 });
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default()).map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
+        .map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 fn path(tree: Value, more: Value) -> Vec<String> {

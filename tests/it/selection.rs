@@ -22,7 +22,8 @@ fn assemble(nodes: Vec<Value>, edges: Vec<Value>, more: Value) -> Result<Value, 
             None => request[key] = value.clone(),
         }
     }
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default()).map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
+        .map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 fn row<'a>(result: &'a Value, id: &str) -> &'a Value {

@@ -54,6 +54,7 @@ export async function start(name) {
   return {
     url,
     context,
+    outDir,
     stop: async () => {
       await context.close();
       await new Promise((resolve, reject) => server.httpServer.close((error) => (error ? reject(error) : resolve())));
@@ -139,9 +140,15 @@ export async function eventually(check, timeout = 5000) {
 /** The request that the page sends, from its own copy button. */
 export async function copied(page, label) {
   await page.getByRole("tab", { name: "JSON" }).click();
-  await page.getByRole("button", { name: label }).click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
-  return JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  // A button says "Copied" for two seconds, so what it said before says nothing about this click.
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  const json = label === "Copy request" ? "request" : "result";
+  const section = page.locator("section").filter({ has: page.locator(`[data-json="${json}"]`) });
+  await section
+    .last()
+    .getByRole("button", { name: new RegExp(`^(${label}|Copied)$`) })
+    .click();
+  return eventually(async () => JSON.parse(await page.evaluate(() => navigator.clipboard.readText())));
 }
 
 /** The message or document tab again. */

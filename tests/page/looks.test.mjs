@@ -36,6 +36,22 @@ const VIEWS = [
   { name: "sources", hash: "#/loom?tree=sources&window=9000&strategy=truncateMiddle" },
   { name: "dialogue-cut", hash: "#/loom?tree=story&mode=dialogue&window=3000" },
   { name: "error", hash: "#/loom?tree=agent&window=6000&strategy=stopAtLimit" },
+  {
+    name: "exact",
+    hash: "#/loom?tree=agent&tokens=o200k_base",
+    steps: async (page) => {
+      await page.locator("[data-estimate]").waitFor();
+    },
+  },
+  {
+    name: "exact-failed",
+    hash: "#/loom?tree=agent",
+    steps: async (page) => {
+      await page.route(/\.bin$/, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));
+      await page.getByLabel("Tokens", { exact: true }).selectOption("cl100k_base");
+      await page.getByRole("alert").waitFor();
+    },
+  },
   { name: "choice", hash: "#/loom?tree=sources&tip=a-16" },
   {
     name: "report-and-list",
@@ -102,10 +118,11 @@ describe("narrow", () => {
     it(`nothing overflows at ${width} pixels`, async () => {
       for (const hash of [
         "#/loom?tree=sources&window=9000",
-        "#/loom?tree=story",
+        "#/loom?tree=story&tokens=cl100k_base",
         "#/loom?tree=agent&window=6000&strategy=stopAtLimit",
       ]) {
         const { page, close } = await openPage(site, hash, { width, height: 900 });
+        if (hash.includes("tokens=")) await page.locator("[data-estimate]").waitFor();
         assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, hash);
         // The settings are folded at first; what they hold has to fit, too.
         const settings = page.locator(".settings-pane details");

@@ -1,8 +1,11 @@
 // The Loom view in a real browser, against what the package computes in Node for the same request.
 
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { assembleBuffer, assembleDialogue, init } from "ctxweave";
+import { assembleBuffer, assembleDialogue, countTokens, init } from "ctxweave";
+import * as cl100k from "ctxweave/vocab/cl100k_base";
+import * as o200k from "ctxweave/vocab/o200k_base";
 import {
   copied,
   eventually,
@@ -17,7 +20,7 @@ import {
 
 let site;
 before(async () => {
-  await init();
+  await Promise.all([init(), o200k.load(), cl100k.load()]);
   site = await start("loom");
 });
 after(() => site.stop());
@@ -321,6 +324,120 @@ describe("budget and strategies", () => {
       assert.equal(row.fate, "kept");
       await page.getByRole("tab", { name: /Report/ }).click();
       assert.equal(await page.locator(`[data-row="${row.nodeId}"]`).getAttribute("data-fate"), "kept");
+    });
+  });
+});
+
+describe("exact counts", () => {
+  const estimateShown = async (page) => number(await page.locator("[data-estimate]").textContent());
+
+  it("the build has the wasm once, and each vocabulary once", async () => {
+    const names = await readdir(site.outDir, { recursive: true });
+    const of = (pattern) => names.filter((name) => pattern.test(name)).length;
+    assert.deepEqual(
+      { wasm: of(/\.wasm$/), bin: of(/\.bin$/), o200k: of(/o200k_base.*\.bin$/), cl100k: of(/cl100k_base.*\.bin$/) },
+      { wasm: 1, bin: 2, o200k: 1, cl100k: 1 },
+    );
+  });
+
+  it("each tokenizer gives what Node gives with the same vocabulary, which is loaded when it is first asked for", async () => {
+    const { tree, media } = await sample("agent");
+    const request = { tree, media, tip: "agent-36", contextWindow: 8192 };
+    await on("#/loom?tree=agent", async (page) => {
+      const fetched = [];
+      page.on("request", (sent) => {
+        if (/_base.*\.bin$/.test(sent.url())) fetched.push(/(o200k|cl100k)_base/.exec(sent.url())[0]);
+      });
+      await page.reload();
+      await page.locator(".result-pane").waitFor();
+      const counted = async (tokenizer) => {
+        await label(page, "Tokens").selectOption(tokenizer);
+        const { report } = assembleDialogue({ ...request, ...(tokenizer ? { tokenizer } : {}) });
+        await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192)));
+        assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        assert.equal(new URLSearchParams(page.url().split("?")[1]).get("tokens") ?? "", tokenizer);
+        return report.tokens.total;
+      };
+      const estimated = await counted("");
+      assert.deepEqual(fetched, [], "nothing is loaded before it is asked for");
+      assert.notEqual(await counted("o200k_base"), estimated);
+      assert.deepEqual(fetched, ["o200k_base"]);
+      await counted("cl100k_base");
+      await counted("");
+      assert.equal(await page.locator("[data-estimate]").count(), 0);
+      await counted("o200k_base");
+      assert.deepEqual(fetched, ["o200k_base", "cl100k_base"], "each only once");
+      const sent = await copied(page, "Copy request");
+      assert.equal(sent.tokenizer, "o200k_base");
+      assert.deepEqual(await copied(page, "Copy result"), JSON.parse(JSON.stringify(assembleDialogue(sent))));
+    });
+  });
+
+  it("what the estimate would have said of the same messages stands beside them, and a reload keeps it", async () => {
+    // Where nothing is cut, both tokenizers give the same messages; there are calls, results and images among them.
+    const { tree, media } = await sample("agent");
+    const base = { tree, media, tip: "agent-36", contextWindow: 200_000 };
+    const exact = assembleDialogue({ ...base, tokenizer: "o200k_base" }).report;
+    const estimate = assembleDialogue(base).report;
+    assert.ok(!exact.cut && !estimate.cut);
+    const percent = (100 * (estimate.tokens.total - exact.tokens.total)) / exact.tokens.total;
+    const written = (value) => value.toLocaleString("en");
+    const expected = `${written(exact.tokens.total)} exact · estimate ${written(estimate.tokens.total)} (${percent > 0 ? "+" : ""}${percent.toFixed(1)} %)`;
+    await on("#/loom?tree=agent&window=200000", async (page) => {
+      await label(page, "Tokens").selectOption("o200k_base");
+      const says = () =>
+        eventually(async () =>
+          assert.ok((await page.locator(".summary").textContent()).startsWith(expected), `not: ${expected}`),
+        );
+      await says();
+      await page.reload();
+      await says();
+      assert.equal(await label(page, "Tokens").inputValue(), "o200k_base");
+
+      // Where something is cut, it is still the estimate of what is shown. The tokenizer outlasts a change of trees.
+      await page.getByRole("radio", { name: "Story" }).check({ force: true });
+      const { tree: story } = await sample("story");
+      const { document, report } = assembleBuffer({
+        tree: story,
+        tip: "alice-108",
+        contextWindow: 4096,
+        tokenizer: "o200k_base",
+      });
+      assert.ok(report.cut);
+      await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 4096)));
+      assert.equal(await estimateShown(page), countTokens(document) + report.tokens.overhead);
+    });
+  });
+
+  it("while it loads and when it fails the estimate stands in and says so; one can try again", async () => {
+    const { tree, media } = await sample("agent");
+    const request = { tree, media, tip: "agent-36", contextWindow: 8192 };
+    const estimate = expectedTotals(assembleDialogue(request).report, 8192);
+    const exact = expectedTotals(assembleDialogue({ ...request, tokenizer: "cl100k_base" }).report, 8192);
+    await on("#/loom?tree=agent", async (page) => {
+      let answer;
+      const held = new Promise((resolve) => (answer = resolve));
+      const asset = /cl100k_base.*\.bin$/;
+      await page.route(asset, async (route) => {
+        await held;
+        await route.fulfill({ contentType: "text/html", body: "<!doctype html><p>Not here" });
+      });
+      await label(page, "Tokens").selectOption("cl100k_base");
+      await page.getByRole("progressbar", { name: "Loading cl100k_base" }).waitFor();
+      assert.match(await page.locator(".summary").textContent(), /estimate until cl100k_base is loaded/);
+      assert.deepEqual(await shownTotals(page), estimate);
+      answer();
+      await page.getByRole("alert").waitFor();
+      assert.match(
+        await page.getByRole("alert").textContent(),
+        /cl100k_base could not be loaded: an HTML page came from/,
+      );
+      assert.match(await page.locator(".summary").textContent(), /estimate, since cl100k_base could not be loaded/);
+      assert.deepEqual(await shownTotals(page), estimate);
+      await page.unroute(asset);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await eventually(async () => assert.deepEqual(await shownTotals(page), exact));
+      assert.equal(await page.getByRole("alert").count(), 0);
     });
   });
 });

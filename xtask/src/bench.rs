@@ -25,5 +25,5 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         run_command(project.node().arg(script))?;
     }
     step("the token estimator's error");
-    crate::calibrate(project, vec!["--table".to_owned()])
+    crate::with_tiktoken(project, "calibrate", vec!["--table".to_owned()])
 }

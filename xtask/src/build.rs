@@ -9,7 +9,7 @@ use crate::Args;
 use crate::manifest::{Build, Flavour, Manifest};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
-use crate::stamp::Inputs;
+use crate::stamp::{Inputs, files};
 use crate::{imports, setup};
 
 /// The custom section by which the package knows its own module and its version.
@@ -38,45 +38,110 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
     if name == "default" { out.to_owned() } else { out.join(name) }
 }
 
-/// Builds pkg/dist, unless nothing that it depends on has changed.
+/// Builds pkg/dist, unless nothing that it depends on has changed. The modules and the vocabularies are made aside and
+/// kept: only what has changed is made again.
 pub fn package(project: &Project, manifest: &Path) -> Result<()> {
+    let parsed = Manifest::read(manifest)?;
+    vocabularies(project)?;
+    for (name, flavour) in &parsed.flavours {
+        kept_wasm(project, &parsed.build, name, flavour).with_context(|| format!("cannot build flavour `{name}`"))?;
+    }
+
     let dist = project.path("pkg/dist");
     let stamp = project.scratch().join("build.stamp");
-    if inputs(project, manifest)?.path(&dist)?.are_done(&stamp) {
+    if package_inputs(project, &parsed)?.path(&dist)?.are_done(&stamp) {
         return Ok(());
     }
     // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
     let fresh = project.scratch().join("dist");
     remove(&fresh)?;
-    let parsed = Manifest::read(manifest)?;
-    wasm_of_all(project, &parsed, &fresh)?;
+    copy_files(&kept_vocabularies(project), &fresh.join("vocab"))?;
     for name in parsed.flavours.keys() {
+        let dir = flavour_dir(&fresh, name);
+        copy_files(&kept_flavour(project, name), &dir)?;
         step(&format!("TypeScript ({name})"));
-        run_command(project.node().arg("pkg/build.mjs").arg(flavour_dir(&fresh, name)))?;
+        run_command(project.node().arg("pkg/build.mjs").arg(dir).arg(name))?;
     }
     remove(&dist)?;
     fs::rename(&fresh, &dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
-    inputs(project, manifest)?.path(&dist)?.set_done(&stamp)
+    package_inputs(project, &parsed)?.path(&dist)?.set_done(&stamp)
 }
 
-/// Everything that decides what is in pkg/dist.
-fn inputs(project: &Project, manifest: &Path) -> Result<Inputs> {
-    let mut inputs = Inputs::default().text(&output(project.command("rustc").arg("-vV"))?).path(manifest)?;
-    for path in [
-        "src",
-        "docs/crate.md",
-        "Cargo.toml",
-        "Cargo.lock",
-        ".cargo",
-        "xtask/src",
-        "package-lock.json",
-        "pkg/src",
-        "pkg/build.mjs",
-        "pkg/tsconfig.json",
-    ] {
+/// Where the module of a flavour is kept.
+fn kept_flavour(project: &Project, name: &str) -> PathBuf {
+    project.scratch().join("flavours").join(name)
+}
+
+/// Where the vocabulary assets are kept.
+fn kept_vocabularies(project: &Project) -> PathBuf {
+    project.scratch().join("vocab")
+}
+
+/// Everything that decides what is in pkg/dist, given the modules.
+fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
+    let mut inputs = Inputs::default().path(&kept_vocabularies(project))?;
+    for name in manifest.flavours.keys() {
+        inputs = inputs.path(&kept_flavour(project, name))?;
+    }
+    for path in ["xtask/src/build.rs", "package-lock.json", "pkg/src", "pkg/build.mjs", "pkg/tsconfig.json"] {
         inputs = inputs.path(&project.path(path))?;
     }
     Ok(inputs)
+}
+
+/// Makes the module of a flavour, unless nothing that it depends on has changed.
+fn kept_wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour) -> Result<()> {
+    let dir = kept_flavour(project, name);
+    let stamp = project.scratch().join(format!("wasm-{name}.stamp"));
+    let inputs = || -> Result<Inputs> {
+        let mut inputs = Inputs::default().text(&output(project.command("rustc").arg("-vV"))?);
+        inputs = inputs.text(&format!("{build:?} {:?} {:?}", flavour.features, flavour.wasm_opt_level));
+        inputs = inputs.text(&flavour.imports.join(" "));
+        for path in
+            ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "package-lock.json"]
+        {
+            inputs = inputs.path(&project.path(path))?;
+        }
+        Ok(inputs)
+    };
+    // What it depends on is looked at before: whoever edits it meanwhile gets another build the next time.
+    let before = inputs()?;
+    if inputs()?.path(&dir)?.are_done(&stamp) {
+        return Ok(());
+    }
+    remove(&dir)?;
+    wasm(project, build, name, flavour, &dir)?;
+    before.path(&dir)?.set_done(&stamp)
+}
+
+/// Makes the vocabulary assets, unless nothing that they depend on has changed.
+fn vocabularies(project: &Project) -> Result<()> {
+    let dir = kept_vocabularies(project);
+    let stamp = project.scratch().join("vocab.stamp");
+    let inputs = || -> Result<Inputs> {
+        let version = setup::locked_version(project, "tiktoken-rs")?;
+        let inputs = Inputs::default().text(&version).path(&project.path("xtask/src/vocab.rs"))?;
+        inputs.path(&project.path("src/tokens/bpe"))
+    };
+    let before = inputs()?;
+    if inputs()?.path(&dir)?.are_done(&stamp) {
+        return Ok(());
+    }
+    step("vocabularies (a minute or two when the compiler has to begin from nothing)");
+    remove(&dir)?;
+    let out = dir.to_str().context("the target folder has a name that is no text")?.to_owned();
+    crate::with_tiktoken(project, "vocab", vec!["--out".to_owned(), out])?;
+    before.path(&dir)?.set_done(&stamp)
+}
+
+/// Copies the files of one folder into another one.
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for file in files(from)? {
+        let name = file.file_name().context("a file has a name")?;
+        fs::copy(&file, to.join(name)).with_context(|| format!("cannot copy `{}`", file.display()))?;
+    }
+    Ok(())
 }
 
 fn wasm_of_all(project: &Project, manifest: &Manifest, out: &Path) -> Result<()> {
@@ -104,7 +169,8 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     fs::create_dir_all(out)?;
     let module = out.join("ctxweave.wasm");
     let mut opt = project.npm_bin("wasm-opt");
-    run_command(opt.args(&build.wasm_opt).arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
+    opt.arg(&flavour.wasm_opt_level).args(&build.wasm_opt);
+    run_command(opt.arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
 
     let mut bytes = fs::read(&module)?;
     imports::check(&bytes, &flavour.imports)?;
@@ -117,8 +183,11 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
 /// Runs cargo and gives the path of the module.
 fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBuf> {
     // What cargo said when it last compiled with these profiles; when nothing has changed it says nothing.
-    let inputs =
-        Inputs::default().text(&build.profile).path(&project.path("Cargo.toml"))?.path(&project.path(".cargo"))?;
+    let inputs = Inputs::default()
+        .text(&build.profile)
+        .text(&flavour.features.join(","))
+        .path(&project.path("Cargo.toml"))?
+        .path(&project.path(".cargo"))?;
     let record = project.scratch().join("lto").join(inputs.hash());
     let mut lto = cargo_rustc(project, build, flavour)?.or_else(|| fs::read_to_string(&record).ok()?.parse().ok());
     if lto.is_none() {

@@ -3,7 +3,7 @@
 
 mod bench;
 mod build;
-#[cfg(feature = "calibrate")]
+#[cfg(feature = "tiktoken")]
 mod calibrate;
 mod check;
 mod count;
@@ -17,6 +17,8 @@ mod size;
 mod stamp;
 mod test;
 mod tidy;
+#[cfg(feature = "tiktoken")]
+mod vocab;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,9 @@ cargo xtask <command>
                        --once  all but the serving
   bench              the benchmarks and the error table of the token estimator
   calibrate          fit the token estimator again
+  vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
+                       --out DIR    into DIR      --unicode  the table of character classes instead
+                       --counts     what tiktoken counts, into tests/runtimes/counts.json
 ";
 
 fn main() -> ExitCode {
@@ -62,7 +67,7 @@ fn dispatch() -> Result<()> {
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
-        "calibrate" => calibrate(&project, args),
+        "calibrate" | "vocab" => with_tiktoken(&project, &command, args),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
@@ -71,17 +76,23 @@ fn dispatch() -> Result<()> {
     }
 }
 
-#[cfg(feature = "calibrate")]
-fn calibrate(project: &Project, args: Vec<String>) -> Result<()> {
-    calibrate::run(&project.root, &args)
+/// The commands that need tiktoken-rs.
+#[cfg(feature = "tiktoken")]
+pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
+    match command {
+        "calibrate" => calibrate::run(&project.root, &args),
+        _ => vocab::run(project, &mut Args(args)),
+    }
 }
 
-/// Runs xtask again with the feature: the calibration needs tiktoken-rs, whose compilation nobody else should wait for.
-#[cfg(not(feature = "calibrate"))]
-fn calibrate(project: &Project, args: Vec<String>) -> Result<()> {
+/// Runs xtask again with the feature: nobody else should wait for the compilation of tiktoken-rs. Optimised, but without
+/// LTO, which would take longer than it saves.
+#[cfg(not(feature = "tiktoken"))]
+pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
     let mut cargo = project.cargo();
-    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "calibrate", "--", "calibrate"]);
-    process::run(cargo.args(args))
+    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "tiktoken"]);
+    cargo.args(["--config", "profile.release.lto=false", "--config", "profile.release.codegen-units=16"]);
+    process::run(cargo.args(["--", command]).args(args))
 }
 
 /// The arguments of one command, taken one by one; what is left at the end is a mistake.

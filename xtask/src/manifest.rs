@@ -12,6 +12,9 @@ use serde::Deserialize;
 pub struct Manifest {
     pub build: Build,
     pub flavours: BTreeMap<String, Flavour>,
+    /// The vocabulary assets that go into the package, by the name of their encoding.
+    #[serde(default)]
+    pub vocabularies: BTreeMap<String, Vocabulary>,
 }
 
 /// How every flavour is built.
@@ -30,16 +33,25 @@ pub struct Build {
 
 /// One module with its own features, size and imports.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flavour {
     /// Cargo features.
     pub features: Vec<String>,
+    /// How hard wasm-opt tries.
+    pub wasm_opt_level: String,
     /// All that the module may import, without the hash that wasm-bindgen puts at the end of a name.
     pub imports: Vec<String>,
     pub ceiling: Ceiling,
 }
 
-/// Bytes that the module may have at most.
+/// One vocabulary asset.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vocabulary {
+    pub ceiling: Ceiling,
+}
+
+/// Bytes that the file may have at most.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ceiling {

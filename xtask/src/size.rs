@@ -1,4 +1,4 @@
-//! How large the modules are, as a table in README.md, and whether they stay under their ceilings.
+//! How large the modules and the vocabularies are, as a table in README.md, and whether they stay under their ceilings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     }
     let standard = out.is_none();
     let out = out.unwrap_or_else(|| project.path("pkg/dist"));
-    let rows = measure(project, &Manifest::read(&manifest)?, &out)?;
+    let rows = measure(project, &Manifest::read(&manifest)?, &out, standard)?;
     let table = table(&rows);
     print!("{table}");
     under_ceilings(&rows)?;
@@ -51,7 +51,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     }
 }
 
-/// One flavour, measured.
+/// One file, measured.
 struct Row {
     file: String,
     /// raw, gzip, brotli
@@ -59,19 +59,23 @@ struct Row {
     ceiling: Ceiling,
 }
 
-fn measure(project: &Project, manifest: &Manifest, out: &Path) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
+fn measure(project: &Project, manifest: &Manifest, out: &Path, with_vocabularies: bool) -> Result<Vec<Row>> {
+    let mut files = Vec::new();
     for (name, flavour) in &manifest.flavours {
-        let module = flavour_dir(out, name).join("ctxweave.wasm");
-        ensure!(module.exists(), "`{}` is not there: run `cargo xtask build` first", module.display());
-        let printed = output(project.node().arg("-e").arg(MEASURE).arg(&module))?;
+        files.push((flavour_dir(Path::new(""), name).join("ctxweave.wasm"), flavour.ceiling));
+    }
+    // `build --out` makes the modules only.
+    for (name, vocabulary) in manifest.vocabularies.iter().filter(|_| with_vocabularies) {
+        files.push((Path::new("vocab").join(name).with_extension("bin"), vocabulary.ceiling));
+    }
+    let mut rows = Vec::new();
+    for (file, ceiling) in files {
+        let path = out.join(&file);
+        ensure!(path.exists(), "`{}` is not there: run `cargo xtask build` first", path.display());
+        let printed = output(project.node().arg("-e").arg(MEASURE).arg(&path))?;
         let sizes: Vec<u64> = printed.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        let file = flavour_dir(Path::new(""), name).join("ctxweave.wasm").display().to_string();
-        rows.push(Row {
-            file,
-            sizes: sizes.try_into().ok().context("the measuring script broke")?,
-            ceiling: flavour.ceiling,
-        });
+        let sizes = sizes.try_into().ok().context("the measuring script broke")?;
+        rows.push(Row { file: file.display().to_string(), sizes, ceiling });
     }
     Ok(rows)
 }

@@ -81,7 +81,7 @@ fn beyond_ascii(bytes: &[u8], at: usize, first: u8) -> (u8, usize) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {
     use super::*;
 

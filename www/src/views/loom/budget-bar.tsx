@@ -1,8 +1,9 @@
 import type { AssemblyReport } from "ctxweave";
 import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
-import { open, outcome, settings } from "./state.js";
 import { effective } from "./settings.js";
+import { estimate, open, outcome, settings } from "./state.js";
+import { vocabularyState } from "./vocabulary.js";
 
 interface Piece {
   id: string;
@@ -131,11 +132,25 @@ function Summary() {
   if (!made || made.kind === "error") return null;
   const { report } = made.result;
   const { total, tokenizer } = report.tokens;
+  const estimated = estimate.value;
   return (
     <p class="summary" role="status">
-      <span>
-        <strong data-total>{count(total)}</strong> of {count(report.limit)} tokens
-      </span>
+      {estimated === undefined ? (
+        <span>
+          <strong data-total>{count(total)}</strong> of {count(report.limit)} tokens
+        </span>
+      ) : (
+        <>
+          <span>
+            <strong data-total>{count(total)}</strong> exact ·{" "}
+            <span title="What the heuristic says of the same messages">
+              estimate <span data-estimate>{count(estimated)}</span> ({difference(estimated, total)})
+            </span>
+          </span>
+          <span>limit {count(report.limit)}</span>
+        </>
+      )}
+      <Unloaded />
       <span>
         {report.cut
           ? `${plural(report.cut.nodeIds.length, "node")} cut${report.cut.partialNodeIds.length > 0 ? `, ${count(report.cut.partialNodeIds.length)} shortened` : ""}`
@@ -148,3 +163,28 @@ function Summary() {
     </p>
   );
 }
+
+/** The settings may be folded, so that a count that is not the one asked for is said here, too. */
+function Unloaded() {
+  const asked = settings.value.tokenizer;
+  if (!asked) return null;
+  switch (vocabularyState(asked)?.kind) {
+    case "loading":
+      return <span>estimate until {asked} is loaded</span>;
+    case "failed":
+      return <span class="warn">estimate, since {asked} could not be loaded</span>;
+    default:
+      return null;
+  }
+}
+
+/** By how much one number is above another, in percent: `+2.3 %`. */
+function difference(value: number, from: number): string {
+  return from > 0 ? `${signed.format((100 * (value - from)) / from)} %` : "±0 %";
+}
+
+const signed = new Intl.NumberFormat("en", {
+  signDisplay: "exceptZero",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});

@@ -6,6 +6,7 @@ import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
 import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
 import { change, open, setOrClear, setPreference, settings } from "./state.js";
+import { TokenizerPicker } from "./tokenizer-picker.js";
 
 /** Everything that shapes the assembly; each change assembles again at once. */
 export function Controls() {
@@ -32,6 +33,7 @@ export function Controls() {
         <legend>Budget</legend>
         <ContextWindow />
         <NumberPreference name="tokenBuffer" label="Token buffer" hint="Kept free for the answer." tree={tree} />
+        <TokenizerPicker />
       </fieldset>
 
       <fieldset>

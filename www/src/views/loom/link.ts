@@ -1,4 +1,4 @@
-import { freshSettings, PROVIDERS, STRATEGIES, type Settings } from "./settings.js";
+import { ENCODINGS, freshSettings, PROVIDERS, STRATEGIES, type Settings } from "./settings.js";
 
 /** What a shared link says: which tree, where in it, and what is set. */
 export interface LinkState {
@@ -26,6 +26,7 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (settings.annotations === "all") p.set("annotations", "all");
   else if (settings.annotations !== "none") for (const id of settings.annotations) p.append("annotation", id);
   if (settings.provider) p.set("provider", settings.provider);
+  if (settings.tokenizer) p.set("tokens", settings.tokenizer);
   if (settings.instructionScope) p.set("instructions", settings.instructionScope);
   if (settings.systemPrompt) p.set("system", settings.systemPrompt);
   if (settings.workingBuffer) p.set("text", settings.workingBuffer);
@@ -61,6 +62,8 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   else if (some.length > 0) settings.annotations = some;
   const provider = PROVIDERS.find((name) => name === p.get("provider"));
   if (provider) settings.provider = provider;
+  const tokenizer = ENCODINGS.find((name) => name === p.get("tokens"));
+  if (tokenizer) settings.tokenizer = tokenizer;
   const scope = p.get("instructions");
   if (scope === "path" || scope === "generation") settings.instructionScope = scope;
   const system = p.get("system");

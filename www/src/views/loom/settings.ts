@@ -2,6 +2,7 @@ import type {
   AssemblyRequest,
   BufferRequest,
   DialogueRequest,
+  Encoding,
   LoomTreeData,
   Media,
   Preferences,
@@ -22,6 +23,8 @@ export interface Settings {
   preferences: Preferences;
   annotations: "none" | "all" | string[];
   provider?: ProviderName;
+  /** The exact tokenizer to count with; without one the counts are estimates. */
+  tokenizer?: Encoding;
   instructionScope?: "path" | "generation";
   systemPrompt?: string;
   workingBuffer?: string;
@@ -35,6 +38,8 @@ export interface Settings {
 
 export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
 export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+
+export const ENCODINGS: readonly Encoding[] = ["o200k_base", "cl100k_base"];
 
 /** The library's own defaults, to show in a field that nobody has filled. */
 export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
@@ -74,12 +79,16 @@ export function treeWithExclusions(tree: LoomTreeData, excluded: Record<string, 
   };
 }
 
-/** The request, exactly as it goes to the library; fields that nobody set are absent. */
+/**
+ * The request, exactly as it goes to the library; fields that nobody set are absent. `tokenizer` is the one in force,
+ * which differs from the one that was asked for until its vocabulary is there.
+ */
 export function buildRequest(
   tree: LoomTreeData,
   media: Record<string, Media>,
   tip: string,
   settings: Settings,
+  tokenizer: Encoding | undefined,
 ): DialogueRequest | BufferRequest {
   const request: AssemblyRequest = {
     tree: treeWithExclusions(tree, settings.excluded),
@@ -89,6 +98,7 @@ export function buildRequest(
   if (Object.keys(settings.preferences).length > 0) request.preferences = settings.preferences;
   if (settings.annotations !== "none") request.includeAnnotations = settings.annotations;
   if (settings.provider) request.provider = settings.provider;
+  if (tokenizer) request.tokenizer = tokenizer;
   if (settings.instructionScope) request.instructionScope = settings.instructionScope;
   if (settings.systemPrompt) request.agent = { configuration: { systemPrompt: settings.systemPrompt } };
   if (Object.keys(settings.choices).length > 0) request.choices = settings.choices;

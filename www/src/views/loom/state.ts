@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { assembleBuffer, assembleDialogue } from "ctxweave";
 import type {
   BufferAssembly,
@@ -6,16 +6,19 @@ import type {
   CtxweaveError,
   DialogueAssembly,
   DialogueRequest,
+  Encoding,
   LoomTreeData,
   Media,
   NodeReport,
 } from "ctxweave";
 import { linkParams, replaceLink } from "../../shell/route.js";
+import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
 import { buildRequest, freshSettings, treeWithExclusions, type Settings } from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
+import { isLoaded, loadVocabulary } from "./vocabulary.js";
 
 /** A tree that is open, and how it came here. */
 export interface OpenTree {
@@ -51,10 +54,16 @@ export const index = computed<TreeIndex | undefined>(() => {
   return at && indexTree(treeWithExclusions(at.tree, settings.value.excluded));
 });
 
+/** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
+export const tokenizer = computed<Encoding | undefined>(() => {
+  const asked = settings.value.tokenizer;
+  return asked && isLoaded(asked) ? asked : undefined;
+});
+
 export const request = computed<DialogueRequest | BufferRequest | undefined>(() => {
   const at = open.value;
   const from = tip.value;
-  return at && from !== undefined ? buildRequest(at.tree, at.media, from, settings.value) : undefined;
+  return at && from !== undefined ? buildRequest(at.tree, at.media, from, settings.value, tokenizer.value) : undefined;
 });
 
 export const outcome = computed<Outcome | undefined>(() => {
@@ -69,6 +78,13 @@ export const outcome = computed<Outcome | undefined>(() => {
     const { code = "error", message, details = {} } = error as CtxweaveError;
     return { kind: "error", code, message, details: details as Record<string, unknown> };
   }
+});
+
+/** While the count is exact: what the estimate would have said of the very same messages. */
+export const estimate = computed<number | undefined>(() => {
+  const made = outcome.value;
+  const exact = tokenizer.value;
+  return exact && made && made.kind !== "error" ? estimateOf(made.result, exact) : undefined;
 });
 
 /** The path the library walked, or, where it gave none, the way back as it is drawn. */
@@ -90,7 +106,7 @@ export function change(fields: Partial<Settings>): void {
 
 /** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
 export function setOrClear<
-  K extends "provider" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem",
+  K extends "provider" | "tokenizer" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem",
 >(key: K, value: Settings[K] | undefined): void {
   const next = { ...settings.value };
   if (value === undefined || value === "") delete next[key];
@@ -184,7 +200,9 @@ function show(next: OpenTree, link: URLSearchParams | undefined): void {
   const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
   batch(() => {
     open.value = next;
-    settings.value = link ? readLink(link, next.start) : next.start;
+    // How tokens are counted is no matter of the tree, so it outlasts a change of trees.
+    const { tokenizer: counted } = settings.value;
+    settings.value = link ? readLink(link, next.start) : { ...next.start, ...(counted ? { tokenizer: counted } : {}) };
     tip.value = start;
     cursor.value = start;
     hovered.value = undefined;
@@ -248,6 +266,15 @@ function rewriteLink(): void {
   if (!at) return;
   const where = tip.value === undefined ? {} : { tip: tip.value };
   replaceLink(writeLink({ source: at.source, ...where, settings: settings.value }, at.start));
+}
+
+/** Loads the vocabulary that is asked for, by a person or by a link; gives back the way to stop. */
+export function keepVocabulary(): () => void {
+  const asked = computed(() => settings.value.tokenizer);
+  return effect(() => {
+    const name = asked.value;
+    if (name) void untracked(() => loadVocabulary(name));
+  });
 }
 
 /** Writes every change into the address; gives back the way to stop. */

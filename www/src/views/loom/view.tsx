@@ -11,7 +11,7 @@ import { BufferPrompt, DialoguePrompt } from "./prompt.js";
 import { RawJson } from "./raw-json.js";
 import { Report, useDiagnosticCount } from "./report.js";
 import { SourceBar } from "./source-bar.js";
-import { followLink, index, keepLink, open, outcome } from "./state.js";
+import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
 import { TreeGraph } from "./tree-graph.js";
 
 /** On a small screen the settings begin folded, so that the prompt is not far below the tree. */
@@ -22,6 +22,7 @@ export function LoomView() {
   useEffect(() => {
     let stop: (() => void) | undefined;
     let left = false;
+    const stopLoading = keepVocabulary();
     void followLink().then(() => {
       if (!left) stop = keepLink();
     });
@@ -30,6 +31,7 @@ export function LoomView() {
     return () => {
       left = true;
       stop?.();
+      stopLoading();
       removeEventListener("hashchange", follow);
     };
   }, []);

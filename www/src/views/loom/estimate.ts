@@ -1,0 +1,45 @@
+import { countTokensBatch } from "ctxweave";
+import type { BufferAssembly, DialogueAssembly, Encoding, Part } from "ctxweave";
+
+/**
+ * What the heuristic would have made of an assembly that was counted exactly: the same texts counted both ways. What
+ * media and overhead cost is no question of the tokenizer, so the total differs by what the texts differ by.
+ */
+export function estimateOf(assembly: DialogueAssembly | BufferAssembly, exact: Encoding): number {
+  const texts = textsOf(assembly);
+  const { total } = assembly.report.tokens;
+  return (
+    total +
+    sum(countTokensBatch(texts, { tokenizer: "heuristic" })) -
+    sum(countTokensBatch(texts, { tokenizer: exact }))
+  );
+}
+
+/** Every text that is sent, as the library counts it. */
+function textsOf(assembly: DialogueAssembly | BufferAssembly): string[] {
+  const said =
+    "document" in assembly
+      ? [assembly.document]
+      : assembly.messages.flatMap(({ content }) =>
+          typeof content === "string" ? [content] : content.flatMap(textsOfPart),
+        );
+  return assembly.system === undefined ? said : [assembly.system, ...said];
+}
+
+function textsOfPart(part: Part): string[] {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return [part.text];
+    case "toolCall":
+      return [part.name, typeof part.arguments === "string" ? part.arguments : JSON.stringify(part.arguments)];
+    case "toolResult":
+      return typeof part.content === "string" ? [part.content] : part.content.flatMap(textsOfPart);
+    default:
+      return [];
+  }
+}
+
+function sum(counts: Uint32Array): number {
+  return counts.reduce((total, tokens) => total + tokens, 0);
+}
