@@ -1,14 +1,16 @@
 /**
- * Everything in dist/ but the wasm and its glue, which are there already: `node pkg/build.mjs DIST`. `cargo xtask build`
- * runs it.
+ * Everything in dist/ but the wasm, its glue and the vocabularies, which are there already: `node pkg/build.mjs DIST
+ * FLAVOUR`. `cargo xtask build` runs it, for the flavour `default` first.
  *
  * - ES modules and their types by tsc, one file for each source file, so that all entry points share one copy of the glue;
  * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
  * - the wasm as base64, for `ctxweave/inline`.
+ *
+ * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,31 +20,67 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = resolve(process.argv[2]);
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
 
+const flavour = process.argv[3];
+
 /** The entry points that nothing can reach by `require`: browsers and Workers have no such function. */
-const onlyEsm = ["index.js", "workerd.js"];
+const onlyEsm = /^(index|workerd|vocab\/(\w+|\w+\.workerd))\.js$/;
+
+/** What tiktoken-rs can count by besides. */
+const tiktokenOnly = ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
+
+/** What only the first flavour has: other ways to load, which are not for a module of several megabytes, and the assets. */
+const onlyDefault = ["inline.ts", "inline-bytes.d.ts", "slim.ts", "vocab", "vocabulary.ts"];
 
 execFileSync(process.execPath, [tsc, "--project", here, "--outDir", dist], { stdio: "inherit" });
 // tsc writes types for what it compiles; these two modules are made by the build.
 for (const name of ["glue.d.ts", "inline-bytes.d.ts"]) copyFileSync(join(here, "src", name), join(dist, name));
-const base64 = readFileSync(join(dist, "ctxweave.wasm")).toString("base64");
-writeFileSync(join(dist, "inline-bytes.js"), `export const base64 = "${base64}";\n`);
+if (flavour === "default") {
+  const base64 = readFileSync(join(dist, "ctxweave.wasm")).toString("base64");
+  writeFileSync(join(dist, "inline-bytes.js"), `export const base64 = "${base64}";\n`);
+} else {
+  reduce();
+}
 await writeCommonJs();
 writeCommonJsTypes();
+
+/** Takes away what the flavour does not need, and what it must share with the first: an error is an error of both. */
+function reduce() {
+  for (const name of onlyDefault) {
+    const [stem] = name.split(".");
+    for (const end of name.includes(".") ? [".js", ".d.ts"] : [""]) {
+      rmSync(join(dist, stem + end), { recursive: true, force: true });
+    }
+  }
+  for (const name of ["error.js", "error.d.ts"]) writeFileSync(join(dist, name), 'export * from "../error.js";\n');
+  if (flavour === "tiktoken") {
+    const path = join(dist, "types/common.d.ts");
+    const text = readFileSync(path, "utf8");
+    const more = text.replace(
+      /^(export type Encoding = [^;]*);/m,
+      `$1 | ${tiktokenOnly.map((name) => `"${name}"`).join(" | ")};`,
+    );
+    if (more === text) throw new Error("types/common.ts has no type `Encoding` to be widened");
+    writeFileSync(path, more);
+  }
+}
 
 async function writeCommonJs() {
   /** Leaves each import where it is and only renames it: CommonJS shares its modules just as ESM does. */
   const renameImports = {
     name: "rename-imports",
     setup({ onResolve }) {
-      onResolve({ filter: /^\.\/.*\.js$/ }, ({ path, kind }) =>
+      onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ path, kind }) =>
         kind === "entry-point" ? undefined : { path: toCjs(path), external: true },
       );
     },
   };
-  const files = readdirSync(dist).filter((name) => name.endsWith(".js") && !onlyEsm.includes(name));
+  const folders = flavour === "default" ? ["", "vocab/"] : [""];
+  const found = folders.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
+  const files = found.filter((name) => name.endsWith(".js") && !onlyEsm.test(name));
   await build({
     entryPoints: files.map((name) => join(dist, name)),
     outdir: dist,
+    outbase: dist,
     outExtension: { ".js": ".cjs" },
     bundle: true,
     format: "cjs",
@@ -59,7 +97,7 @@ async function writeCommonJs() {
 function writeCommonJsTypes() {
   const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
   // index.d.ts stays: it is the type of the package itself, however it is loaded.
-  const types = names.filter((name) => name.endsWith(".d.ts") && name !== "workerd.d.ts" && name !== "node.d.ts");
+  const types = names.filter((name) => name.endsWith(".d.ts") && !/(^|[./])(workerd|node)\.d\.ts$/.test(name));
   for (const name of types) {
     const text = readFileSync(join(dist, name), "utf8");
     writeFileSync(

@@ -2,6 +2,7 @@
 
 import { CtxweaveError } from "./error.js";
 import { instantiate, isReady, reasonOf } from "./runtime.js";
+import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile } from "./source.js";
 
 /** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
 export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAssembly.Module;
@@ -13,9 +14,6 @@ export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAss
 export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
 
 type AsyncSource = string | URL | Request | Response | SyncInitSource;
-
-/** Gives the bytes of a file at a `file:` address; only where there are files. */
-export type ReadFile = (address: URL) => Promise<Uint8Array<ArrayBuffer>>;
 
 /**
  * Makes the `init` of one entry point. `standard` says where the wasm is when the caller does not.
@@ -32,6 +30,11 @@ export function createInit(standard: () => InitSource, readFile?: ReadFile): (so
 }
 
 let pending: Promise<void> | undefined;
+
+/** Waits for an `init` that is under way; where there is none, whoever needs it finds out by itself. */
+export async function initUnderWay(): Promise<void> {
+  await pending;
+}
 
 /**
  * Initialises from bytes or a module that you already have, without waiting. Idempotent.
@@ -60,17 +63,6 @@ async function compile(source: AsyncSource, readFile: ReadFile | undefined): Pro
     return file ? compileBytes(await read(readFile as ReadFile, file), file.href) : compileResponse(await get(source));
   }
   return compileBytes(toBytes(source));
-}
-
-function isAddress(source: AsyncSource): source is string | URL | Request {
-  return (
-    typeof source === "string" || source instanceof URL || (typeof Request === "function" && source instanceof Request)
-  );
-}
-
-function asFile(source: string | URL | Request): URL | undefined {
-  const text = source instanceof URL ? source.href : typeof source === "string" ? source : source.url;
-  return text.startsWith("file:") ? new URL(text) : undefined;
 }
 
 async function read(readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuffer>> {
@@ -129,13 +121,11 @@ async function compileBytes(bytes: Uint8Array<ArrayBuffer>, url?: string): Promi
   }
 }
 
-/** Names the commonest mistake of all: a web server that answers every request it does not know with its page. */
 function checkMagic(bytes: Uint8Array, url?: string): void {
   const magic = [0x00, 0x61, 0x73, 0x6d];
   if (magic.every((byte, at) => bytes[at] === byte)) return;
   const from = url ? ` from \`${url}\`` : "";
-  const start = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().toLowerCase();
-  if (start.startsWith("<!do") || start.startsWith("<html") || start.startsWith("<!--")) {
+  if (looksLikeHtml(bytes)) {
     throw new CtxweaveError(
       "wasm_load_failed",
       `an HTML page came${from} instead of the WebAssembly module: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`ctxweave.wasm\` to \`init\`, or import \`ctxweave/inline\``,
@@ -159,12 +149,8 @@ function cannotCompile(cause: unknown, url?: string): CtxweaveError {
 }
 
 function toBytes(source: unknown): Uint8Array<ArrayBuffer> {
-  if (source instanceof Uint8Array) return source as Uint8Array<ArrayBuffer>;
-  if (ArrayBuffer.isView(source)) {
-    return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
-  }
-  // Not `instanceof`: the buffer may come from another realm (an iframe, a test runner's sandbox).
-  if (Object.prototype.toString.call(source) === "[object ArrayBuffer]") return new Uint8Array(source as ArrayBuffer);
+  const bytes = asBytes(source);
+  if (bytes) return bytes;
   throw new CtxweaveError(
     "wasm_load_failed",
     "nothing to load the WebAssembly module from: pass its address, its bytes, a `Response` or a `WebAssembly.Module`",

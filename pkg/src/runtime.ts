@@ -33,6 +33,36 @@ export function instantiate(module: WebAssembly.Module): void {
     );
   }
   ready = true;
+  restoreVocabularies();
+}
+
+/**
+ * The assets of the vocabularies that are loaded. They are kept for the case that the instance has to be replaced: the
+ * caller may no longer have them, and what could be counted before must be counted the same after.
+ */
+const vocabularies = new Map<string, Uint8Array>();
+
+/** Whether `loadVocabulary` was called with this name. */
+export function hasVocabulary(name: string): boolean {
+  return vocabularies.has(name);
+}
+
+/** Loads a vocabulary into this instance and into each that comes after it. */
+export function keepVocabulary(name: string, asset: Uint8Array): void {
+  call((raw) => raw.loadVocabulary(name, asset));
+  // A copy: what becomes of the caller's buffer is the caller's business.
+  vocabularies.set(name, asset.slice());
+}
+
+function restoreVocabularies(): void {
+  for (const [name, asset] of vocabularies) {
+    try {
+      glue.loadVocabulary(name, asset);
+    } catch {
+      // It can be loaded again, and until then counting says that it has to be.
+      vocabularies.delete(name);
+    }
+  }
 }
 
 /**
@@ -98,6 +128,7 @@ function recover(cause: unknown): CtxweaveError {
   let after = "the module has been started anew";
   try {
     glue.__wbg_reset_state();
+    restoreVocabularies();
   } catch {
     ready = false;
     after = "the module could not be started anew: call `init` again";

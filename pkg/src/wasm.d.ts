@@ -3,3 +3,9 @@ declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;
 }
+
+/** What a static import of a data file gives in Workers. */
+declare module "*.bin" {
+  const data: ArrayBuffer;
+  export default data;
+}

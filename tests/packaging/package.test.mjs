@@ -39,12 +39,15 @@ test("`types` comes first in every condition", () => {
 
 test("publint has nothing to say", () => clean("publint", [tarball, "--strict"], /All good!/));
 
+/** The entries that are files and no modules. */
+const raw = ["ctxweave.wasm", "tiktoken/ctxweave.wasm", "vocab/cl100k_base.bin", "vocab/o200k_base.bin"];
+
 test("attw has nothing to say", () =>
-  // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw wasm
-  // is no module that TypeScript could resolve.
+  // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw files
+  // are no modules that TypeScript could resolve.
   clean(
     "attw",
-    [tarball, "--profile", "node16", "--exclude-entrypoints", "ctxweave.wasm", "--no-emoji"],
+    [tarball, "--profile", "node16", "--no-emoji", "--exclude-entrypoints", ...raw],
     /node16 \(from CJS\): OK \(CJS\)/,
   ));
 
@@ -60,9 +63,11 @@ test("one version everywhere", async () => {
   assert.equal(JSON.parse(inRoot("pkg/package.json")).version, version);
   const ctxweave = await import(join(installed(), "node_modules/ctxweave/dist/node.js"));
   assert.equal(ctxweave.version, version);
-  const module = new WebAssembly.Module(inPackage("dist/ctxweave.wasm"));
-  const [section] = WebAssembly.Module.customSections(module, "ctxweave");
-  assert.equal(new TextDecoder().decode(section), version);
+  for (const name of ["ctxweave.wasm", "tiktoken/ctxweave.wasm"]) {
+    const module = new WebAssembly.Module(inPackage(`dist/${name}`));
+    const [section] = WebAssembly.Module.customSections(module, "ctxweave");
+    assert.equal(new TextDecoder().decode(section), version);
+  }
 });
 
 test("the licences are those of the project", () => {
@@ -72,23 +77,35 @@ test("the licences are those of the project", () => {
   }
 });
 
-test("the wasm is there once, and once as base64 for ctxweave/inline", () => {
+test("each module and each vocabulary is there once, and the wasm once more as base64 for ctxweave/inline", () => {
   assert.deepEqual(
-    files.filter((name) => name.endsWith(".wasm")),
-    ["dist/ctxweave.wasm"],
+    files.filter((name) => /\.(wasm|bin)$/.test(name)),
+    raw.map((name) => `dist/${name}`),
   );
-  const base64 = inPackage("dist/ctxweave.wasm").toString("base64");
-  const holders = files.filter((name) => inPackage(name).toString("utf8").includes(base64));
-  assert.deepEqual(holders, ["dist/inline-bytes.cjs", "dist/inline-bytes.js"]);
+  const holders = (bytes) => {
+    const base64 = bytes.toString("base64");
+    return files.filter((name) => inPackage(name).includes(base64));
+  };
+  assert.deepEqual(holders(inPackage("dist/ctxweave.wasm")), ["dist/inline-bytes.cjs", "dist/inline-bytes.js"]);
+  // Bytes from the middle: nothing else holds them, whatever way it is written.
+  const part = (name) => inPackage(name).subarray(300_000, 300_099);
+  for (const name of raw.slice(2).map((name) => `dist/${name}`)) {
+    assert.deepEqual(holders(part(name)), [], name);
+    assert.deepEqual(
+      files.filter((other) => inPackage(other).includes(part(name))),
+      [name],
+    );
+  }
 });
 
 test("what the wasm imports reaches no clock, chance, console, network or global", () => {
-  const glue = inPackage("dist/glue.js").toString();
-  const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(glue);
-  assert.match(imports, /new Array\(\)/, "this is where they are");
   const banned =
     /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
-  assert.doesNotMatch(imports, banned);
+  for (const name of ["dist/glue.js", "dist/tiktoken/glue.js"]) {
+    const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(inPackage(name).toString());
+    assert.match(imports, /new Array\(\)/, "this is where they are");
+    assert.doesNotMatch(imports, banned);
+  }
 });
 
 test("no file of the package names a folder of the machine that built it", () => {

@@ -78,11 +78,31 @@ test("every entry point has the same functions with the same types, by import an
 ${load("a", "ctxweave")}
 ${load("b", "ctxweave/inline")}
 ${load("c", "ctxweave/slim")}
+${load("t", "ctxweave/tiktoken")}
+${load("o200k", "ctxweave/vocab/o200k_base")}
+${load("cl100k", "ctxweave/vocab/cl100k_base")}
 const whole: typeof a = b;
 const backwards: typeof b = a;
 const { init: _, ...slim } = c;
 const rest: Omit<typeof a, "init"> = slim;
+const wider: Omit<typeof a, "CtxweaveError"> = t;
+const alike: typeof o200k.load = cl100k.load;
+// @ts-expect-error only tiktoken-rs knows this one
+a.countTokens("text", { tokenizer: "p50k_base" });
+// @ts-expect-error no such tokenizer
+t.countTokens("text", { tokenizer: "p51k_base" });
 async function use(): Promise<void> {
+  await o200k.load();
+  await Promise.all([a.init(), cl100k.load({ source: fetch("https://localhost/x.bin"), onProgress: (loaded: number) => loaded })]);
+  await o200k.load({ source: new URL("https://localhost/x.bin"), onProgress(loaded, total) { if (total !== undefined) loaded / total; } });
+  const bytes: Uint8Array = await o200k.bytes();
+  a.loadVocabulary(o200k.name, bytes);
+  a.loadVocabulary("cl100k_base", new ArrayBuffer(8));
+  // @ts-expect-error no such vocabulary
+  a.loadVocabulary("p50k_base", bytes);
+  a.countTokens("text", { tokenizer: cl100k.name });
+  t.countTokens("text", { tokenizer: "p50k_base" });
+  a.assembleDialogue({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096, tokenizer: { name: "own", count: (text) => text.length } });
   await a.init();
   await a.init(fetch("https://localhost/ctxweave.wasm"));
   await c.init(new Uint8Array(8));
@@ -93,7 +113,7 @@ async function use(): Promise<void> {
   const { document }: a.BufferAssembly = a.assembleBuffer({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096 });
   if (!(document && most)) throw new a.CtxweaveError("internal_error", "none");
 }
-export = [whole, backwards, rest, use];
+export = [whole, backwards, rest, wider, alike, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

@@ -6,8 +6,8 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, root } from "../packaging/packed.mjs";
-import { readGoldens } from "./goldens.mjs";
-import { judge } from "./judge.mjs";
+import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { judge, judgeExact } from "./judge.mjs";
 import { example } from "./readme.mjs";
 
 const data = readGoldens();
@@ -17,6 +17,7 @@ const dir = folder("cli");
 const bun = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
 
 writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+copyFileSync(countsFile, join(dir, "counts.json"));
 copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
 for (const entry of ["ctxweave", "ctxweave/inline"]) {
   const name = entry.replace("/", "-");
@@ -24,6 +25,18 @@ for (const entry of ["ctxweave", "ctxweave/inline"]) {
   // In CommonJS there is no await at the top, so the whole program is a function.
   const cjs = `(async () => {\nconst ctxweave = require("${entry}");\n${program("await import")}})();\n`;
   writeFileSync(join(dir, `${name}.cjs`), cjs);
+}
+for (const [name, entry, vocabularies] of [
+  ["exact", "ctxweave", ["o200k_base", "cl100k_base"]],
+  ["exact-inline", "ctxweave/inline", ["o200k_base", "cl100k_base"]],
+  ["exact-tiktoken", "ctxweave/tiktoken"],
+]) {
+  const imports = [["ctxweave", entry], ...(vocabularies ?? []).map((of) => [of, `ctxweave/vocab/${of}`])];
+  const modules = vocabularies ? `{ ${vocabularies.join(", ")} }` : "undefined";
+  const es = imports.map(([as, from]) => `import * as ${as} from "${from}";\n`).join("");
+  writeFileSync(join(dir, `${name}.mjs`), es + exactProgram(modules));
+  const cjs = imports.map(([as, from]) => `const ${as} = require("${from}");\n`).join("");
+  writeFileSync(join(dir, `${name}.cjs`), `(async () => {\n${cjs}${exactProgram(modules)}})();\n`);
 }
 for (const [name, path] of [
   ["readme", "README.md"],
@@ -37,6 +50,14 @@ function program(load) {
 const { scenario } = ${load}("./scenario.mjs");
 const data = JSON.parse(readFileSync(new URL("./data.json", ${JSON.stringify(`file://${dir}/`)}), "utf8"));
 console.log(JSON.stringify(await scenario(ctxweave, data)));
+`;
+}
+
+function exactProgram(modules) {
+  return `const { readFileSync } = await import("node:fs");
+const { exact } = await import("./scenario.mjs");
+const texts = JSON.parse(readFileSync(new URL("./counts.json", ${JSON.stringify(`file://${dir}/`)}), "utf8"));
+console.log(JSON.stringify(await exact(ctxweave, ${modules}, texts)));
 `;
 }
 
@@ -66,6 +87,14 @@ for (const [name, runtime] of Object.entries(runtimes)) {
   for (const entry of ["ctxweave", "ctxweave-inline"]) {
     test(`${name}: ${entry} gives the goldens`, () => judge(JSON.parse(run(runtime, entry)), data));
   }
+}
+
+for (const [name, runtime] of Object.entries(runtimes)) {
+  for (const entry of ["exact", "exact-inline"]) {
+    test(`${name}: ${entry} counts what tiktoken counts`, () => judgeExact(JSON.parse(run(runtime, entry)), counts));
+  }
+  test(`${name}: ctxweave/tiktoken counts what tiktoken counts`, () =>
+    judgeExact(JSON.parse(run(runtime, "exact-tiktoken")), counts, { assets: false }));
 }
 
 for (const [name, runtime] of Object.entries(runtimes)) {

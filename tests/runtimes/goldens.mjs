@@ -6,6 +6,10 @@ import { root } from "../packaging/packed.mjs";
 
 const trees = join(root, "examples/trees");
 
+/** Texts and what tiktoken counts in them: `cargo xtask vocab --counts` writes it. */
+export const countsFile = join(import.meta.dirname, "counts.json");
+export const counts = readJson(countsFile);
+
 /**
  * What the scenario needs: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`. The trees are
  * given once and not in every golden that uses them.

@@ -13,6 +13,7 @@ import { installed } from "../packaging/packed.mjs";
 
 const dir = installed();
 const wasm = readFileSync(join(dir, "node_modules/ctxweave/dist/ctxweave.wasm"));
+const vocabulary = readFileSync(join(dir, "node_modules/ctxweave/dist/vocab/o200k_base.bin"));
 const html = "<!doctype html>\n<html><body>not found</body></html>\n";
 
 /** Path → content type, body, status. */
@@ -23,6 +24,9 @@ const answers = {
   "/lying.wasm": ["text/html", wasm],
   "/text.wasm": ["text/plain", "hello"],
   "/torn.wasm": ["application/wasm", wasm.subarray(0, wasm.length / 2)],
+  "/o200k_base.bin": ["application/octet-stream", vocabulary],
+  "/html.bin": ["text/html", html],
+  "/torn.bin": ["application/octet-stream", vocabulary.subarray(0, vocabulary.length / 2)],
 };
 let server;
 let base;
@@ -30,7 +34,8 @@ let base;
 before(async () => {
   server = createServer(({ url }, response) => {
     const [type, body] = answers[url] ?? ["text/html", html];
-    response.writeHead(url in answers ? 200 : 404, { "content-type": type }).end(body);
+    const length = url === "/html.bin" ? {} : { "content-length": Buffer.byteLength(body) };
+    response.writeHead(url in answers ? 200 : 404, { "content-type": type, ...length }).end(body);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${server.address().port}`;
@@ -53,9 +58,12 @@ async function fresh(entry, body) {
       }
       return undefined;
     };
-    let ctxweave;
+    const vocabPath = ${JSON.stringify(join(dir, "node_modules/ctxweave/dist/vocab/o200k_base.bin"))};
+    const exactly = { tokenizer: "o200k_base" };
+    let ctxweave, vocab;
     (async () => {
       ctxweave = await import(${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/${entry}.js`)});
+      vocab = await import(${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/vocab/o200k_base.node.js`)});
       ${body}
       parentPort.postMessage(said);
     })();`;
@@ -121,6 +129,9 @@ test("a call before init says what to do", async () => {
       "countTokens('')",
       "countTokensBatch([])",
       "countTokensUpTo('', 1)",
+      "countChatTokens([])",
+      "modelInfo('gpt-4o')",
+      "loadVocabulary('o200k_base', new Uint8Array())",
     ]) {
       const [error] = await fresh(entry, `say(await failure(() => ctxweave.${call}));`);
       assert.equal(error?.code, "not_initialized", `${entry}: ${call}`);
@@ -192,6 +203,21 @@ test("after a trap the next call works, in a fresh instance", async () => {
   assert.equal(instances, 2);
 });
 
+test("models are known by name, and a chat is counted with its overhead", async () => {
+  const [known, unknown, counts] = await fresh(
+    "node",
+    `await Promise.all([ctxweave.init(), vocab.load()]);
+    say(ctxweave.modelInfo("gpt-4o-2024-08-06"));
+    say(ctxweave.modelInfo("no-such-model"));
+    const count = (messages, options) => ctxweave.countChatTokens(messages, { ...exactly, ...options });
+    const [hello, named] = [{ role: "user", content: "Hello, world!" }, { role: "user", content: "", name: "a" }];
+    say([count([]), count([hello]), count([hello, named]), count([hello, named], { perMessage: 0, perName: 0, perRequest: 0 })]);`,
+  );
+  assert.deepEqual(known, { tokenizer: "o200k_base", contextWindow: 128_000 });
+  assert.equal(unknown, undefined);
+  assert.deepEqual(counts, [3, 3 + 3 + 1 + 4, 11 + 3 + 1 + 1 + 1, 7]);
+});
+
 test("what is no string is an error that names it, and traps nothing", async () => {
   const calls = {
     "countTokens(42)": "text",
@@ -201,6 +227,9 @@ test("what is no string is an error that names it, and traps nothing", async () 
     "countTokensUpTo({}, 1)": "text",
     "countTokensUpTo('a', -1)": "limit",
     "countTokensUpTo('a', NaN)": "limit",
+    "modelInfo(4)": "name",
+    "loadVocabulary(1, new Uint8Array())": "name",
+    "loadVocabulary('o200k_base', 'bytes')": "asset",
   };
   for (const [call, path] of Object.entries(calls)) {
     const [error] = await fresh("node", `await ctxweave.init(); say(await failure(() => ctxweave.${call}));`);
@@ -212,4 +241,126 @@ test("what is no string is an error that names it, and traps nothing", async () 
   assert.deepEqual(counts.slice(0, 2), [null, null]);
   assert.ok(counts[2] > 0);
   assert.deepEqual(counts.slice(3), [counts[2], counts[2]]);
+});
+
+test("every way of giving a vocabulary works, with progress", async () => {
+  const total = vocabulary.length;
+  const sources = {
+    nothing: "undefined",
+    address: "base + '/o200k_base.bin'",
+    URL: "new URL(base + '/o200k_base.bin')",
+    Request: "new Request(base + '/o200k_base.bin')",
+    Response: "await fetch(base + '/o200k_base.bin')",
+    "promise of a Response": "fetch(base + '/o200k_base.bin')",
+    "file address": "new URL('file://' + vocabPath)",
+    bytes: "readFileSync(vocabPath)",
+    ArrayBuffer: "new Uint8Array(readFileSync(vocabPath)).buffer",
+  };
+  for (const [name, source] of Object.entries(sources)) {
+    const [count, seen] = await fresh(
+      "node",
+      `const seen = [];
+      await ctxweave.init();
+      await vocab.load({ source: ${source}, onProgress: (...sizes) => seen.push(sizes) });
+      say(ctxweave.countTokens("<|endoftext|>", exactly));
+      say(seen);`,
+    );
+    assert.equal(count, 7, name);
+    assert.deepEqual(seen.at(-1), [total, total], name);
+    assert.ok(
+      seen.every(([, stated]) => stated === total),
+      name,
+    );
+    if (/address|URL|Re/.test(name) && name !== "file address")
+      assert.ok(seen.length > 1, `${name}: it comes in pieces`);
+  }
+});
+
+test("a vocabulary may be loaded while init is under way, not without it", async () => {
+  for (const start of ["[ctxweave.init(), vocab.load()]", "[vocab.load(), ctxweave.init()]"]) {
+    const body = `await Promise.all(${start}); say(ctxweave.countTokens("<|endoftext|>", exactly));`;
+    assert.deepEqual(await fresh("node", body), [7], start);
+  }
+  const [error, byHand, count] = await fresh(
+    "node",
+    `say(await failure(() => vocab.load()));
+    say(await failure(() => ctxweave.loadVocabulary("o200k_base", readFileSync(vocabPath))));
+    await ctxweave.init();
+    await vocab.load();
+    say(ctxweave.countTokens("<|endoftext|>", exactly));`,
+  );
+  assert.equal(error.code, "not_initialized");
+  assert.match(error.message, /await init\(\)/);
+  assert.equal(byHand.code, "not_initialized");
+  assert.equal(count, 7, "the next load works");
+});
+
+test("loading a vocabulary is idempotent, and needs nothing after loadVocabulary", async () => {
+  const [loads, count] = await fresh(
+    "node",
+    `await ctxweave.init();
+    let loads = 0;
+    const source = () => ({ then(resolve) { loads += 1; resolve(readFileSync(vocabPath)); } });
+    await Promise.all([vocab.load({ source: source() }), vocab.load({ source: source() })]);
+    await vocab.load({ source: source() });
+    say(loads);
+    say(ctxweave.countTokens("<|endoftext|>", exactly));`,
+  );
+  assert.deepEqual([loads, count], [1, 7]);
+  const body = `await ctxweave.init();
+    ctxweave.loadVocabulary("o200k_base", readFileSync(vocabPath));
+    await vocab.load({ source: "http://127.0.0.1:1/never-asked-for" });
+    say((await vocab.bytes()).length);`;
+  assert.deepEqual(await fresh("node", body), [vocabulary.length]);
+});
+
+test("what is not the vocabulary is named, and load can be tried again", async () => {
+  const wrong = [
+    ["base + '/html.bin'", "invalid_vocabulary", "html", /HTML page came.*optimizeDeps: \{ exclude: \["ctxweave"\] \}/],
+    ["base + '/missing.bin'", "vocabulary_not_loaded", "http_status", /answered 404/],
+    ["'http://127.0.0.1:1/o200k_base.bin'", "vocabulary_not_loaded", "not_fetched", /could not be fetched/],
+    ["new URL('file:///nowhere/o200k_base.bin')", "vocabulary_not_loaded", "not_readable", /could not be read/],
+    ["42", "vocabulary_not_loaded", "no_source", /nothing to load/],
+    ["base + '/torn.bin'", "invalid_vocabulary", undefined, /o200k_base/],
+    ["readFileSync(wasmPath)", "invalid_vocabulary", undefined, /o200k_base/],
+  ];
+  for (const [source, code, reason, message] of wrong) {
+    const [error, count] = await fresh(
+      "node",
+      `await ctxweave.init();
+      say(await failure(() => vocab.load({ source: ${source} })));
+      await vocab.load();
+      say(ctxweave.countTokens("<|endoftext|>", exactly));`,
+    );
+    assert.ok(error?.isOurs, `${source}: ${error?.message}`);
+    assert.equal(error.code, code, source);
+    if (reason) assert.equal(error.details.reason, reason, source);
+    assert.equal(error.details.tokenizer, "o200k_base");
+    assert.match(error.message, message);
+    assert.match(error.message, /^[a-z`].*[^.]$/i, "no period at the end");
+    assert.equal(count, 7, `${source}: the next load works`);
+  }
+});
+
+test("a vocabulary that was loaded is there after a trap", async () => {
+  const [first, second, ...counts] = await fresh(
+    "node",
+    `const trap = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11]));
+    const { Instance } = WebAssembly;
+    const { t: unreachable } = new Instance(trap).exports;
+    let instances = 0;
+    WebAssembly.Instance = function (...args) {
+      instances += 1;
+      const { exports } = new Instance(...args);
+      return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
+    };
+    await ctxweave.init();
+    const bytes = new Uint8Array(readFileSync(vocabPath));
+    ctxweave.loadVocabulary("o200k_base", bytes);
+    bytes.fill(0);
+    say((await failure(() => ctxweave.countTokens("hello world", exactly))).code);
+    say(instances);
+    say(ctxweave.countTokens("<|endoftext|>", exactly));`,
+  );
+  assert.deepEqual([first, second, ...counts], ["internal_error", 2, 7]);
 });

@@ -23,3 +23,34 @@ export function judge({ early, version, counts, outputs }, { goldens }) {
     assert.equal(outputs[at].output, expected, `golden ${name}`);
   }
 }
+
+/** What counting exactly gives must be what tiktoken counts, and with the assets every mistake has its code. */
+export function judgeExact({ codes, counted, wrong, spaces, assembled, own }, texts, { assets = true } = {}) {
+  if (assets) {
+    assert.deepEqual(codes, {
+      notLoaded: "vocabulary_not_loaded",
+      damaged: "invalid_vocabulary",
+      torn: "invalid_vocabulary",
+      empty: "invalid_vocabulary",
+      other: "invalid_vocabulary",
+      noBytes: "invalid_input",
+      still: "vocabulary_not_loaded",
+      progress: true,
+    });
+  }
+  assert.deepEqual(wrong, []);
+  assert.equal(counted, texts.length);
+  const special = texts.find(([text]) => text === "<|endoftext|>");
+  assert.deepEqual(special[1], { o200k_base: 7, cl100k_base: 7 });
+  assert.ok(texts.length >= 40 && texts.some(([text]) => text === "\ufeff"), "the list is the list");
+  // The longest token of spaces alone has 128 of them.
+  assert.equal(spaces, 1_000_000 / 128 + 0.5);
+  for (const [at, { tokens, messages, limit, recount }] of assembled.entries()) {
+    assert.equal(tokens.tokenizer, ["o200k_base", "cl100k_base"][at]);
+    assert.equal(tokens.total, recount + tokens.overhead, "the total is the recount");
+    assert.ok(messages > 3 && tokens.total <= limit, `${messages} messages, ${tokens.total} of ${limit} tokens`);
+  }
+  assert.deepEqual([own.tokens.tokenizer, own.tokens.messages], ["characters", "twelve chars".length]);
+  assert.deepEqual([own.code, own.nonsense], ["tokenizer_failed", "tokenizer_failed"]);
+  assert.match(own.message, /out of order/);
+}

@@ -41,6 +41,95 @@ function counts(ctxweave) {
   return { single, batch: [...batch], upTo, over };
 }
 
+/**
+ * Exact counting: the same counts as tiktoken's own, in every way there is to ask for them. `vocabularies` are the
+ * modules `ctxweave/vocab/*` by the name of the encoding, undefined for the flavour that needs none. `texts` is the list
+ * in counts.json.
+ */
+export async function exact(ctxweave, vocabularies, texts) {
+  await ctxweave.init();
+  const codes = vocabularies && (await loaded(ctxweave, vocabularies));
+  const strings = texts.map(([text]) => text);
+  const wrong = [];
+  for (const tokenizer of ["o200k_base", "cl100k_base"]) {
+    const batch = ctxweave.countTokensBatch(strings, { tokenizer });
+    for (const [at, [text, { [tokenizer]: count }]] of texts.entries()) {
+      const single = ctxweave.countTokens(text, { tokenizer });
+      const upTo = ctxweave.countTokensUpTo(text, count, { tokenizer });
+      const over = count > 0 ? ctxweave.countTokensUpTo(text, count - 1, { tokenizer }) : null;
+      if (batch[at] !== count || single !== count || upTo !== count || over !== null) {
+        wrong.push({ tokenizer, text: text.slice(0, 40), count, batch: batch[at], single, upTo, over });
+      }
+    }
+  }
+  const spaces = ctxweave.countTokens(" ".repeat(1_000_000), { tokenizer: "o200k_base" });
+  return { codes, counted: texts.length, wrong, spaces, assembled: assembled(ctxweave), own: own(ctxweave) };
+}
+
+/** Loads both vocabularies, with everything that can go wrong before. */
+async function loaded(ctxweave, vocabularies) {
+  const tokenizer = "o200k_base";
+  const notLoaded = thrownBy(() => ctxweave.countTokens("text", { tokenizer }));
+  const bytes = await vocabularies[tokenizer].bytes();
+  const damaged = bytes.slice();
+  damaged[damaged.length >> 1] ^= 1;
+  const code = (asset) => thrownBy(() => ctxweave.loadVocabulary(tokenizer, asset))?.code;
+  const codes = {
+    notLoaded: notLoaded?.code,
+    damaged: code(damaged),
+    torn: code(bytes.subarray(0, bytes.length - 1)),
+    empty: code(new Uint8Array()),
+    other: code(await vocabularies.cl100k_base.bytes()),
+    noBytes: code("bytes"),
+    still: thrownBy(() => ctxweave.countTokens("text", { tokenizer }))?.code,
+  };
+  const progress = [];
+  const { load } = vocabularies[tokenizer];
+  await Promise.all([load({ onProgress: (...sizes) => progress.push(sizes) }), load()]);
+  await load({ source: "never asked for" });
+  await vocabularies.cl100k_base.load();
+  if (Object.entries(vocabularies).some(([name, module]) => module.name !== name)) throw new Error("wrong names");
+  // By hand, in the other form that it takes, over what is there already.
+  ctxweave.loadVocabulary(tokenizer, bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const total = bytes.length;
+  const rising = progress.every(([loaded], at) => at === 0 || loaded > progress[at - 1][0]);
+  return { ...codes, progress: rising && progress.at(-1)?.[0] === total && progress.at(-1)[1] === total };
+}
+
+/** The total of an assembly and what a recount of its messages gives. */
+function assembled(ctxweave) {
+  const nodes = Array.from({ length: 40 }, (_, at) => ({
+    id: `n${at}`,
+    authorType: at % 2 ? "model" : "human",
+    content: `message ${at}: ${"and so on, <|endoftext|> 日本語 \ud83d\ude00 ".repeat(at)}`,
+  }));
+  const edges = nodes
+    .slice(1)
+    .map(({ id }, at) => ({ id: `e${at}`, sources: [{ nodeId: nodes[at].id }], targetNodeId: id }));
+  return ["o200k_base", "cl100k_base"].map((tokenizer) => {
+    const request = { tree: { nodes, edges }, tip: "n39", contextWindow: 4096, tokenizer };
+    const { messages, report } = ctxweave.assembleDialogue(request);
+    const recount = messages.reduce((sum, { content }) => sum + ctxweave.countTokens(content, { tokenizer }), 0);
+    return { tokens: report.tokens, messages: messages.length, limit: report.limit, recount };
+  });
+}
+
+/** A tokenizer of one's own: one token for each character; then one that throws. */
+function own(ctxweave) {
+  const tree = { nodes: [{ id: "n", authorType: "human", content: "twelve chars" }], edges: [] };
+  const request = { tree, tip: "n", contextWindow: 4096 };
+  const report = (tokenizer) => ctxweave.assembleDialogue({ ...request, tokenizer }).report.tokens;
+  const characters = { name: "characters", count: (text) => text.length };
+  const throwing = {
+    count() {
+      throw new RangeError("out of order");
+    },
+  };
+  const { code, message } = thrownBy(() => report(throwing)) ?? {};
+  const nonsense = thrownBy(() => report({ count: () => -1 }))?.code;
+  return { tokens: report(characters), code, message, nonsense };
+}
+
 function thrownBy(action) {
   try {
     action();

@@ -8,37 +8,47 @@ import { test } from "node:test";
 import { build, createServer, preview } from "vite";
 import { folder, installed } from "../packaging/packed.mjs";
 import { openPage, withBrowser } from "./browser.mjs";
-import { readGoldens } from "./goldens.mjs";
-import { judge } from "./judge.mjs";
+import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { judge, judgeExact } from "./judge.mjs";
 
 const data = readGoldens();
 
-/** An application of one page, which runs the scenario and then tries whether another entry shares the instance. */
-async function application(name, entry) {
+/**
+ * An application of one page, which runs the scenario, tries whether another entry shares the instance, and counts
+ * exactly with the vocabularies.
+ */
+const program = (entry) => `import * as ctxweave from "${entry}";
+import { countTokens } from "ctxweave/slim";
+import * as o200k_base from "ctxweave/vocab/o200k_base";
+import * as cl100k_base from "ctxweave/vocab/cl100k_base";
+import texts from "./counts.json";
+import data from "./data.json";
+import { exact, scenario } from "./scenario.mjs";
+
+async function run() {
+  const result = await scenario(ctxweave, data);
+  countTokens("slim needs no init of its own when another entry has loaded the module");
+  return JSON.stringify({ ...result, exact: await exact(ctxweave, { o200k_base, cl100k_base }, texts) });
+}
+`;
+
+/** An application of one page, whose `run` gives the outcome. */
+async function application(name, text) {
   const dir = folder(`vite-${name}`);
   writeFileSync(
     join(dir, "index.html"),
     '<!doctype html><html lang="en"><head><title>test</title><link rel="icon" href="data:,"></head><body><script type="module" src="/main.mjs"></script></body></html>\n',
   );
   writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+  copyFileSync(countsFile, join(dir, "counts.json"));
   copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
   writeFileSync(
     join(dir, "main.mjs"),
-    `import * as ctxweave from "${entry}";
-import { countTokens } from "ctxweave/slim";
-import data from "./data.json";
-import { scenario } from "./scenario.mjs";
-
-async function run() {
-  const result = await scenario(ctxweave, data);
-  countTokens("slim needs no init of its own when another entry has loaded the module");
-  return JSON.stringify(result);
-}
-
+    `${text}
 window.outcome = run().catch((error) => JSON.stringify({ code: error.code, reason: error.details?.reason, message: error.message, stack: error.stack }));
 `,
   );
-  const exclude = ["ctxweave", "ctxweave/inline", "ctxweave/slim"];
+  const exclude = ["ctxweave"];
   const config = {
     root: dir,
     configFile: false,
@@ -91,29 +101,42 @@ async function built(config) {
 
 function judgeBoth({ outcome, said }) {
   assert.ok(outcome.outputs, JSON.stringify(outcome, null, 2));
+  judgeExact(outcome.exact, counts);
   judge(outcome, data);
   assert.deepEqual(said, [], "the console is silent");
 }
 
 test("Vite dev server: ctxweave gives the goldens in Chromium", async () => {
-  judgeBoth(await developed((await application("dev", "ctxweave")).config));
+  judgeBoth(await developed((await application("dev", program("ctxweave"))).config));
 });
 
 test("Vite dev server that bundles the package beforehand: ctxweave gives the goldens in Chromium", async () => {
-  const { config } = await application("optimized", "ctxweave");
+  const { config } = await application("optimized", program("ctxweave"));
   judgeBoth(await developed({ ...config, optimizeDeps: {} }));
 });
 
 test("Vite build: ctxweave gives the goldens in Chromium, with exactly one wasm", async () => {
-  const { dir, config } = await application("build", "ctxweave");
+  const { dir, config } = await application("build", program("ctxweave"));
   judgeBoth(await built(config));
   assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
 });
 
 test("Vite build: ctxweave/inline gives the goldens in Chromium, with no wasm beside it", async () => {
-  const { dir, config } = await application("build-inline", "ctxweave/inline");
+  const { dir, config } = await application("build-inline", program("ctxweave/inline"));
   judgeBoth(await built(config));
   assert.deepEqual(wasmFiles(dir), []);
+});
+
+test("Vite build: ctxweave/tiktoken counts what tiktoken counts in Chromium", async () => {
+  const text = `import * as ctxweave from "ctxweave/tiktoken";
+import texts from "./counts.json";
+import { exact } from "./scenario.mjs";
+const run = async () => JSON.stringify(await exact(ctxweave, undefined, texts));
+`;
+  const { outcome, said } = await built((await application("tiktoken", text)).config);
+  assert.ok(outcome.wrong, JSON.stringify(outcome, null, 2));
+  judgeExact(outcome, counts, { assets: false });
+  assert.deepEqual(said, [], "the console is silent");
 });
 
 function wasmFiles(dir) {

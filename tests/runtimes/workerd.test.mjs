@@ -7,20 +7,22 @@ import { test } from "node:test";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { folder } from "../packaging/packed.mjs";
-import { readGoldens } from "./goldens.mjs";
-import { judge } from "./judge.mjs";
+import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { judge, judgeExact } from "./judge.mjs";
 
 const data = readGoldens();
 
-const worker = `
-import * as ctxweave from "ctxweave";
+/** A Worker that answers with what the expression gives. */
+const worker = (imports, expression) => `
+${imports.map(([as, from]) => `import * as ${as} from "${from}";`).join("\n")}
 import data from "./data.json";
-import { scenario } from "./scenario.mjs";
+import texts from "./counts.json";
+import { exact, scenario } from "./scenario.mjs";
 
 export default {
   async fetch() {
     try {
-      return Response.json(await scenario(ctxweave, data));
+      return Response.json(${expression});
     } catch (error) {
       return new Response(error.stack + "\\n" + error.cause, { status: 500 });
     }
@@ -28,10 +30,31 @@ export default {
 };
 `;
 
+const vocabularies = ["o200k_base", "cl100k_base"].map((name) => [name, `ctxweave/vocab/${name}`]);
+
 test("workerd: ctxweave gives the goldens", async () => {
-  const dir = folder("workerd");
-  writeFileSync(join(dir, "worker.mjs"), worker);
+  const text = worker([["ctxweave", "ctxweave"]], "await scenario(ctxweave, data)");
+  judge(await answer("goldens", text, ["ctxweave.wasm", "worker.js"]), data);
+});
+
+test("workerd: with the vocabularies it counts what tiktoken counts", async () => {
+  const imports = [["ctxweave", "ctxweave"], ...vocabularies];
+  const text = worker(imports, "await exact(ctxweave, { o200k_base, cl100k_base }, texts)");
+  const files = ["cl100k_base.bin", "ctxweave.wasm", "o200k_base.bin", "worker.js"];
+  judgeExact(await answer("exact", text, files), counts);
+});
+
+test("workerd: ctxweave/tiktoken counts what tiktoken counts", async () => {
+  const text = worker([["ctxweave", "ctxweave/tiktoken"]], "await exact(ctxweave, undefined, texts)");
+  judgeExact(await answer("tiktoken", text, ["ctxweave.wasm", "worker.js"]), counts, { assets: false });
+});
+
+/** Bundles the Worker, starts it and gives its answer; `files` must be what is in the bundle. */
+async function answer(name, text, files) {
+  const dir = folder(`workerd-${name}`);
+  writeFileSync(join(dir, "worker.mjs"), text);
   writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+  copyFileSync(countsFile, join(dir, "counts.json"));
   copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
   const out = join(dir, "out");
   await build({
@@ -41,16 +64,19 @@ test("workerd: ctxweave gives the goldens", async () => {
     format: "esm",
     conditions: ["workerd", "worker", "browser"],
     // The file beside the Worker, imported as a module: what the platform compiles when the Worker is uploaded.
-    loader: { ".wasm": "copy" },
+    loader: { ".wasm": "copy", ".bin": "copy" },
     assetNames: "[name]",
     logLevel: "warning",
   });
-  assert.deepEqual(readdirSync(out).sort(), ["ctxweave.wasm", "worker.js"], "exactly one wasm in the bundle");
+  assert.deepEqual(readdirSync(out).sort(), files, "exactly one wasm in the bundle");
 
   const printed = [];
   const miniflare = new Miniflare({
     modules: true,
-    modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
+    modulesRules: [
+      { type: "CompiledWasm", include: ["**/*.wasm"] },
+      { type: "Data", include: ["**/*.bin"] },
+    ],
     scriptPath: join(out, "worker.js"),
     modulesRoot: out,
     compatibilityDate: "2026-01-01",
@@ -63,9 +89,10 @@ test("workerd: ctxweave gives the goldens", async () => {
   try {
     const response = await miniflare.dispatchFetch("http://127.0.0.1/");
     assert.equal(response.status, 200, await response.clone().text());
-    judge(await response.json(), data);
+    const result = await response.json();
+    assert.equal(printed.join(""), "", "the console is silent");
+    return result;
   } finally {
     await miniflare.dispose();
   }
-  assert.equal(printed.join(""), "", "the console is silent");
-});
+}

@@ -1,36 +1,41 @@
-//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries, and
-//! (`--unicode`) the table of character classes, out of the regex-syntax crate that tiktoken-rs matches with.
+//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--unicode`
+//! the table of character classes, out of the regex-syntax crate that tiktoken-rs matches with; with `--counts` what
+//! tiktoken-rs counts in the texts by which the runtimes are tested.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use regex_syntax::hir::{Class, HirKind};
+use serde_json::Value;
 
-/// Where the assets go, from the root.
-const ASSETS: &str = "pkg/dist/vocab";
+use crate::Args;
+use crate::project::Project;
 
 /// Where the table of character classes goes, from the root.
 const TABLE: &str = "src/tokens/bpe/unicode_table.rs";
 
-/// Builds the assets; with `--unicode`, the table of character classes instead.
-pub fn run(root: &Path, args: &[String]) -> Result<()> {
-    match args {
-        [] => assets(root),
-        [flag] if flag == "--unicode" => {
-            let path = root.join(TABLE);
-            fs::write(&path, unicode_table()?).with_context(|| format!("writing {}", path.display()))
-        }
-        _ => anyhow::bail!("usage: cargo xtask vocab [--unicode]"),
+/// The texts and what is counted in them, from the root.
+const COUNTS: &str = "tests/runtimes/counts.json";
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    let out = args.value("--out")?.map_or_else(|| project.path("pkg/dist/vocab"), PathBuf::from);
+    let (unicode, counts) = (args.flag("--unicode"), args.flag("--counts"));
+    args.end()?;
+    if unicode {
+        let path = project.path(TABLE);
+        fs::write(&path, unicode_table()?).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
+    if counts {
+        write_counts(&project.path(COUNTS))?;
+    }
+    if unicode || counts { Ok(()) } else { assets(&out) }
 }
 
-fn assets(root: &Path) -> Result<()> {
-    let folder = root.join(ASSETS);
-    fs::create_dir_all(&folder)?;
+fn assets(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
     for &encoding in Encoding::ALL {
         let name = encoding.name();
         let reference = reference(encoding);
@@ -45,15 +50,32 @@ fn assets(root: &Path) -> Result<()> {
             ensure!(vocabulary.encode(text) == expected, "{name} gives other tokens for {text:?}");
         }
         fs::write(folder.join(encoding.file_name()), &asset)?;
-        println!(
-            "{name}: {} tokens, {} bytes, {} gzip, {} brotli",
-            tokens.len(),
-            asset.len(),
-            gzip(&asset)?,
-            brotli(&asset)?
-        );
+        println!("{name}: {} tokens in {} bytes", tokens.len(), asset.len());
     }
     Ok(())
+}
+
+/// Counts the texts in the file, `[text, { encoding: count }]` each, with tiktoken-rs, and writes it anew.
+fn write_counts(path: &Path) -> Result<()> {
+    let listed = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let listed: Vec<Value> = serde_json::from_str(&listed)?;
+    let mut rows = Vec::new();
+    for row in &listed {
+        let text = row.get(0).and_then(Value::as_str).context("each row begins with a text")?;
+        let counts = Encoding::ALL.iter().map(|&encoding| {
+            (encoding.name().to_owned(), Value::from(reference(encoding).encode_ordinary(text).len()))
+        });
+        rows.push(Value::from(vec![Value::from(text), Value::Object(counts.collect())]));
+    }
+    // What is not ASCII is escaped: half of these characters cannot be seen.
+    let mut out = String::new();
+    for unit in serde_json::to_string(&rows)?.replace("],[", "],\n  [").encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() => out.push(char::from(byte)),
+            _ => write!(out, "\\u{unit:04x}")?,
+        }
+    }
+    fs::write(path, out + "\n").context("cannot write the counts")
 }
 
 /// A few texts that an asset has to get right before it is written. The real comparison is in the tests.
@@ -67,18 +89,6 @@ fn reference(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
         Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
         Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
     }
-}
-
-fn gzip(bytes: &[u8]) -> Result<usize> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes)?;
-    Ok(encoder.finish()?.len())
-}
-
-fn brotli(bytes: &[u8]) -> Result<usize> {
-    let mut out = Vec::new();
-    brotli::CompressorWriter::new(&mut out, 1 << 16, 11, 22).write_all(bytes)?;
-    Ok(out.len())
 }
 
 /// The classes in the order of their bits in `class.rs`, the last for all the rest.

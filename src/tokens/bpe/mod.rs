@@ -61,8 +61,8 @@ impl Encoding {
     /// The file name of its vocabulary asset.
     pub const fn file_name(self) -> &'static str {
         match self {
-            Self::O200kBase => "o200k_base.ctxv",
-            Self::Cl100kBase => "cl100k_base.ctxv",
+            Self::O200kBase => "o200k_base.bin",
+            Self::Cl100kBase => "cl100k_base.bin",
         }
     }
 

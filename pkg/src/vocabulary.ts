@@ -1,0 +1,190 @@
+/** The vocabulary assets: how they are brought, and loaded once. */
+
+import { CtxweaveError } from "./error.js";
+import { initUnderWay } from "./load.js";
+import { hasVocabulary, keepVocabulary, reasonOf } from "./runtime.js";
+import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile } from "./source.js";
+import type { Encoding } from "./types/common.js";
+
+/**
+ * Where an asset is: an address, resolved as `fetch` does, an answer to a request for it, its bytes, or a promise of any
+ * of these.
+ */
+export type VocabularySource = AsyncSource | PromiseLike<AsyncSource>;
+
+type AsyncSource = string | URL | Request | Response | ArrayBuffer | ArrayBufferView;
+
+/** How to bring an asset. */
+export interface VocabularyOptions {
+  /** Where it comes from; by default it is the package's own file. */
+  source?: VocabularySource;
+  /**
+   * Called with the bytes that have come so far and with how many there will be, where that is known, as they come over
+   * the network; for what is not streamed once, at the end.
+   */
+  onProgress?(loaded: number, total: number | undefined): void;
+}
+
+/** One vocabulary. */
+export interface Vocabulary {
+  /**
+   * Loads the vocabulary, so that its name can be given as `tokenizer`. Needs `init`, which may still be under way:
+   * `await Promise.all([init(), load()])`. Calling it again is harmless, also while it loads; after a failure the next
+   * call tries again.
+   *
+   * @throws {CtxweaveError} `not_initialized`, `vocabulary_not_loaded` when the asset cannot be had, `invalid_vocabulary`
+   *   when what came is something else or damaged
+   */
+  load(options?: VocabularyOptions): Promise<void>;
+  /**
+   * The bytes of the asset, for `loadVocabulary` elsewhere. They are brought anew each time.
+   *
+   * @throws {CtxweaveError} `vocabulary_not_loaded` when they cannot be had
+   */
+  bytes(options?: VocabularyOptions): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+type Progress = NonNullable<VocabularyOptions["onProgress"]>;
+
+/** Makes what one module `ctxweave/vocab/*` exports. `standard` says where the asset is when the caller does not. */
+export function createVocabulary(name: Encoding, standard: () => VocabularySource, readFile?: ReadFile): Vocabulary {
+  let pending: Promise<void> | undefined;
+  const watching = new Set<Progress>();
+
+  async function bytes({ source, onProgress }: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return bring(name, await (source ?? standard()), onProgress ?? (() => undefined), readFile);
+  }
+
+  async function loadNow(source: VocabularySource | undefined): Promise<void> {
+    const asset = await bytes({
+      ...(source !== undefined && { source }),
+      onProgress: (loaded, total) => watching.forEach((watch) => watch(loaded, total)),
+    });
+    await initUnderWay();
+    keepVocabulary(name, asset);
+  }
+
+  async function load({ source, onProgress }: VocabularyOptions = {}): Promise<void> {
+    if (hasVocabulary(name)) return;
+    if (onProgress) watching.add(onProgress);
+    // Whoever comes while it loads waits for the same load.
+    pending ??= loadNow(source).finally(() => {
+      pending = undefined;
+      watching.clear();
+    });
+    return pending;
+  }
+
+  return { load, bytes };
+}
+
+async function bring(
+  name: Encoding,
+  source: AsyncSource,
+  progress: Progress,
+  readFile: ReadFile | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (typeof Response === "function" && source instanceof Response) return body(name, source, progress);
+  if (isAddress(source)) {
+    const file = readFile ? asFile(source) : undefined;
+    if (!file) return body(name, await get(name, source), progress);
+    return whole(await read(name, readFile as ReadFile, file), progress);
+  }
+  const bytes = asBytes(source);
+  if (!bytes) {
+    throw new CtxweaveError(
+      "vocabulary_not_loaded",
+      `nothing to load the vocabulary \`${name}\` from: pass the address of its asset, its bytes or a \`Response\``,
+      { tokenizer: name, reason: "no_source" },
+    );
+  }
+  return whole(bytes, progress);
+}
+
+function whole(bytes: Uint8Array<ArrayBuffer>, progress: Progress): Uint8Array<ArrayBuffer> {
+  progress(bytes.length, bytes.length);
+  return bytes;
+}
+
+async function read(name: Encoding, readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new CtxweaveError(
+      "vocabulary_not_loaded",
+      `the vocabulary \`${name}\` could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass \`source\`, the bytes or address of \`ctxweave/vocab/${name}.bin\``,
+      { tokenizer: name, reason: "not_readable", url: file.href },
+      { cause },
+    );
+  }
+}
+
+async function get(name: Encoding, source: string | URL | Request): Promise<Response> {
+  try {
+    return await fetch(source);
+  } catch (cause) {
+    const url = source instanceof Request ? source.url : String(source);
+    throw notFetched(name, url, cause);
+  }
+}
+
+async function body(name: Encoding, response: Response, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
+  const { url, status } = response;
+  if (!response.ok) {
+    throw new CtxweaveError(
+      "vocabulary_not_loaded",
+      `the server answered ${status} to the request for the vocabulary \`${name}\` at \`${url}\`; copy \`${name}.bin\` of the package there, or pass its address as \`source\``,
+      { tokenizer: name, reason: "http_status", status, url },
+    );
+  }
+  const bytes = await streamed(name, response, progress);
+  if (looksLikeHtml(bytes)) {
+    throw new CtxweaveError(
+      "invalid_vocabulary",
+      `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${name}.bin\` as \`source\``,
+      { tokenizer: name, reason: "html", url },
+    );
+  }
+  return bytes;
+}
+
+async function streamed(name: Encoding, response: Response, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
+  const total = totalOf(response);
+  const chunks: Uint8Array[] = [];
+  let loaded = 0;
+  const reader = response.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw notFetched(name, response.url, cause);
+    });
+    if (done) break;
+    chunks.push(value);
+    loaded += value.length;
+    // A total that does not hold is none.
+    progress(loaded, total !== undefined && loaded <= total ? total : undefined);
+  }
+  const bytes = new Uint8Array(loaded);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  if (loaded !== total) progress(loaded, loaded);
+  return bytes;
+}
+
+/** The length that the server states, unless it is that of the compressed file. */
+function totalOf({ headers }: Response): number | undefined {
+  const encoding = headers.get("content-encoding") ?? "identity";
+  const length = Number(headers.get("content-length") ?? Number.NaN);
+  return encoding === "identity" && Number.isInteger(length) ? length : undefined;
+}
+
+function notFetched(name: Encoding, url: string, cause: unknown): CtxweaveError {
+  return new CtxweaveError(
+    "vocabulary_not_loaded",
+    `the vocabulary \`${name}\` could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass the address of \`${name}.bin\` or its bytes as \`source\``,
+    { tokenizer: name, reason: "not_fetched", url },
+    { cause },
+  );
+}
