@@ -149,15 +149,21 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 function compare(rounds, files) {
   for (const encoding of encodings) {
     console.log(`\n## ${encoding}\n`);
-    console.log("| text | counter | load ms | ready ms | cold MB/s | warm MB/s | tokens |\n|---|---|--:|--:|--:|--:|--:|");
+    console.log(
+      "| text | counter | load ms | ready ms | cold MB/s | warm MB/s | tokens |\n|---|---|--:|--:|--:|--:|--:|",
+    );
     for (const file of files) {
       const results = new Map();
       for (let round = 0; round < rounds; round += 1) {
         for (const name of Object.keys(counters)) {
-          const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--measure", name, encoding, file], {
-            encoding: "utf8",
-            timeout: 300_000,
-          });
+          const child = spawnSync(
+            process.execPath,
+            [fileURLToPath(import.meta.url), "--measure", name, encoding, file],
+            {
+              encoding: "utf8",
+              timeout: 300_000,
+            },
+          );
           if (child.status === 0) results.set(name, [...(results.get(name) ?? []), JSON.parse(child.stdout)]);
           else if (round === 0) console.error(`${name}: ${child.stderr.trim().split("\n").at(-1) || "took too long"}`);
         }
@@ -180,7 +186,9 @@ function compare(rounds, files) {
       const peers = rows.filter((row) => row.name !== "ctxweave");
       if (ours && peers.length) {
         const ratio = (key) => (ours[key] / Math.max(...peers.map((row) => row[key]))).toFixed(1);
-        console.log(`| ${basename(file, ".txt")} | *times the fastest other* | | | ${ratio("cold")} | ${ratio("warm")} | |`);
+        console.log(
+          `| ${basename(file, ".txt")} | *times the fastest other* | | | ${ratio("cold")} | ${ratio("warm")} | |`,
+        );
       }
     }
   }

@@ -135,7 +135,11 @@ pub(super) struct OwnCounter {
 impl OwnCounter {
     /// The counter in a request's `tokenizer`, where that is an object with a function `count`.
     pub(super) fn of(request: &JsValue) -> Option<Rc<Self>> {
-        let object = Reflect::get(request, &"tokenizer".into()).ok()?;
+        // Asked of anything but an object, `Reflect` throws, and what is thrown across the boundary is never given back.
+        if !request.is_object() {
+            return None;
+        }
+        let object = Reflect::get(request, &"tokenizer".into()).ok().filter(JsValue::is_object)?;
         let count = Reflect::get(&object, &"count".into()).ok()?.dyn_into().ok()?;
         let name = Reflect::get(&object, &"name".into()).ok().and_then(|name| name.as_string());
         let name = name.unwrap_or_else(|| "own".to_owned());

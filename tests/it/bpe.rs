@@ -113,8 +113,19 @@ static PAIRS: LazyLock<Vec<Pair>> =
 static REAL: LazyLock<String> = LazyLock::new(|| {
     let mut text = String::from(include_str!("bpe/languages.txt"));
     gather(Path::new(env!("CARGO_MANIFEST_DIR")), &mut text);
+    text.truncate(floor(&text, 1_500_000));
     text
 });
+
+/// More real text, from the folder that `CTXWEAVE_TEXTS` names.
+#[expect(clippy::disallowed_methods, reason = "the folder comes from the command line")]
+fn more_real_text() -> String {
+    let mut text = String::new();
+    if let Some(folder) = std::env::var_os("CTXWEAVE_TEXTS") {
+        gather(Path::new(&folder), &mut text);
+    }
+    text
+}
 
 #[expect(clippy::disallowed_methods, reason = "a test may read the files of the repository")]
 fn gather(folder: &Path, text: &mut String) {
@@ -158,42 +169,22 @@ fn compare_random(seed: u64, texts: usize) -> (usize, usize) {
     (count, bytes)
 }
 
+/// A bounded comparison, or one as long as you like: `CTXWEAVE_FUZZ_SECONDS=600 cargo test --release --test it --
+/// --nocapture random_texts`. `CTXWEAVE_FUZZ_SEED` begins elsewhere; a failure prints the text.
 #[test]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it may run for a given time")]
 fn random_texts_of_every_kind_have_the_pieces_tokens_and_counts_of_tiktoken() {
-    compare_random(1, 1_500);
-}
-
-/// The long comparison: `CTXWEAVE_FUZZ_SECONDS=600 cargo test --release --test it -- --ignored the_long_comparison`.
-/// `CTXWEAVE_FUZZ_SEED` begins elsewhere; a failure prints the text.
-#[test]
-#[ignore = "runs as long as CTXWEAVE_FUZZ_SECONDS says"]
-#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it runs for a given time")]
-fn the_long_comparison() {
-    let seconds = setting("CTXWEAVE_FUZZ_SECONDS").unwrap_or(60);
-    let mut seed = setting("CTXWEAVE_FUZZ_SEED").unwrap_or(1_000);
+    let mut seed = setting("CTXWEAVE_FUZZ_SEED").unwrap_or(1);
+    let seconds = setting("CTXWEAVE_FUZZ_SECONDS").unwrap_or(0);
     let start = std::time::Instant::now();
-    let (mut count, mut bytes) = (0, 0);
+    let (mut count, mut bytes) = compare_random(seed, 1_500);
     while start.elapsed().as_secs() < seconds {
+        seed += 1;
         let done = compare_random(seed, 500);
         (count, bytes) = (count + done.0, bytes + done.1);
-        seed += 1;
     }
+    assert!(count >= 20_000, "only {count} texts were compared");
     println!("{count} texts, {bytes} bytes, seeds up to {seed}: no difference");
-}
-
-/// More real text, from any folder: `CTXWEAVE_TEXTS=/some/folder cargo test --release --test it -- --ignored more_real_text`.
-#[test]
-#[ignore = "reads the folder that CTXWEAVE_TEXTS names"]
-#[expect(clippy::disallowed_methods, reason = "the folder comes from the command line")]
-fn more_real_text() {
-    let mut text = String::new();
-    gather(Path::new(&std::env::var("CTXWEAVE_TEXTS").unwrap_or_default()), &mut text);
-    for pair in PAIRS.iter() {
-        for chunk in chunks(&text, 50_000) {
-            pair.check(chunk);
-        }
-    }
-    println!("{} bytes: no difference", text.len());
 }
 
 /// Cuts a text about every `size` bytes.
@@ -215,7 +206,10 @@ fn chunks(text: &str, size: usize) -> Vec<&str> {
 #[test]
 fn real_text_has_the_pieces_tokens_and_counts_of_tiktoken() {
     for pair in PAIRS.iter() {
-        for chunk in chunks(&REAL[..floor(&REAL, 1_500_000)], 20_000) {
+        for chunk in chunks(&REAL, 20_000) {
+            pair.check(chunk);
+        }
+        for chunk in chunks(&more_real_text(), 50_000) {
             pair.check(chunk);
         }
     }

@@ -12,7 +12,9 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     args.end()?;
     setup::all(project)?;
     build::package(project, &project.path("wasm-pack.toml"))?;
-    let benches = files(&project.path("benches"))?;
+    let mut benches = files(&project.path("benches"))?;
+    // The peers that a bench installs beside itself have benches of their own.
+    benches.retain(|path| !path.components().any(|part| part.as_os_str() == "node_modules"));
     let with = |extension: &str| {
         benches.iter().filter(|path| path.extension().is_some_and(|e| e == extension)).collect::<Vec<_>>()
     };
