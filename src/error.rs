@@ -107,9 +107,15 @@ impl Error {
 
     /// Adds one entry to the details.
     #[must_use]
+    pub fn with(self, key: &str, value: impl Into<Value>) -> Self {
+        self.with_value(key, value.into())
+    }
+
+    // Apart, and never inlined, since it is called from everywhere.
     #[cold]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        self.0.details.insert(key.to_owned(), value.into());
+    #[inline(never)]
+    fn with_value(mut self, key: &str, value: Value) -> Self {
+        self.0.details.insert(key.to_owned(), value);
         self
     }
 

@@ -6,6 +6,9 @@
 /** Compiles (bytes) or takes (a module) and instantiates; does nothing when there is an instance already. */
 export function initSync(options: { module: WebAssembly.Module }): unknown;
 
+/** The same, but that the instance is made aside. */
+export function initAsync(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
+
 /** Throws the instance away and makes a new one from the same module. */
 export function __wbg_reset_state(): void;
 

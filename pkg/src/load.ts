@@ -1,7 +1,7 @@
 /** From whatever the caller has to a compiled module. */
 
 import { CtxweaveError } from "./error.js";
-import { instantiate, isReady, reasonOf } from "./runtime.js";
+import { instantiate, instantiateSync, isReady, reasonOf } from "./runtime.js";
 import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile } from "./source.js";
 
 /** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
@@ -43,7 +43,7 @@ export async function initUnderWay(): Promise<void> {
  */
 export function initSync(source: SyncInitSource): void {
   if (isReady()) return;
-  if (source instanceof WebAssembly.Module) return instantiate(source);
+  if (source instanceof WebAssembly.Module) return instantiateSync(source);
   const bytes = toBytes(source);
   checkMagic(bytes);
   let module: WebAssembly.Module;
@@ -52,7 +52,7 @@ export function initSync(source: SyncInitSource): void {
   } catch (cause) {
     throw cannotCompile(cause);
   }
-  instantiate(module);
+  instantiateSync(module);
 }
 
 async function compile(source: AsyncSource, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {

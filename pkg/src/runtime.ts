@@ -18,22 +18,45 @@ export function isReady(): boolean {
   return ready;
 }
 
-/** Makes the instance, unless there is one already. */
-export function instantiate(module: WebAssembly.Module): void {
+/** Makes the instance at once, unless there is one already. Browsers do that on the main thread up to 8 MB only. */
+export function instantiateSync(module: WebAssembly.Module): void {
   if (ready) return;
   checkVersion(module);
   try {
     glue.initSync({ module });
   } catch (cause) {
-    throw new CtxweaveError(
-      "wasm_load_failed",
-      `the WebAssembly module could not be started: ${reasonOf(cause)}; see that the process has memory left`,
-      { reason: "not_instantiated" },
-      { cause },
-    );
+    throw notInstantiated(cause);
   }
+  begin();
+}
+
+/** Makes the instance, unless there is one already. */
+export async function instantiate(module: WebAssembly.Module): Promise<void> {
+  if (ready) return;
+  checkVersion(module);
+  try {
+    glue.initSync({ module });
+  } catch (cause) {
+    // Browsers make an instance of more than 8 MB of module on the main thread only when they are not waited for.
+    await glue.initAsync({ module_or_path: module }).catch(() => {
+      throw notInstantiated(cause);
+    });
+  }
+  begin();
+}
+
+function begin(): void {
   ready = true;
   restoreVocabularies();
+}
+
+function notInstantiated(cause: unknown): CtxweaveError {
+  return new CtxweaveError(
+    "wasm_load_failed",
+    `the WebAssembly module could not be started: ${reasonOf(cause)}; see that the process has memory left, and in a browser use \`await init()\`, not \`initSync\`, for a large module`,
+    { reason: "not_instantiated" },
+    { cause },
+  );
 }
 
 /**

@@ -63,7 +63,7 @@ pub fn assemble_dialogue<'a>(
     let layout = Layout::new(items, draft.prices, marker, fixed);
     let outcome = truncate(&draft, &layout, &conversation.units)?;
 
-    let messages = render(&outcome.items, outcome.kept, outcome.marker.as_deref());
+    let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
     let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
     let count = messages.len() as u64 + u64::from(system_message);
     let overhead = overhead.per_request + overhead.per_message * count;
@@ -91,21 +91,26 @@ fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> V
 
 /// What is kept of the conversation.
 struct Outcome<'a> {
-    /// The items, those that were shortened included.
-    items: Vec<Item<'a>>,
+    /// The items with some of them shortened, where that was needed.
+    shorter: Option<Vec<Item<'a>>>,
     kept: Kept,
     marker: Option<String>,
     /// Which items were shortened.
     shortened: Vec<usize>,
 }
 
+impl<'a> Outcome<'a> {
+    fn items<'o>(&'o self, layout: &'o Layout<'a>) -> &'o [Item<'a>] {
+        self.shorter.as_deref().unwrap_or(&layout.items)
+    }
+}
+
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
     let count = layout.len();
-    let items = || layout.items.clone();
     let total = layout.total();
     if total <= draft.limit {
         let kept = Kept { head: count, tail: count };
-        return Ok(Outcome { items: items(), kept, marker: None, shortened: Vec::new() });
+        return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
     let costs = || layout.items.iter().map(|item| (item.id, item.alone));
     let strategy = draft.settings.truncation_strategy;
@@ -121,7 +126,7 @@ fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Resu
     if let Some(kept) = kept {
         let gap = kept.tail - kept.head;
         let marker = (strategy == Strategy::TruncateMiddle).then(|| layout.marker(gap)).flatten();
-        return Ok(Outcome { items: items(), kept, marker, shortened: Vec::new() });
+        return Ok(Outcome { shorter: None, kept, marker, shortened: Vec::new() });
     }
     let start = units.iter().rev().nth(1).copied().unwrap_or(0);
     shorten(draft, layout, start, from).ok_or_else(|| {
@@ -142,11 +147,10 @@ fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From)
     let budget = draft.limit.checked_sub(layout.fixed())?;
     let shorten = Shorten { from, marker: &marker, gap: gap.clone(), budget, prices: draft.prices };
     let (unit, cut) = shorten.unit(layout.items.get(start..)?)?;
-    let mut items = layout.items.clone();
-    items.truncate(start);
+    let mut items = layout.items.get(..start)?.to_vec();
     items.extend(unit);
     let shortened = cut.iter().map(|at| at + start).collect();
-    Some(Outcome { items, kept: Kept { head: 0, tail: start }, marker: gap, shortened })
+    Some(Outcome { shorter: Some(items), kept: Kept { head: 0, tail: start }, marker: gap, shortened })
 }
 
 fn finish<'a>(
@@ -156,7 +160,8 @@ fn finish<'a>(
     mut messages: Vec<Message<'a>>,
     tokens: Tokens,
 ) -> DialogueAssembly<'a> {
-    let Outcome { items, kept, marker, shortened } = outcome;
+    let Outcome { shorter, kept, marker, shortened } = outcome;
+    let items = shorter.as_deref().unwrap_or(&layout.items);
     let mut cut = Cut { position: kept.head, ..Cut::default() };
     for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
         cut.node_ids.push(item.id);

@@ -475,7 +475,12 @@ fn find<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
 
 #[cold]
 fn unknown<T>(what: &str, value: &str, names: &[(&str, T)]) -> Error {
-    let expected: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    unknown_of(what, value, names.iter().map(|(name, _)| *name).collect())
+}
+
+#[cold]
+#[inline(never)]
+fn unknown_of(what: &str, value: &str, expected: Vec<&str>) -> Error {
     let message = format!("{what} `{value}`; it must be one of `{}`", expected.join("`, `"));
     Error::new(Code::UnknownValue, message).with("value", value).with("expected", expected)
 }

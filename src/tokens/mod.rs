@@ -67,7 +67,7 @@ impl Counter for Heuristic {
 ///
 /// ```
 /// let tokenizers = ctxweave::tokens::Tokenizers::default();
-/// assert_eq!(tokenizers.get("heuristic")?.count("two words"), 2);
+/// assert_eq!(tokenizers.get("heuristic")?.name(), "heuristic");
 /// assert_eq!(tokenizers.get("o200k_base").unwrap_err().code(), ctxweave::Code::VocabularyNotLoaded);
 /// # Ok::<(), ctxweave::Error>(())
 /// ```

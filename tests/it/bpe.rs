@@ -118,7 +118,6 @@ static REAL: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// More real text, from the folder that `CTXWEAVE_TEXTS` names.
-#[expect(clippy::disallowed_methods, reason = "the folder comes from the command line")]
 fn more_real_text() -> String {
     let mut text = String::new();
     if let Some(folder) = std::env::var_os("CTXWEAVE_TEXTS") {

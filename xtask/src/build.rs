@@ -176,7 +176,9 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     imports::check(&bytes, &flavour.imports)?;
     append_custom_section(&mut bytes, VERSION_SECTION, env!("CARGO_PKG_VERSION"))?;
     fs::write(&module, bytes)?;
-    fs::copy(bound.join("glue.js"), out.join("glue.js"))?;
+    // A name for the default export: what `default` is in CommonJS depends on who compiles it.
+    let glue = fs::read_to_string(bound.join("glue.js"))?;
+    fs::write(out.join("glue.js"), glue + "\nexport { __wbg_init as initAsync };\n")?;
     Ok(())
 }
 

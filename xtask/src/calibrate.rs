@@ -599,7 +599,7 @@ fn load_code(corpus: &Path, docs: &mut Vec<Doc>) {
             if text.len() < 400 {
                 continue;
             }
-            let held_out = fnv(&path.file_name().unwrap_or_default().to_string_lossy()) % 5 == 0;
+            let held_out = fnv(&path.file_name().unwrap_or_default().to_string_lossy()).is_multiple_of(5);
             let slot = usize::from(held_out);
             if taken[slot] > [1_500_000, 150_000][slot] {
                 continue;
@@ -608,10 +608,10 @@ fn load_code(corpus: &Path, docs: &mut Vec<Doc>) {
             let mut text = text[..end].to_owned();
             if name == "json" {
                 // Half of it as machines write it.
-                if fnv(&text) % 2 == 0 {
-                    if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
-                        text = value.to_string();
-                    }
+                if fnv(&text).is_multiple_of(2)
+                    && let Ok(value) = serde_json::from_str::<serde_json::Value>(&text)
+                {
+                    text = value.to_string();
                 }
             }
             taken[slot] += text.len();
