@@ -19,5 +19,6 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;
