@@ -3,6 +3,7 @@
 pub mod bpe;
 pub mod chat;
 pub mod heuristic;
+mod heuristic_ranges;
 mod heuristic_table;
 pub mod models;
 #[cfg(feature = "tiktoken")]
