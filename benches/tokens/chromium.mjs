@@ -66,7 +66,14 @@ export async function start() {
 
   /** The module of a counter with all that it imports in one file, as bundlers make it. */
   async function bundle(name, counter, encoding) {
-    const options = { bundle: true, format: "esm", platform: "browser", minify: true, charset: "utf8", logLevel: "warning" };
+    const options = {
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      minify: true,
+      charset: "utf8",
+      logLevel: "warning",
+    };
     const contents = counters[counter](encoding, "chromium");
     await build({ ...options, stdin: { contents, resolveDir: here }, outfile: join(folder, name, "counter.js") });
     for (const asset of assets[counter]?.(encoding) ?? []) {
