@@ -5,8 +5,10 @@
 //! its steps.
 
 mod assemble;
+pub mod aware;
 mod buffer;
 mod content;
+mod created;
 mod dialogue;
 mod fit;
 mod layout;
@@ -24,10 +26,11 @@ mod tree;
 mod truncate;
 pub mod wire;
 
+pub use aware::LoomAware;
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use report::{Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
+pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

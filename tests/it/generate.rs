@@ -151,15 +151,7 @@ struct Grower {
 impl Grower {
     fn node(&mut self, author: Author, content: Vec<Block>, mark: u8) -> String {
         let id = format!("n{}", self.nodes.len());
-        self.nodes.push(Node {
-            id: id.clone(),
-            content,
-            author,
-            created_at: None,
-            edited_from: None,
-            excluded: mark == 1,
-            pruned: mark == 2,
-        });
+        self.nodes.push(Node { excluded: mark == 1, pruned: mark == 2, ..Node::new(id.as_str(), author, content) });
         id
     }
 

@@ -22,11 +22,15 @@ export type DiagnosticCode =
   | "annotation_not_found"
   | "edge_missing_on_path"
   | "empty_path"
+  | "local_id_not_unique"
   | "lone_surrogate_replaced"
+  | "loom_aware_left_out"
   | "media_missing"
+  | "memory_left_out"
   | "no_messages"
   | "non_text_left_out"
   | "start_on_user_unmet"
+  | "timestamp_unreadable"
   | "tool_pair_broken"
   | "versions_not_linked";
 
@@ -43,6 +47,7 @@ export type ErrorCode =
   | "invalid_input"
   | "invalid_vocabulary"
   | "limit_exceeded"
+  | "loom_context_too_long"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
