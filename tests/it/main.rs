@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
 mod bpe;
 mod buffer;
 mod dialogue;
