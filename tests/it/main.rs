@@ -20,5 +20,6 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;
