@@ -3,6 +3,7 @@
 mod collect;
 pub mod error;
 mod json;
+mod jsonl;
 pub mod limits;
 pub mod loom;
 pub mod prompt;
