@@ -22,3 +22,4 @@ mod recount;
 mod selection;
 mod tidy;
 mod tokens;
+mod workspace;
