@@ -23,3 +23,4 @@ mod selection;
 mod shapes;
 mod tidy;
 mod tokens;
+mod workspace;

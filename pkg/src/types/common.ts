@@ -22,12 +22,20 @@ export type DiagnosticCode =
   | "annotation_not_found"
   | "edge_missing_on_path"
   | "empty_path"
+  | "file_unreadable"
+  | "glued_records"
+  | "invalid_utf8"
   | "lone_surrogate_replaced"
+  | "malformed_line"
   | "media_missing"
   | "no_messages"
   | "non_text_left_out"
   | "start_on_user_unmet"
+  | "taste_missing"
+  | "taste_not_declared"
+  | "taste_refused"
   | "tool_pair_broken"
+  | "torn_line"
   | "versions_not_linked";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
