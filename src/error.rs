@@ -81,13 +81,22 @@ codes! {
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
         LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
+        FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
+        GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
+        TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
+        TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
+        TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

@@ -25,13 +25,22 @@ export type DiagnosticCode =
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
   | "loom_aware_left_out"
+  | "file_unreadable"
+  | "glued_records"
+  | "invalid_utf8"
+  | "lone_surrogate_replaced"
+  | "malformed_line"
   | "media_missing"
   | "memory_left_out"
   | "no_messages"
   | "non_text_left_out"
   | "start_on_user_unmet"
   | "timestamp_unreadable"
+  | "taste_missing"
+  | "taste_not_declared"
+  | "taste_refused"
   | "tool_pair_broken"
+  | "torn_line"
   | "versions_not_linked";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
