@@ -1,5 +1,6 @@
 //! Messages and their parts: what an assembly gives, whatever provider it is for.
 
+pub mod bodies;
 mod message;
 mod price;
 

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod bodies;
 mod bpe;
 mod buffer;
 mod dialogue;
