@@ -12,6 +12,7 @@
 mod bodies;
 mod bpe;
 mod buffer;
+mod calls;
 mod dialogue;
 mod estimator;
 mod generate;
@@ -20,5 +21,6 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;
