@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
 /// Everything but the tree.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub struct Options {
     pub media: BTreeMap<String, Media>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
+    /// The fingerprint of the assembly before this one; with it the report says what is the same.
+    pub previous: Option<Fingerprint>,
     /// Bounds on the input.
     pub limits: Limits,
 }
@@ -68,6 +70,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: BTreeMap::new(),
             working_buffer: String::new(),
+            previous: None,
             limits: Limits::default(),
         }
     }
