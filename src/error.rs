@@ -49,11 +49,20 @@ macro_rules! codes {
 codes! {
     /// What kind of error it is. The names are stable: programs may compare them.
     Code {
+        AmbiguousCommit = "ambiguous_commit", "A principal made several commits at one moment, and none of them led to the others. `details`: `principal`, `candidates`.";
         AmbiguousPath = "ambiguous_path", "A node has several incoming continuation edges and `choices` names none of them. `details`: `nodeId`, `candidates`.";
+        AmbiguousRef = "ambiguous_ref", "A short artifact ref stands for several artifacts. `details`: `artifactRef`, `candidates`.";
+        ArtifactNotFound = "artifact_not_found", "No commit has an artifact that a short ref stands for. `details`: `artifactRef`.";
+        BlobMismatch = "blob_mismatch", "A blob is not the one that its ref names: it was damaged, or it is another one. `details`: `commitId`, `artifactRef`, `actualRef`.";
+        BlobMissing = "blob_missing", "A blob that a plan lists was not given, or could not be fetched. `details`: `commitId`, `artifactRef`.";
+        ChainCycle = "chain_cycle", "The chain of a commit comes back to a commit that is on it already. `details`: `commitId`, `artifactRef`.";
+        CommitNotFound = "commit_not_found", "A commit is not in the graph: the one that was asked for, or the parent of one that is. `details`: `commitId`; `childId` and `artifactRef` of the commit whose parent it is.";
         ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
         DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
         EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
+        HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
+        IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
@@ -63,9 +72,12 @@ codes! {
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
+        PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
+        StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the one to materialise. `details`: `commitId`, `stop`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
+        UnsupportedVersion = "unsupported_version", "A record is of a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason` and `url` where an asset was asked for.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`.";
     }
@@ -75,14 +87,26 @@ codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
+        CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        ForeignCommitIds = "foreign_commit_ids", "Imported records have ids of another origin, which cannot be checked against their fields.";
+        GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
+        InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
+        LeftOutOfChain = "left_out_of_chain", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; those that sort last were kept.";
+        NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

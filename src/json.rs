@@ -58,7 +58,7 @@ pub(crate) fn shape_error(path: &str, message: &str) -> Error {
     if path.is_empty() || path == "." { error } else { error.with("path", path) }
 }
 
-const TOO_DEEP: &str = "json is too deep";
+pub(crate) const TOO_DEEP: &str = "json is too deep";
 
 /// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
 fn too_deep<E: serde::de::Error>() -> E {

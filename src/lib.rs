@@ -1,8 +1,10 @@
 #![doc = include_str!("../docs/crate.md")]
 
 mod collect;
+pub mod commits;
 pub mod error;
 mod json;
+mod jsonl;
 pub mod limits;
 pub mod loom;
 pub mod prompt;

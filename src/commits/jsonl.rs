@@ -1,18 +1,15 @@
 //! Records as JSONL, one a line: export and import (SPEC §5, TRAPS "Commits and JSONL").
 //!
-//! Lines end at LF only, so that U+2028 within a string is part of it. What cannot be read is a diagnostic with its line;
-//! what follows from its absence is an error of whoever walks the chain.
+//! What cannot be read is a diagnostic with its line; what follows from its absence is an error of whoever walks the chain.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
-
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{Origin, RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::{json, limits};
+use crate::{json, jsonl, limits};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -53,7 +50,8 @@ impl CommitGraph {
     /// tags, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
     pub fn import_jsonl(&mut self, text: &[u8]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
-        let records = read_lines(text, self.limits(), &mut report.diagnostics)?;
+        limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
+        let records = read_lines(text, &mut report.diagnostics);
         self.import(records, report)
     }
 
@@ -213,53 +211,19 @@ fn merged(
 }
 
 /// The records of a JSONL text with their lines.
-fn read_lines(text: &[u8], limits: &limits::Limits, found: &mut Vec<Diagnostic>) -> Result<Vec<(u32, Record)>> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+fn read_lines(text: &[u8], found: &mut Vec<Diagnostic>) -> Vec<(u32, Record)> {
     let mut records = Vec::new();
-    let mut rest = text;
-    let mut line = 0_u32;
-    while !rest.is_empty() {
-        line = line.saturating_add(1);
-        let end = rest.iter().position(|&byte| byte == b'\n');
-        let (this, after) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or((rest, b""));
-        rest = after.get(1..).unwrap_or_default();
-        limits::check("recordBytes", this.len(), limits.record_bytes)?;
-        read_line(this, line, end.is_none(), &mut records, found);
-    }
-    Ok(records)
-}
-
-/// The records of one line: one, or none where it is blank, or several where a line end was lost.
-fn read_line(text: &[u8], line: u32, last: bool, records: &mut Vec<(u32, Record)>, found: &mut Vec<Diagnostic>) {
-    if text.trim_ascii().is_empty() {
-        return;
-    }
-    let (text, repaired) = json::repair_surrogates(text);
-    found.extend(repaired.into_iter().map(|diagnostic| Diagnostic { line: Some(line), ..diagnostic }));
-    let mut count = 0_u32;
-    for value in serde_json::Deserializer::from_slice(&text).into_iter::<&RawValue>() {
-        match value {
-            Ok(value) => {
-                count += 1;
-                match Record::read(value.get().as_bytes(), Origin::Stored) {
-                    Ok(record) => records.push((line, record)),
-                    Err(error) => {
-                        let message = format!("the line is no record of a commit and was left out: {}", error.message());
-                        found.push(finding(DiagnosticCode::InvalidRecord, Severity::Error, line, message));
-                    }
-                }
-            }
+    let mut reader = jsonl::Reader::new(text);
+    for object in reader.by_ref() {
+        // The reader says of each line which surrogates it had to replace.
+        match Record::read(&json::repair_surrogates(object.bytes).0, Origin::Stored) {
+            Ok(record) => records.push((object.line, record)),
             Err(error) => {
-                let (code, what) = match last && error.is_eof() {
-                    true => (DiagnosticCode::TornLine, "the last line was cut off and was left out"),
-                    false => (DiagnosticCode::MalformedLine, "the line, or the rest of it, is not JSON and was left out"),
-                };
-                found.push(finding(code, Severity::Error, line, what.to_owned()));
+                let message = format!("the line is no record of a commit and was left out: {}", error.message());
+                found.push(finding(DiagnosticCode::InvalidRecord, Severity::Error, object.line, message));
             }
         }
     }
-    if count > 1 {
-        let message = format!("{count} records stand on one line; all of them were read");
-        found.push(finding(DiagnosticCode::GluedRecords, Severity::Warning, line, message));
-    }
+    found.extend(reader.finish());
+    records
 }

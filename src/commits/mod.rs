@@ -1,0 +1,16 @@
+//! Commits of an agent's understanding (SPEC §5, seeds/context-commits.md).
+//!
+//! A commit's [`Record`] says which blob holds what is new since its parent. A [`CommitGraph`] holds records and answers
+//! questions about them. The blobs stay with the host, under the hash of their content.
+
+mod artifact;
+mod graph;
+mod id;
+mod jsonl;
+mod record;
+
+pub use artifact::{artifact_ref, short_ref};
+pub use graph::{CommitGraph, MetadataUpdate};
+pub use id::{ID_CONTEXT, commit_id};
+pub use jsonl::ImportReport;
+pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
