@@ -55,6 +55,7 @@ codes! {
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
         EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
+        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commit` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";

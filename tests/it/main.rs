@@ -13,6 +13,7 @@ mod bpe;
 mod buffer;
 mod dialogue;
 mod estimator;
+mod formats;
 mod generate;
 mod golden;
 mod model;

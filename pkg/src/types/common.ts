@@ -41,6 +41,7 @@ export type ErrorCode =
   | "edge_node_not_found"
   | "edge_without_source"
   | "internal_error"
+  | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
   | "invalid_input"
@@ -69,6 +70,8 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
+  /** Depth of a CBOR item of a `bureau-agent-v1` blob. Default 64. */
+  cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
 }
