@@ -11,6 +11,7 @@
 
 mod bpe;
 mod buffer;
+mod calls;
 mod dialogue;
 mod estimator;
 mod formats;
