@@ -1,3 +1,13 @@
-//! Context commits: an agent's understanding, stored, forked, resumed and materialised (SPEC §5).
+//! Commits of an agent's understanding (SPEC §5, seeds/context-commits.md).
+//!
+//! A commit's [`Record`] says which blob holds what is new since its parent. The blobs stay with the host, under the hash of
+//! their content.
 
+mod artifact;
 pub mod formats;
+mod id;
+mod record;
+
+pub use artifact::{artifact_ref, short_ref};
+pub use id::{ID_CONTEXT, commit_id};
+pub use record::{CommitType, RECORD_VERSION, Record, Trigger};

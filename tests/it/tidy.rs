@@ -35,14 +35,14 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, limits, error, collect }.
+/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, time, limits, error, collect }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 4] = [
         &["wasm"],
         &["loom", "workspace", "folders", "operators", "commits"],
         &["prompt", "tokens"],
-        &["json", "jsonl", "text", "limits", "error", "collect"],
+        &["json", "jsonl", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {
