@@ -4,13 +4,18 @@
 //! questions about them. The blobs stay with the host, under the hash of their content.
 
 mod artifact;
+pub mod formats;
 mod graph;
 mod id;
 mod jsonl;
+mod materialize;
+mod plan;
 mod record;
 
 pub use artifact::{artifact_ref, short_ref};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::ImportReport;
+pub use materialize::{Materialized, Materializer, Piece, Tier, materialize};
+pub use plan::{CrossFamily, DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, RECORD_VERSION, Record, Trigger};

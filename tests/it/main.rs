@@ -14,6 +14,7 @@ mod buffer;
 mod calls;
 mod dialogue;
 mod estimator;
+mod formats;
 mod generate;
 mod golden;
 mod model;

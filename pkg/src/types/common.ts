@@ -59,6 +59,7 @@ export type ErrorCode =
   | "head_moved"
   | "id_collision"
   | "internal_error"
+  | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
   | "invalid_input"
@@ -90,6 +91,8 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
+  /** Depth of a CBOR item of a `bureau-agent-v1` blob. Default 64. */
+  cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
   /** Commits in one graph. Default 1000000. */
