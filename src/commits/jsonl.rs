@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{Origin, RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::{json, jsonl, limits};
+use serde::Serialize;
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -115,7 +115,9 @@ impl CommitGraph {
             let Some(record) = self.find(id) else { continue };
             if record.derived_id() != *id {
                 if is_own_form(id) {
-                    let message = format!("the id `{id}` does not follow from the fields of its record; something in it was changed");
+                    let message = format!(
+                        "the id `{id}` does not follow from the fields of its record; something in it was changed"
+                    );
                     found.push(finding(DiagnosticCode::CommitIdMismatch, Severity::Warning, line, message));
                 } else {
                     foreign.push(id.as_str());
@@ -125,20 +127,29 @@ impl CommitGraph {
                 newer.push(id.as_str());
             }
             if record.time().is_none() {
-                let message = format!("`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit", record.created_at);
+                let message = format!(
+                    "`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit",
+                    record.created_at
+                );
                 found.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
             }
             if let Some(parent) = record.parent.as_deref().filter(|parent| self.find(parent).is_none()) {
-                let message = format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too");
+                let message = format!(
+                    "commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too"
+                );
                 found.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
             }
         }
         if !foreign.is_empty() {
-            let message = format!("{} not made here and cannot be checked against the fields of the record", several("id was", "ids were", &foreign));
+            let message = format!(
+                "{} not made here and cannot be checked against the fields of the record",
+                several("id was", "ids were", &foreign)
+            );
             found.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
-            let message = format!("{} of a later version: to be read, not changed", several("record is", "records are", &newer));
+            let message =
+                format!("{} of a later version: to be read, not changed", several("record is", "records are", &newer));
             found.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
@@ -204,7 +215,8 @@ fn merged(
     let conflict = there.summary != other.summary && there.summary.is_some() && other.summary.is_some()
         || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
     if conflict {
-        let message = format!("two records of `{}` have different summaries or tags; those that sort last were kept", there.id);
+        let message =
+            format!("two records of `{}` have different summaries or tags; those that sort last were kept", there.id);
         found.push(finding(DiagnosticCode::MetadataConflict, Severity::Warning, line, message));
     }
     (summary != there.summary.as_ref() || *tags != there.tags).then(|| (summary.cloned(), tags.clone()))

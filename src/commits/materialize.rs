@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
+use crate::commits::count;
 use crate::commits::formats::append::{needs_newline, torn};
 use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::graph::CommitGraph;
@@ -62,6 +63,7 @@ pub enum Piece {
 #[derive(Debug)]
 pub struct Materializer {
     plan: Plan,
+    format: Format,
     parts: Vec<Part>,
     next: usize,
     work: Work,
@@ -118,6 +120,7 @@ impl Materializer {
         Ok(Self {
             diagnostics: plan.diagnostics.clone(),
             plan,
+            format,
             parts,
             next: 0,
             work,
@@ -143,7 +146,10 @@ impl Materializer {
         let Some(part) = self.parts.get(self.next) else {
             return Error::new(Code::InvalidInput, "all blobs of the plan were given already; finish");
         };
-        let message = format!("the blob `{}` of commit `{}` was not given; fetch it and try again", part.artifact_ref, part.commit);
+        let message = format!(
+            "the blob `{}` of commit `{}` was not given; fetch it and try again",
+            part.artifact_ref, part.commit
+        );
         part.about(Error::new(Code::BlobMissing, message))
     }
 
@@ -182,8 +188,15 @@ impl Materializer {
             }
         };
         self.bytes = bytes.saturating_add(usize::from(piece == Piece::AppendAfterNewline));
-        self.message_count = self.message_count.saturating_add(part.message_count.unwrap_or_default());
-        self.token_count = self.token_count.saturating_add(part.token_count.unwrap_or_default());
+        let (messages, tokens) = match (part.message_count, part.token_count) {
+            (Some(messages), Some(tokens)) => (messages, tokens),
+            (messages, tokens) => {
+                let counted = count::of(self.format, blob);
+                (messages.unwrap_or(counted.messages), tokens.unwrap_or(counted.tokens))
+            }
+        };
+        self.message_count = self.message_count.saturating_add(messages);
+        self.token_count = self.token_count.saturating_add(tokens);
         self.next = self.next.saturating_add(1);
         Ok(piece)
     }

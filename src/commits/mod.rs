@@ -4,6 +4,8 @@
 //! questions about them. The blobs stay with the host, under the hash of their content.
 
 mod artifact;
+mod checkpoint;
+mod count;
 pub mod formats;
 mod graph;
 mod id;
@@ -11,8 +13,10 @@ mod jsonl;
 mod materialize;
 mod plan;
 mod record;
+pub mod wire;
 
 pub use artifact::{artifact_ref, short_ref};
+pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::ImportReport;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
-use crate::commits::record::{CommitType, Record};
+use crate::commits::record::{CommitType, Record, Trigger};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
 /// The format of a conversation that begins with nothing and says nothing of its format.
@@ -34,7 +34,9 @@ impl Stop {
             id if is_id(id) => Ok(Self::At(id.to_owned())),
             other => {
                 let message = format!("`stop` is `{other}`; it must be `compaction`, `root` or the id of a commit");
-                Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", vec!["compaction", "root"]))
+                Err(Error::new(Code::UnknownValue, message)
+                    .with("value", other)
+                    .with("expected", vec!["compaction", "root"]))
             }
         }
     }
@@ -207,6 +209,43 @@ impl CommitGraph {
         Ok(plan)
     }
 
+    /// A record for a snapshot of what a plan gives, which takes over where and by whom the commit was made. It has no
+    /// parent where nothing was materialised.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for a plan that stopped in the middle of a conversation; those of [`CommitGraph::plan`].
+    pub fn snapshot_of(
+        &self,
+        plan: &PlanRequest,
+        artifact_ref: &str,
+        format: &str,
+        created_at: &str,
+    ) -> Result<Record> {
+        let record = Record::new(CommitType::Snapshot, artifact_ref, format, created_at);
+        let Some(commit) = &plan.commit else { return Ok(record) };
+        let first = self.plan(plan.clone())?.steps.first().map(|step| step.id.clone()).unwrap_or_default();
+        let first = self.show(&first)?;
+        if first.parent.is_some() && first.commit_type == CommitType::Delta {
+            let message = format!(
+                "the plan begins in the middle, at `{}`, and a snapshot holds the whole conversation; stop at `compaction` or `root`",
+                first.id
+            );
+            return Err(Error::new(Code::InvalidInput, message).with("path", "plan").with("commitId", commit.as_str()));
+        }
+        let commit = self.show(commit)?.clone();
+        Ok(Record {
+            parent: Some(commit.id),
+            template: commit.template,
+            principal: commit.principal,
+            machine: commit.machine,
+            session_id: commit.session_id,
+            ticket_id: commit.ticket_id,
+            thread_id: commit.thread_id,
+            checkpoint: Some(Trigger::Explicit),
+            ..record
+        })
+    }
+
     /// The chain from a commit back to where it stops, newest first.
     fn stretch(&self, commit: &str, stop: &Stop) -> Result<Vec<&Record>> {
         let mut stretch = Vec::new();
@@ -223,7 +262,8 @@ impl CommitGraph {
             }
         }
         if let Stop::At(id) = stop {
-            let message = format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
+            let message =
+                format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
             return Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()));
         }
         Ok(stretch)

@@ -12,6 +12,8 @@
 mod bpe;
 mod buffer;
 mod calls;
+mod commits;
+mod commits_properties;
 mod dialogue;
 mod estimator;
 mod formats;
