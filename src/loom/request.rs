@@ -7,7 +7,7 @@ use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
 /// Everything but the tree.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub struct Options {
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
+    /// The fingerprint of the assembly before this one; with it the report says what is the same.
+    pub previous: Option<Fingerprint>,
     /// Bounds on the input.
     pub limits: Limits,
 }
@@ -72,6 +74,7 @@ impl Options {
             media: BTreeMap::new(),
             loom_aware: None,
             working_buffer: String::new(),
+            previous: None,
             limits: Limits::default(),
         }
     }

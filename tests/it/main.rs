@@ -10,6 +10,7 @@
 )]
 
 mod aware;
+mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
