@@ -2,6 +2,7 @@
 
 mod collect;
 pub mod error;
+pub mod folders;
 pub mod input;
 mod json;
 mod jsonl;

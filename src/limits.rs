@@ -48,6 +48,11 @@ limits! {
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    context_files, "contextFiles", 100_000, "Context files in one request.";
+    folder_depth, "folderDepth", 256, "Folders that a path goes down.";
+    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file; more of it is a diagnostic of that file.";
+    watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
+    watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the

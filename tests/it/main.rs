@@ -14,6 +14,8 @@ mod buffer;
 mod calls;
 mod dialogue;
 mod estimator;
+mod folders;
+mod folders_model;
 mod generate;
 mod golden;
 mod model;

@@ -20,23 +20,32 @@ export interface Diagnostic {
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
   | "annotation_not_found"
+  | "context_file_missing"
+  | "duplicate_file"
   | "edge_missing_on_path"
   | "empty_path"
   | "file_unreadable"
+  | "front_matter_invalid"
   | "glued_records"
   | "invalid_utf8"
+  | "legacy_context_unresolved"
   | "lone_surrogate_replaced"
   | "malformed_line"
   | "media_missing"
   | "no_messages"
   | "non_text_left_out"
+  | "not_a_context_file"
+  | "path_outside_vault"
+  | "prompt_delimiter_in_file"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
   | "taste_refused"
   | "tool_pair_broken"
   | "torn_line"
-  | "versions_not_linked";
+  | "versions_not_linked"
+  | "watch_invalid"
+  | "watch_rewritten";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
@@ -48,12 +57,15 @@ export type ErrorCode =
   | "internal_error"
   | "invalid_budget"
   | "invalid_choice"
+  | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
   | "limit_exceeded"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "path_outside_vault"
+  | "section_not_found"
   | "system_context_too_long"
   | "tokenizer_failed"
   | "unknown_value"
@@ -76,6 +88,16 @@ export interface Limits {
   contentBlocks?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Context files in one request. Default 100000. */
+  contextFiles?: number;
+  /** Folders that a path goes down. Default 256. */
+  folderDepth?: number;
+  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  frontMatterBytes?: number;
+  /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
+  watchAlternatives?: number;
+  /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
+  watchesPerFile?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */
