@@ -34,15 +34,19 @@ export type DiagnosticCode =
   | "body_reasoning_left_out"
   | "commit_cycle"
   | "commit_id_mismatch"
+  | "context_file_missing"
+  | "duplicate_file"
   | "edge_missing_on_path"
   | "empty_path"
   | "file_unreadable"
   | "foreign_commit_ids"
+  | "front_matter_invalid"
   | "glued_records"
   | "invalid_record"
   | "invalid_time"
   | "invalid_utf8"
   | "left_out_of_chain"
+  | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
   | "loom_aware_left_out"
@@ -53,7 +57,10 @@ export type DiagnosticCode =
   | "newer_version"
   | "no_messages"
   | "non_text_left_out"
+  | "not_a_context_file"
   | "parent_missing"
+  | "path_outside_vault"
+  | "prompt_delimiter_in_file"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
@@ -61,7 +68,9 @@ export type DiagnosticCode =
   | "timestamp_unreadable"
   | "tool_pair_broken"
   | "torn_line"
-  | "versions_not_linked";
+  | "versions_not_linked"
+  | "watch_invalid"
+  | "watch_rewritten";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
@@ -83,6 +92,7 @@ export type ErrorCode =
   | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
+  | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
   | "limit_exceeded"
@@ -90,7 +100,9 @@ export type ErrorCode =
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "path_outside_vault"
   | "plan_mismatch"
+  | "section_not_found"
   | "stop_not_in_chain"
   | "system_context_too_long"
   | "tokenizer_failed"
@@ -125,6 +137,16 @@ export interface Limits {
   blobBytes?: number;
   /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
   materializedBytes?: number;
+  /** Context files in one request. Default 100000. */
+  contextFiles?: number;
+  /** Folders that a path goes down. Default 256. */
+  folderDepth?: number;
+  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  frontMatterBytes?: number;
+  /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
+  watchAlternatives?: number;
+  /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
+  watchesPerFile?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */
