@@ -4,6 +4,7 @@ pub mod bpe;
 pub mod chat;
 mod choice;
 pub mod heuristic;
+mod heuristic_ranges;
 mod heuristic_table;
 pub mod models;
 #[cfg(feature = "tiktoken")]
