@@ -33,6 +33,6 @@ pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
-pub use report::{Cached, Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
+pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
