@@ -50,6 +50,7 @@ codes! {
     /// What kind of error it is. The names are stable: programs may compare them.
     Code {
         AmbiguousPath = "ambiguous_path", "A node has several incoming continuation edges and `choices` names none of them. `details`: `nodeId`, `candidates`.";
+        ContextRetrievalFailure = "context_retrieval_failure", "The memory system failed, and failed again when it was asked once more. `details`: `attempts`, `reason`.";
         ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
         DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
@@ -59,10 +60,13 @@ codes! {
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
+        InvalidXml = "invalid_xml", "The task template is not well-formed XML, holds what is refused (a DTD, an entity of its own), or its root is not a task. `details`: `reason`, `line`, `column`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
+        MissingSetting = "missing_setting", "The task has a type that has no defaults, and does not say how its context is made. `details`: `setting`, `type`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
+        RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
@@ -74,15 +78,32 @@ codes! {
 codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
+        AccumulationNotAllowed = "accumulation_not_allowed", "A task accumulates that is not sequential; it does not.";
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
+        DuplicateElement = "duplicate_element", "An element that can stand once stands twice; the first counts.";
+        DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; what they give is told apart by order only.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        ExclusiveConflict = "exclusive_conflict", "With `exclusive`, a task that inherits cannot have fresh context too.";
+        FormatWithoutAccumulation = "format_without_accumulation", "`accumulation_format` has no meaning where nothing is accumulated.";
+        InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        MisplacedElement = "misplaced_element", "An element or attribute that means something stands where it means nothing; it was kept and ignored.";
+        MissingElement = "missing_element", "A reduce task lacks `<inner_task>` or `<reduction_task>`; the defaults stand in.";
+        MissingField = "missing_field", "A `<context_management>` lacks a field that it must have; the default is used.";
+        MissingFormat = "missing_format", "`accumulate_data` is true and `accumulation_format` is not there; the default is used.";
+        NoContext = "no_context", "A task inherits nothing, accumulates nothing and gets no fresh context.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        NotesMissing = "notes_missing", "Only notes are accumulated, and a step has none; it was left out.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
+        UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is no setting; it was kept and ignored.";
+        UnknownType = "unknown_type", "A task has a type that is not known; it was kept, and has no defaults.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

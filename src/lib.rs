@@ -5,6 +5,7 @@ pub mod error;
 mod json;
 pub mod limits;
 pub mod loom;
+pub mod operators;
 pub mod prompt;
 pub mod text;
 pub mod tokens;

@@ -31,6 +31,7 @@ macro_rules! limits {
                 let mut limits = Limits::default();
                 $(if let Some(value) = self.$field { limits.$field = whole($wire, value)?; })+
                 limits.json_depth = limits.json_depth.min(JSON_DEPTH_MAX);
+                limits.xml_depth = limits.xml_depth.min(XML_DEPTH_MAX);
                 Ok(limits)
             }
         }
@@ -48,6 +49,10 @@ limits! {
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    xml_bytes, "xmlBytes", 16 * 1024 * 1024, "Bytes of one task template in XML, as UTF-8.";
+    xml_depth, "xmlDepth", 64, "Elements within elements in a task template; 100 at most.";
+    xml_elements, "xmlElements", 1_000_000, "Elements in one task template.";
+    xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
@@ -55,6 +60,12 @@ limits! {
 pub const JSON_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(JSON_DEPTH_MAX < 120);
+
+/// The highest value that `xmlDepth` can be set to. A task within a task is two elements deeper, and two levels of the JSON
+/// that a task crosses the boundary as.
+pub const XML_DEPTH_MAX: u32 = 100;
+
+const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
 
 fn whole(name: &str, value: f64) -> Result<u32> {
     if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
