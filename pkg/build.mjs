@@ -74,7 +74,7 @@ async function writeCommonJs() {
       );
     },
   };
-  const folders = flavour === "default" ? ["", "vocab/"] : [""];
+  const folders = flavour === "default" ? ["", "api/", "vocab/"] : ["", "api/"];
   const found = folders.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
   const files = found.filter((name) => name.endsWith(".js") && !onlyEsm.test(name));
   await build({

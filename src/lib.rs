@@ -8,6 +8,7 @@ pub mod loom;
 pub mod operators;
 pub mod prompt;
 pub mod text;
+pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

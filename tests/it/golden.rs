@@ -1,16 +1,18 @@
-//! The goldens, natively. The same files run in wasm (tests/wasm.rs) and through the npm package (tests/runtimes).
+//! The goldens, natively. The same files run in wasm (tests/wasm) and through the npm package (tests/runtimes).
 //!
-//! A golden is `name.json`: `{ call, request, tree?, media? }`, where `tree` names a file of examples/trees that becomes
-//! `request.tree`, and `media: true` brings examples/trees/media.json. `name.expected.json` is what
-//! `JSON.stringify(result, null, 2)` gives, or `{ error: { code, message, details } }`. To write the expected files anew,
-//! run `CTXWEAVE_BLESS=1 cargo test golden` and read the diff.
+//! A golden is `name.json`: `{ call, args }`, or `{ call, request, tree?, media? }`, where `tree` names a file of
+//! examples/trees that becomes `request.tree`, and `media: true` brings examples/trees/media.json. `steps` are the method
+//! calls on an instance of a class: see `calls`. `name.expected.json` is what `JSON.stringify(result ?? null, null, 2)`
+//! gives, or `{ error: { code, message, details } }`. To write the expected files anew, run
+//! `CTXWEAVE_BLESS=1 cargo test golden` and read the diff.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxweave::Error;
-use ctxweave::loom::wire::{assemble_buffer_json, assemble_dialogue_json};
 use serde_json::{Value, json};
+
+use crate::calls::{call, thrown};
 
 fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -34,20 +36,15 @@ fn cases(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-fn run(golden: &Value) -> Result<Vec<u8>, Error> {
-    let mut request = golden["request"].clone();
+fn run(golden: &Value) -> Result<Value, Error> {
+    let mut args = golden["args"].as_array().cloned().unwrap_or_else(|| vec![golden["request"].clone()]);
     if let Some(tree) = golden["tree"].as_str() {
-        request["tree"] = read(&root(&format!("examples/trees/{tree}.json")));
+        args[0]["tree"] = read(&root(&format!("examples/trees/{tree}.json")));
     }
     if golden["media"] == json!(true) {
-        request["media"] = read(&root("examples/trees/media.json"));
+        args[0]["media"] = read(&root("examples/trees/media.json"));
     }
-    let request = serde_json::to_vec(&request).unwrap();
-    match golden["call"].as_str().unwrap() {
-        "assembleDialogue" => assemble_dialogue_json(&request, &Default::default()),
-        "assembleBuffer" => assemble_buffer_json(&request, &Default::default()),
-        other => panic!("no call {other}"),
-    }
+    call(golden["call"].as_str().unwrap(), &args, golden["steps"].as_array().map(Vec::as_slice))
 }
 
 #[test]
@@ -58,12 +55,7 @@ fn goldens_hold() {
     let bless = std::env::var_os("CTXWEAVE_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in found {
-        let result: Value = match run(&read(&path)) {
-            Ok(result) => serde_json::from_slice(&result).unwrap(),
-            Err(error) => {
-                json!({ "error": { "code": error.code(), "message": error.message(), "details": error.details() } })
-            }
-        };
+        let result = run(&read(&path)).unwrap_or_else(|error| thrown(&error));
         let text = serde_json::to_string_pretty(&result).unwrap() + "\n";
         let expected = path.with_extension("expected.json");
         if bless {

@@ -11,6 +11,7 @@
 
 mod bpe;
 mod buffer;
+mod calls;
 mod dialogue;
 mod estimator;
 mod generate;
@@ -19,5 +20,6 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;

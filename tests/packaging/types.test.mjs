@@ -11,15 +11,10 @@ import { folder, root } from "./packed.mjs";
 const dir = folder("types");
 const { goldens, trees, media } = readGoldens();
 
-/** The types of what goes in and what comes out. */
-const types = {
-  assembleDialogue: ["DialogueRequest", "DialogueAssembly"],
-  assembleBuffer: ["BufferRequest", "BufferAssembly"],
-};
-
-const names = [...new Set(Object.values(types).flat()), "CtxweaveError", "LoomTreeData", "Media"];
-const header = `import type { ${names.join(", ")} } from "ctxweave";
-type ErrorResult = { error: Pick<CtxweaveError, "code" | "message" | "details"> };
+const header = `import * as ctxweave from "ctxweave";
+type ErrorResult = { error: Pick<ctxweave.CtxweaveError, "code" | "message" | "details"> };
+/** JSON has null for a result that is not there. */
+type Given<T> = T extends undefined | void ? null : T;
 `;
 
 /** Writes and checks a file, strictly, as a user's own code would be. */
@@ -32,25 +27,53 @@ function tsc(name, text, ...flags) {
   return { status, stdout };
 }
 
-/** A literal, in parentheses on lines of its own, so that an error is reported with the name of the golden above it. */
-const literal = (value) => JSON.stringify(value, null, 1);
+/**
+ * A value as source text on lines of its own, so that an error is reported with the name of the golden above it. Bytes
+ * and maps are written as tests/it/calls says.
+ */
+function literal(value) {
+  if (Array.isArray(value)) return `[\n${value.map(literal).join(",\n")}\n]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof (value.$text ?? value.$hex) === "string") return "new Uint8Array()";
+  if (Array.isArray(value.$map)) return `new Map(${literal(value.$map)})`;
+  return `{\n${Object.entries(value)
+    .map(([key, value]) => `${JSON.stringify(key)}: ${literal(value)}`)
+    .join(",\n")}\n}`;
+}
+
+/** A golden about malformed input has no reason to be well typed. */
+const malformed = (result) => /^(invalid|unknown)_/.test(result?.error?.code ?? "");
+
+/** That a result is of the type; of an error, that it is one. */
+const satisfies = (result, type) =>
+  `(${literal(result)}) satisfies ${result?.error?.code ? "ErrorResult" : `Given<${type}>`};`;
 
 test("every golden satisfies the types", () => {
   assert.ok(goldens.length > 0);
   const lines = [header];
   for (const [name, tree] of Object.entries(trees))
-    lines.push(`const tree_${name} = ${literal(tree)} satisfies LoomTreeData;`);
-  lines.push(`const media = ${literal(media)} satisfies Record<string, Media>;`);
-  for (const { name, call, request, tree, media: withMedia, expected } of goldens) {
+    lines.push(`const tree_${name} = ${literal(tree)} satisfies ctxweave.LoomTreeData;`);
+  lines.push(`const media = ${literal(media)} satisfies Record<string, ctxweave.Media>;`);
+  for (const { name, call, request, args = [request], steps, tree, media: withMedia, expected } of goldens) {
     const result = JSON.parse(expected);
-    const [input, output] = types[call];
+    const [first, ...others] = args.map(literal);
+    const parts = [`...${first}`, tree && `tree: tree_${tree}`, withMedia && "media"].filter(Boolean);
+    const given = [parts.length > 1 ? `{ ${parts.join(", ")} }` : first, ...others].join(", ");
     lines.push(`// golden ${name}`);
-    // A golden about a malformed request has no reason to be well typed.
-    if (!["invalid_input", "unknown_value"].includes(result.error?.code)) {
-      const parts = [`...${literal(request)}`, tree && `tree: tree_${tree}`, withMedia && "media"].filter(Boolean);
-      lines.push(`({ ${parts.join(", ")} }) satisfies ${input};`);
+    if (!steps) {
+      if (!malformed(result)) lines.push(`(): unknown => ctxweave.${call}(${given});`);
+      lines.push(satisfies(result, `ReturnType<typeof ctxweave.${call}>`));
+      continue;
     }
-    lines.push(`(${literal(result)}) satisfies ${result.error ? "ErrorResult" : output};`);
+    const failed = !Array.isArray(result);
+    if (!malformed(result)) lines.push(`(): unknown => new ctxweave.${call}(${given});`);
+    if (failed) lines.push(satisfies(result));
+    for (const [at, [method, ...args]] of failed ? [] : steps.entries()) {
+      if (!malformed(result[at])) {
+        lines.push(`(it: ctxweave.${call}): unknown => it.${method}(${args.map(literal).join(", ")});`);
+      }
+      lines.push(satisfies(result[at], `ReturnType<ctxweave.${call}["${method}"]>`));
+    }
   }
   const { status, stdout } = tsc("goldens.mts", lines.join("\n"), "--skipLibCheck");
   assert.equal(status, 0, stdout);
@@ -58,11 +81,11 @@ test("every golden satisfies the types", () => {
 
 test("what is wrong does not satisfy them", () => {
   const wrong = [
-    '({ tree: { nodes: [], edges: [] }, tip: "a" }) satisfies DialogueRequest;',
-    '({ tree: { nodes: [], edges: [] }, contextWindow: "4096" }) satisfies DialogueRequest;',
-    '({ tree: { nodes: [], edges: [], mode: "monologue" }, contextWindow: 4096 }) satisfies BufferRequest;',
+    '({ tree: { nodes: [], edges: [] }, tip: "a" }) satisfies ctxweave.DialogueRequest;',
+    '({ tree: { nodes: [], edges: [] }, contextWindow: "4096" }) satisfies ctxweave.DialogueRequest;',
+    '({ tree: { nodes: [], edges: [], mode: "monologue" }, contextWindow: 4096 }) satisfies ctxweave.BufferRequest;',
     '({ error: { code: "no_such_code", message: "", details: {} } }) satisfies ErrorResult;',
-    "({ messages: [], report: {} }) satisfies DialogueAssembly;",
+    "({ messages: [], report: {} }) satisfies ctxweave.DialogueAssembly;",
   ];
   const { stdout } = tsc("wrong.mts", `${header}\n${wrong.join("\n")}`, "--skipLibCheck");
   const found = wrong.map((line, at) => stdout.includes(`wrong.mts(${header.split("\n").length + 1 + at},`) || line);

@@ -11,7 +11,8 @@ export const countsFile = join(import.meta.dirname, "counts.json");
 export const counts = readJson(countsFile);
 
 /**
- * What the scenario needs: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`. The trees are
+ * What the scenario needs: `goldens` is a list of `{ name, call, request, tree?, media?, expected }`, or with
+ * `args` in place of the request, and `steps` where the call is a class. The trees are
  * given once and not in every golden that uses them.
  */
 export function readGoldens() {

@@ -1,16 +1,26 @@
-/** The example of README.md, to be run unchanged. */
+/** The examples of the docs, to be run unchanged. */
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 
-/** The first JavaScript block of a file, and what the text block after it says that it prints. */
-export function example(path) {
-  const text = readFileSync(join(root, path), "utf8");
-  const found =
-    /^```(?:js|javascript|ts|typescript)\n(?<code>[\s\S]*?)^```\n\s*(?:[^`\n]+\n\s*)*^```text\n(?<printed>[\s\S]*?)^```/m.exec(
-      text,
-    );
-  if (!found) throw new Error(`${path} has no JavaScript block that a text block with its output follows`);
-  return found.groups;
+const pair =
+  /^```(?:js|javascript|ts|typescript)\n(?<code>[\s\S]*?)^```\n\s*(?:(?!```)[^\n]+\n\s*){0,2}^```text\n(?<printed>[\s\S]*?)^```/gm;
+
+/**
+ * Every JavaScript block that a text block with its output follows, with at most two lines between them: a list of
+ * `{ file, name, code, printed }` of the READMEs and of all docs.
+ */
+export function examples() {
+  const docs = readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
+  return ["README.md", "pkg/README.md", ...docs].flatMap((path) => {
+    const found = [...readFileSync(join(root, path), "utf8").matchAll(pair)];
+    return found.map(({ groups }, at) => ({
+      file: `${path.replaceAll(/\W/g, "-")}-${at}`,
+      name: `example ${at + 1} of ${path}`,
+      ...groups,
+    }));
+  });
 }

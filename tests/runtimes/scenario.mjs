@@ -9,25 +9,68 @@ export async function scenario(ctxweave, { goldens, trees, media }) {
   // Concurrent and repeated calls of init are one.
   await Promise.all([ctxweave.init(), ctxweave.init()]);
   await ctxweave.init();
-  const outputs = goldens.map(({ name, call, request, tree, media: withMedia }) => {
-    const input = deepFreeze({ ...request, ...(tree && { tree: trees[tree] }), ...(withMedia && { media }) });
-    return { name, output: `${JSON.stringify(outcome(ctxweave, call, input), null, 2)}\n` };
+  const outputs = goldens.map(({ name, ...golden }) => {
+    const result = outcome(ctxweave, golden, { trees, media });
+    return { name, output: `${JSON.stringify(result ?? null, null, 2)}\n` };
   });
   return { early: early?.code, version: ctxweave.version, counts: counts(ctxweave), outputs };
 }
 
+/** What the call of a golden gives: tests/it/calls says how bytes and maps are written. */
+function outcome(ctxweave, { call, request, args = [request], steps, tree, media: withMedia }, { trees, media }) {
+  const [first, ...others] = revived(args);
+  const whole =
+    tree || withMedia ? { ...first, ...(tree && { tree: trees[tree] }), ...(withMedia && { media }) } : first;
+  const given = deepFreeze([whole, ...others]);
+  if (!steps) return tried(ctxweave, call, () => ctxweave[call](...given));
+  let instance;
+  const failed = tried(ctxweave, call, () => void (instance = new ctxweave[call](...given)));
+  if (failed) return failed;
+  const results = deepFreeze(revived(steps)).map(([method, ...args]) =>
+    tried(ctxweave, `${call}.${method}`, () => instance[method](...args)),
+  );
+  instance.free?.();
+  return results;
+}
+
 /** The result, or `{ error }` when it throws, with all that a caller can see of the error. */
-function outcome(ctxweave, call, input) {
+function tried(ctxweave, call, action) {
   let result;
   const error = thrownBy(() => {
-    result = ctxweave[call](input);
+    result = action();
   });
-  if (error === undefined) return result;
+  if (error === undefined) return written(result);
   if (!(error instanceof ctxweave.CtxweaveError && error instanceof Error && error.name === "CtxweaveError")) {
     throw new Error(`\`${call}\` threw something that is no CtxweaveError`, { cause: error });
   }
   const { code, message, details } = error;
   return { error: { code, message, details } };
+}
+
+/** An argument as it is meant. */
+function revived(value) {
+  if (Array.isArray(value)) return value.map(revived);
+  if (typeof value !== "object" || value === null) return value;
+  if (typeof value.$text === "string") return new TextEncoder().encode(value.$text);
+  if (typeof value.$hex === "string") {
+    return Uint8Array.from(value.$hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  }
+  if (Array.isArray(value.$map)) return new Map(revived(value.$map));
+  return Object.fromEntries(Object.entries(value).map(([key, value]) => [key, revived(value)]));
+}
+
+/** A result as a golden writes it. */
+function written(value) {
+  if (Array.isArray(value)) return value.map(written);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint8Array) {
+    try {
+      return { $text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value) };
+    } catch {
+      return { $hex: Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("") };
+    }
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, value]) => [key, written(value)]));
 }
 
 /** Each way of counting says the same of the same texts. */
@@ -140,8 +183,10 @@ function thrownBy(action) {
 }
 
 function deepFreeze(value) {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+  // The bytes of a typed array cannot be frozen.
+  if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !Object.isFrozen(value)) {
     Object.freeze(value);
+    if (value instanceof Map) deepFreeze([...value]);
     Object.values(value).forEach(deepFreeze);
   }
   return value;

@@ -1,0 +1,86 @@
+/** Counting tokens. */
+
+import { call, keepVocabulary } from "../runtime.js";
+import { asBytes } from "../source.js";
+import type { Encoding, Tokenizer } from "../types/common.js";
+import { checkedText, invalid } from "./checked.js";
+
+/** How to count. */
+export interface CountOptions {
+  /** Default `heuristic`. */
+  tokenizer?: Tokenizer;
+}
+
+/** How many tokens the text has. */
+export function countTokens(text: string, options?: CountOptions): number {
+  return call((raw) => raw.countTokens(checkedText(text, "text"), options));
+}
+
+/** How many tokens each of the texts has, in one crossing. */
+export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
+  return call((raw) => {
+    if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
+    return raw.countTokensBatch(
+      texts.map((text, at) => checkedText(text, `texts[${at}]`)),
+      options,
+    );
+  });
+}
+
+/** How many tokens the text has, or null when it has more than `limit`; reads no more of it than that takes. */
+export function countTokensUpTo(text: string, limit: number, options?: CountOptions): number | null {
+  const count = call((raw) => {
+    if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
+    // More than a u32 holds is more than any text has; Infinity is a way to say so.
+    return raw.countTokensUpTo(checkedText(text, "text"), Math.min(Math.floor(limit), 0xffff_ffff), options);
+  });
+  return count ?? null;
+}
+
+/** One message of a chat. */
+export interface ChatMessage {
+  role: string;
+  content: string;
+  name?: string;
+}
+
+/** How to count a chat, and what its messages cost besides their texts. */
+export interface ChatCountOptions extends CountOptions {
+  /** Tokens for each message. Default 3. */
+  perMessage?: number;
+  /** Tokens for each name. Default 1. */
+  perName?: number;
+  /** Tokens for the request. Default 3. */
+  perRequest?: number;
+}
+
+/** How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead. */
+export function countChatTokens(messages: readonly ChatMessage[], options?: ChatCountOptions): number {
+  return call((raw) => raw.countChatTokens(messages, options));
+}
+
+/** What is known of a model. */
+export interface ModelInfo {
+  /** What to give as `tokenizer`. */
+  tokenizer: "o200k_base" | "cl100k_base";
+  /** Tokens that the model can take in, its answer included. */
+  contextWindow: number;
+}
+
+/** What is known of the model of that name, a snapshot's or a fine-tuned one's too; nothing for a name that is not known. */
+export function modelInfo(name: string): ModelInfo | undefined {
+  return call((raw) => raw.modelInfo(checkedText(name, "name"))) as ModelInfo | undefined;
+}
+
+/**
+ * Loads the vocabulary of an exact tokenizer from the bytes of its asset, `ctxweave/vocab/<name>.bin`, which are checked.
+ * The modules `ctxweave/vocab/<name>` bring the bytes by themselves. Loading it again is harmless.
+ *
+ * @throws {CtxweaveError} `invalid_vocabulary` when the bytes are not that asset, or are damaged
+ */
+export function loadVocabulary(name: Encoding, asset: ArrayBuffer | ArrayBufferView): void {
+  if (typeof name !== "string") throw invalid("name", "the name of a vocabulary");
+  const bytes = asBytes(asset);
+  if (!bytes) throw invalid("asset", "the bytes of a vocabulary asset");
+  keepVocabulary(name, bytes);
+}
