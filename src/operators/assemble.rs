@@ -206,11 +206,8 @@ pub fn begin(request: &AssemblyRequest) -> Result<Begun> {
         (false, false) => return Ok(Begun::Ready(result(inherited, accumulated, None, Vec::new(), diagnostics))),
     };
     let task_text = request.task_text.as_ref().or(task.description.as_ref()).cloned().unwrap_or_default();
-    let input = ContextGenerationInput {
-        task_text,
-        inherited_context: parent.cloned(),
-        previous_outputs: accumulated.clone(),
-    };
+    let input =
+        ContextGenerationInput { task_text, inherited_context: parent.cloned(), previous_outputs: accumulated.clone() };
     let text = render(&input, &request.headings);
     let state = Pending { purpose, inherited, accumulated, diagnostics };
     Ok(Begun::Match(Box::new(Match { input, text, purpose, state })))
@@ -254,7 +251,10 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
             Format::NotesOnly => step.notes.as_ref(),
         };
         let Some(said) = said else {
-            let message = format!("the step `{}` has no notes, and only notes are accumulated; it was left out", shown(&step.step));
+            let message = format!(
+                "the step `{}` has no notes, and only notes are accumulated; it was left out",
+                shown(&step.step)
+            );
             let diagnostic = Diagnostic::new(DiagnosticCode::NotesMissing, Severity::Warning, message);
             diagnostics.push(diagnostic.at_path(format!("previousOutputs[{index}]")));
             continue;
@@ -314,14 +314,17 @@ impl Budget {
         if let Some(max) = self.max.filter(|max| tokens > *max) {
             return Err(Error::new(
                 Code::ContextTooLong,
-                format!("the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"),
+                format!(
+                    "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
+                ),
             )
             .with("limit", max)
             .with("required", tokens)
             .with("overBy", tokens.saturating_sub(max)));
         }
         if let Some(warn) = self.warn.filter(|warn| tokens > *warn) {
-            let message = format!("the context has {tokens} tokens, more than the {warn} of `warnTokens`; it is used as it is");
+            let message =
+                format!("the context has {tokens} tokens, more than the {warn} of `warnTokens`; it is used as it is");
             result.diagnostics.push(Diagnostic::new(DiagnosticCode::ContextNearLimit, Severity::Warning, message));
         }
         Ok(())

@@ -139,7 +139,7 @@ impl<'a> Parser<'a, '_> {
                         text_at.get_or_insert(place);
                     }
                 }
-                Item::Close { end, .. } => break end,
+                Item::Close { end } => break end,
                 Item::End => break tag.end,
             }
         };
@@ -395,7 +395,7 @@ impl<'a> Parser<'a, '_> {
                     at.get_or_insert(place);
                     value.push_str(&text);
                 }
-                Item::Close { end, .. } => break end,
+                Item::Close { end } => break end,
                 Item::End => break tag.end,
             }
         };
@@ -427,7 +427,7 @@ impl<'a> Parser<'a, '_> {
             match self.xml.next()? {
                 Item::Open(_) => depth = depth.saturating_add(1),
                 Item::Text { text, .. } => all.push_str(&text),
-                Item::Close { end, .. } if depth == 0 => return Ok((all, end)),
+                Item::Close { end } if depth == 0 => return Ok((all, end)),
                 Item::Close { .. } => depth = depth.saturating_sub(1),
                 Item::End => return Ok((all, 0)),
             }
@@ -437,7 +437,8 @@ impl<'a> Parser<'a, '_> {
     /// A setting written as an attribute sets nothing.
     fn setting_attributes(&mut self, tag: &Tag<'a>) {
         for attribute in tag.attributes.iter().filter(|attribute| FIELDS.contains(&attribute.name)) {
-            let message = format!("the attribute `{0}` sets nothing; write `<{0}>` in `<context_management>`", attribute.name);
+            let message =
+                format!("the attribute `{0}` sets nothing; write `<{0}>` in `<context_management>`", attribute.name);
             self.report(attribute.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
         }
     }

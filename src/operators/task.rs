@@ -107,8 +107,7 @@ pub struct Operator {
 impl Operator {
     /// An operator that says nothing, so that all its settings are the defaults.
     pub fn new(kind: Kind, role: Role) -> Self {
-        let (context_management, origins) =
-            ContextManagement::default().or(&ContextManagement::defaults(&kind, role));
+        let (context_management, origins) = ContextManagement::default().or(&ContextManagement::defaults(&kind, role));
         Self { kind, role, id: None, description: None, context_management, origins }
     }
 }

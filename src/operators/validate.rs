@@ -123,7 +123,10 @@ impl Block {
                 block,
                 DiagnosticCode::NoContext,
                 Severity::Warning,
-                format!("{} gets no context at all: it inherits none, accumulates none and gets none fresh", of(kind, role)),
+                format!(
+                    "{} gets no context at all: it inherits none, accumulates none and gets none fresh",
+                    of(kind, role)
+                ),
             );
         }
         let inherits = settings.inherit_context.filter(|inherit| *inherit != Inherit::None);

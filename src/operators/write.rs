@@ -71,15 +71,12 @@ fn edit(source: &str, site: &Site, edits: &mut Edits) {
 
 /// The settings that are in force and not written, as elements.
 fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
-    let format = match settings.accumulation() {
-        Accumulation::On(format) => Some(format.as_str()),
-        // It would mean nothing.
-        Accumulation::Off => None,
-    };
+    // Where nothing is accumulated, a format would mean nothing.
+    let format = settings.accumulation_format.filter(|_| settings.accumulation() != Accumulation::Off);
     let values = [
         settings.inherit_context.map(|value| value.as_str()),
         settings.accumulate_data.map(|value| if value { "true" } else { "false" }),
-        format,
+        format.map(|value| value.as_str()),
         settings.fresh_context.map(|value| value.as_str()),
     ];
     let fields = FIELDS.iter().zip(values).zip(present);

@@ -93,8 +93,8 @@ pub(super) struct Tag<'a> {
 pub(super) enum Item<'a> {
     /// A start tag; `<name/>` is one too, and its end follows.
     Open(Tag<'a>),
-    /// An end tag: the bytes from its `<` to after its `>`, which are none for `<name/>`.
-    Close { start: usize, end: usize },
+    /// An end tag: the byte after its `>`, or after that of `<name/>`.
+    Close { end: usize },
     /// Text, or what a reference stands for.
     Text { text: Cow<'a, str>, place: Place },
     /// The end of the text.
@@ -192,7 +192,7 @@ impl<'a> Xml<'a> {
                 Event::Start(_) | Event::Empty(_) => return self.start_tag(start, end).map(Item::Open),
                 Event::End(_) => {
                     self.open.pop();
-                    return Ok(Item::Close { start, end });
+                    return Ok(Item::Close { end });
                 }
                 Event::Text(_) => {
                     if let Some(item) = self.text(start, end)? {
@@ -214,7 +214,11 @@ impl<'a> Xml<'a> {
                     let text = self.slice(start.saturating_add(4), end.saturating_sub(2));
                     if let Some(at) = text.find("--") {
                         let at = at.saturating_add(start).saturating_add(4);
-                        return Err(self.wrong(at, "comment", "`--` cannot stand in a comment; take one of the hyphens away"));
+                        return Err(self.wrong(
+                            at,
+                            "comment",
+                            "`--` cannot stand in a comment; take one of the hyphens away",
+                        ));
                     }
                 }
                 Event::PI(_) => self.instruction(start, end)?,
@@ -230,7 +234,7 @@ impl<'a> Xml<'a> {
         let depth = self.open.len();
         loop {
             match self.next()? {
-                Item::Close { end, .. } if self.open.len() < depth => return Ok(end),
+                Item::Close { end } if self.open.len() < depth => return Ok(end),
                 Item::End => return Ok(self.source.len()),
                 _ => {}
             }
@@ -251,11 +255,16 @@ impl<'a> Xml<'a> {
 
     fn start_tag(&mut self, start: usize, end: usize) -> Result<Tag<'a>> {
         self.elements = self.elements.saturating_add(1);
-        limits::check("xmlElements", self.elements, self.limits.xml_elements).map_err(|error| self.locate(start, error))?;
+        limits::check("xmlElements", self.elements, self.limits.xml_elements)
+            .map_err(|error| self.locate(start, error))?;
         let depth = self.open.len().saturating_add(1);
         limits::check("xmlDepth", depth, self.limits.xml_depth).map_err(|error| self.locate(start, error))?;
         if self.open.is_empty() && self.seen_root {
-            return Err(self.wrong(start, "structure", "a second element stands after the root; a template has one root, `<task>`"));
+            return Err(self.wrong(
+                start,
+                "structure",
+                "a second element stands after the root; a template has one root, `<task>`",
+            ));
         }
         self.seen_root = true;
         let empty = self.slice(end.saturating_sub(2), end) == "/>";
@@ -285,15 +294,28 @@ impl<'a> Xml<'a> {
             let name = inside.get(key..key_end).unwrap_or_default();
             let offset = base.saturating_add(key);
             if key == at {
-                return Err(self.wrong(offset, "syntax", format!("white space is missing before the attribute `{}`", shown(name))));
+                return Err(self.wrong(
+                    offset,
+                    "syntax",
+                    format!("white space is missing before the attribute `{}`", shown(name)),
+                ));
             }
             if !is_name(name) {
-                return Err(self.wrong(offset, "name", format!("`{}` is not a name that an attribute can have", shown(name))));
+                return Err(self.wrong(
+                    offset,
+                    "name",
+                    format!("`{}` is not a name that an attribute can have", shown(name)),
+                ));
             }
             if !names.insert(name) {
-                return Err(self.wrong(offset, "duplicate_attribute", format!("the attribute `{}` stands twice; remove one", shown(name))));
+                return Err(self.wrong(
+                    offset,
+                    "duplicate_attribute",
+                    format!("the attribute `{}` stands twice; remove one", shown(name)),
+                ));
             }
-            limits::check("xmlAttributes", names.len(), self.limits.xml_attributes).map_err(|error| self.locate(offset, error))?;
+            limits::check("xmlAttributes", names.len(), self.limits.xml_attributes)
+                .map_err(|error| self.locate(offset, error))?;
             let place = self.places.at(offset);
             let raw = inside.get(value..value_end).unwrap_or_default();
             found.push(Attribute { name, value: self.value(raw, base.saturating_add(value))?, place });
@@ -307,7 +329,9 @@ impl<'a> Xml<'a> {
             AttrError::ExpectedEq(at) => (*at, "an attribute is written `name=\"value\"`; `=` is missing"),
             AttrError::ExpectedValue(at) => (*at, "an attribute is written `name=\"value\"`; the value is missing"),
             AttrError::UnquotedValue(at) => (*at, "the value of an attribute stands in quotes; add them"),
-            AttrError::ExpectedQuote(at, _) => (*at, "the value of an attribute ends with the quote it begins with; add it"),
+            AttrError::ExpectedQuote(at, _) => {
+                (*at, "the value of an attribute ends with the quote it begins with; add it")
+            }
             AttrError::Duplicated(at, _) => (*at, "an attribute stands twice; remove one"),
         };
         self.wrong(base.saturating_add(at), "syntax", message)
@@ -316,7 +340,11 @@ impl<'a> Xml<'a> {
     /// The value of an attribute, its references resolved and its white space made spaces.
     fn value(&self, raw: &'a str, base: usize) -> Result<Cow<'a, str>> {
         if let Some(at) = raw.find('<') {
-            return Err(self.wrong(base.saturating_add(at), "syntax", "`<` cannot stand in the value of an attribute; write `&lt;`"));
+            return Err(self.wrong(
+                base.saturating_add(at),
+                "syntax",
+                "`<` cannot stand in the value of an attribute; write `&lt;`",
+            ));
         }
         if !raw.contains(['&', '\t', '\n', '\r']) {
             return Ok(Cow::Borrowed(raw));
@@ -353,8 +381,16 @@ impl<'a> Xml<'a> {
             let ch = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).filter(|ch| is_allowed(*ch));
             return match ch {
                 Some(ch) if well_formed => Ok(ch),
-                _ if well_formed => Err(self.wrong(at, "reference", format!("`&{};` is not a character that can stand in XML", shown(name)))),
-                _ => Err(self.wrong(at, "reference", format!("`&{};` is not a character reference; write `&#123;` or `&#x7b;`", shown(name)))),
+                _ if well_formed => Err(self.wrong(
+                    at,
+                    "reference",
+                    format!("`&{};` is not a character that can stand in XML", shown(name)),
+                )),
+                _ => Err(self.wrong(
+                    at,
+                    "reference",
+                    format!("`&{};` is not a character reference; write `&#123;` or `&#x7b;`", shown(name)),
+                )),
             };
         }
         match name {
@@ -387,7 +423,11 @@ impl<'a> Xml<'a> {
 
     fn inside(&self, at: usize, what: &str) -> Result<()> {
         if self.open.is_empty() {
-            return Err(self.wrong(at, "structure", format!("{what} stands outside the root element; put it inside, or remove it")));
+            return Err(self.wrong(
+                at,
+                "structure",
+                format!("{what} stands outside the root element; put it inside, or remove it"),
+            ));
         }
         Ok(())
     }
@@ -396,7 +436,11 @@ impl<'a> Xml<'a> {
         let content = self.slice(start.saturating_add(2), end.saturating_sub(2));
         let target = content.split(is_white).next().unwrap_or_default();
         if !is_name(target) || target.eq_ignore_ascii_case("xml") {
-            return Err(self.wrong(start, "name", format!("`{}` is not a name that a processing instruction can have", shown(target))));
+            return Err(self.wrong(
+                start,
+                "name",
+                format!("`{}` is not a name that a processing instruction can have", shown(target)),
+            ));
         }
         Ok(())
     }
@@ -411,7 +455,9 @@ impl<'a> Xml<'a> {
         for (index, attribute) in attributes.iter().enumerate() {
             let value = attribute.value.as_ref();
             let fits = match attribute.name {
-                "version" => value.strip_prefix("1.").is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit())),
+                "version" => value
+                    .strip_prefix("1.")
+                    .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit())),
                 "encoding" => is_encoding(value),
                 "standalone" => matches!(value, "yes" | "no"),
                 _ => false,
@@ -425,11 +471,19 @@ impl<'a> Xml<'a> {
     }
 
     fn bad_declaration(&self, start: usize) -> Error {
-        self.wrong(start, "declaration", "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`")
+        self.wrong(
+            start,
+            "declaration",
+            "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`",
+        )
     }
 
     fn doctype(&self, start: usize) -> Error {
         self.wrong(start, "dtd", "a document type declaration is refused; remove it")
+    }
+
+    fn bang(&self, start: usize) -> Error {
+        self.wrong(start, "syntax", "`<!` begins a comment or a CDATA section, and this is neither")
     }
 
     /// What quick-xml found wrong in what begins at byte `start`.
@@ -438,22 +492,40 @@ impl<'a> Xml<'a> {
         if self.slice(start, self.source.len()).get(..9).is_some_and(|text| text.eq_ignore_ascii_case("<!DOCTYPE")) {
             return self.doctype(start);
         }
+        let begun = self.slice(start, self.source.len());
         match error {
             quick_xml::Error::Syntax(error) => match error {
-                SyntaxError::InvalidBangMarkup => self.wrong(start, "syntax", "`<!` begins a comment or a CDATA section, and this is neither"),
-                SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => self.wrong(start, "unclosed", "`<?` is never closed; add `?>`"),
+                SyntaxError::UnclosedComment if !begun.starts_with("<!--") => self.bang(start),
+                SyntaxError::UnclosedCData if !begun.starts_with("<![CDATA[") => self.bang(start),
+                SyntaxError::InvalidBangMarkup => self.bang(start),
+                SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => {
+                    self.wrong(start, "unclosed", "`<?` is never closed; add `?>`")
+                }
                 SyntaxError::UnclosedComment => self.wrong(start, "unclosed", "the comment is never closed; add `-->`"),
                 SyntaxError::UnclosedDoctype => self.doctype(start),
-                SyntaxError::UnclosedCData => self.wrong(start, "unclosed", "the CDATA section is never closed; add `]]>`"),
-                SyntaxError::UnclosedTag => self.wrong(start, "unclosed", "the tag is never closed; add `>`, or write `&lt;` for `<`"),
+                SyntaxError::UnclosedCData => {
+                    self.wrong(start, "unclosed", "the CDATA section is never closed; add `]]>`")
+                }
+                SyntaxError::UnclosedTag => {
+                    self.wrong(start, "unclosed", "the tag is never closed; add `>`, or write `&lt;` for `<`")
+                }
                 SyntaxError::UnclosedSingleQuotedAttributeValue | SyntaxError::UnclosedDoubleQuotedAttributeValue => {
-                    self.wrong(start, "unclosed", "the value of an attribute in this tag is never closed; add the quote")
+                    self.wrong(
+                        start,
+                        "unclosed",
+                        "the value of an attribute in this tag is never closed; add the quote",
+                    )
                 }
             },
             quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.wrong(
                 at,
                 "mismatched_tag",
-                format!("`</{}>` closes nothing: `<{}>` is open; write `</{}>`", shown(found), shown(expected), shown(expected)),
+                format!(
+                    "`</{}>` closes nothing: `<{}>` is open; write `</{}>`",
+                    shown(found),
+                    shown(expected),
+                    shown(expected)
+                ),
             ),
             quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
                 self.wrong(at, "mismatched_tag", format!("`</{}>` closes nothing; remove it", shown(found)))
@@ -528,13 +600,19 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
         return Err(refuse(1, 1, "the template is UTF-16"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let valid = bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
+        let valid =
+            bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
         let place = Places::new(valid).at(valid.len());
         refuse(place.line, place.column, "the template is not UTF-8")
     })?;
     let declaration = text.trim_start_matches(BOM).strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
     let said = declaration.and_then(|(inside, _)| {
-        let value = inside.split_once("encoding")?.1.trim_start_matches(is_white).strip_prefix('=')?.trim_start_matches(is_white);
+        let value = inside
+            .split_once("encoding")?
+            .1
+            .trim_start_matches(is_white)
+            .strip_prefix('=')?
+            .trim_start_matches(is_white);
         let quote = value.chars().next()?;
         value.get(1..)?.split(quote).next()
     });

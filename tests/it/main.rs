@@ -17,6 +17,7 @@ mod estimator;
 mod generate;
 mod golden;
 mod model;
+mod operators;
 mod path;
 mod recount;
 mod selection;

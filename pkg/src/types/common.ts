@@ -19,20 +19,38 @@ export interface Diagnostic {
 
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
+  | "accumulation_not_allowed"
   | "annotation_not_found"
+  | "context_near_limit"
+  | "duplicate_element"
+  | "duplicate_step_id"
   | "edge_missing_on_path"
   | "empty_path"
+  | "exclusive_conflict"
+  | "format_without_accumulation"
+  | "invalid_value"
   | "lone_surrogate_replaced"
   | "media_missing"
+  | "misplaced_element"
+  | "missing_element"
+  | "missing_field"
+  | "missing_format"
+  | "no_context"
   | "no_messages"
   | "non_text_left_out"
+  | "notes_missing"
   | "start_on_user_unmet"
+  | "text_ignored"
   | "tool_pair_broken"
+  | "type_missing"
+  | "unknown_setting"
+  | "unknown_type"
   | "versions_not_linked";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
   | "ambiguous_path"
+  | "context_retrieval_failure"
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
@@ -42,10 +60,13 @@ export type ErrorCode =
   | "invalid_choice"
   | "invalid_input"
   | "invalid_vocabulary"
+  | "invalid_xml"
   | "limit_exceeded"
+  | "missing_setting"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "run_out_of_order"
   | "system_context_too_long"
   | "tokenizer_failed"
   | "unknown_value"
@@ -68,6 +89,14 @@ export interface Limits {
   contentBlocks?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Bytes of one task template in XML, as UTF-8. Default 16777216 (16 MiB). */
+  xmlBytes?: number;
+  /** Elements within elements in a task template. Default 64, at most 100. */
+  xmlDepth?: number;
+  /** Elements in one task template. Default 1000000. */
+  xmlElements?: number;
+  /** Attributes of one element in a task template. Default 256. */
+  xmlAttributes?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */
