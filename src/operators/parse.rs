@@ -31,7 +31,7 @@ pub struct ParseOptions {
 pub struct ParsedTask {
     /// The task.
     pub task: Task,
-    /// What was found, block by block.
+    /// What was found, in the order of the template.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -121,7 +121,14 @@ struct Parser<'a, 'o> {
 
 impl<'a> Parser<'a, '_> {
     fn report(&mut self, place: Place, code: DiagnosticCode, severity: Severity, message: String) {
-        self.diagnostics.push(place.diagnostic(code, severity, message));
+        self.add(place.diagnostic(code, severity, message));
+    }
+
+    /// Adds a diagnostic at its place; what is found late, about something that began early, goes before the rest.
+    fn add(&mut self, diagnostic: Diagnostic) {
+        let place = |it: &Diagnostic| (it.line, it.column);
+        let before = self.diagnostics.iter().rposition(|it| place(it) <= place(&diagnostic));
+        self.diagnostics.insert(before.map_or(0, |at| at.saturating_add(1)), diagnostic);
     }
 
     /// Reads a task whose start tag was the last item.
@@ -333,8 +340,6 @@ impl<'a> Parser<'a, '_> {
     /// Reads a `<context_management>` and puts its settings in force.
     fn block(&mut self, tag: &Tag<'a>, operator: &mut Operator, site: usize) -> Result<()> {
         let mut block = Block { place: Some(tag.place), ..Block::default() };
-        // What is found about the block as a whole comes before what is found in it.
-        let before = self.diagnostics.len();
         self.setting_attributes(tag);
         let mut text_at = None;
         let mut last_end = tag.end;
@@ -366,8 +371,8 @@ impl<'a> Parser<'a, '_> {
         }
         let mut found = Vec::new();
         let (settings, mut origins) = block.finish(&operator.kind, operator.role, self.options, &mut found);
-        for (index, diagnostic) in found.into_iter().enumerate() {
-            self.diagnostics.insert(before.saturating_add(index), diagnostic);
+        for diagnostic in found {
+            self.add(diagnostic);
         }
         origins.kind = operator.origins.kind;
         operator.context_management = settings;
@@ -412,7 +417,7 @@ impl<'a> Parser<'a, '_> {
             }
             None => {
                 if let Err(diagnostic) = block.set(tag.name, &value, at.unwrap_or(tag.place)) {
-                    self.diagnostics.push(diagnostic);
+                    self.add(diagnostic);
                 }
             }
         }

@@ -3,9 +3,10 @@
 //! Every function has two faces: one for values that are decoded already, which the wasm boundary calls, and one from
 //! JSON text to JSON text, ending in `_json`.
 
+use std::fmt;
+
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{self, AnyJson};
@@ -20,7 +21,9 @@ use super::explain::{Explained, explain};
 use super::failure::{
     ReduceFailure, ReduceFailureInput, SequentialFailure, SequentialFailureInput, reduce_failure, sequential_failure,
 };
-use super::parse::{ParseOptions, ParsedTask, parse_bytes, parse_task};
+#[cfg(target_arch = "wasm32")]
+use super::parse::parse_task;
+use super::parse::{ParseOptions, ParsedTask, parse_bytes};
 use super::run::{Next, Record, Run, RunInput};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
 use super::task::{Kind, Operator, Role, Span, Task};
@@ -101,6 +104,7 @@ impl ParseOptionsIn {
 }
 
 /// Parses a template.
+#[cfg(target_arch = "wasm32")]
 pub(crate) fn parse(xml: &str, options: Option<ParseOptionsIn>) -> Result<ParsedTask> {
     parse_task(xml, &options.unwrap_or_default().finish()?)
 }
@@ -354,54 +358,59 @@ impl<'de> Visitor<'de> for Nested {
     }
 }
 
-macro_rules! optional {
-    ($name:ident gives $value:ty: $visitor:ident => $some:expr) => {
-        impl<'de> DeserializeSeed<'de> for $name {
-            type Value = Option<$value>;
-
-            fn deserialize<D: Deserializer<'de>>(
-                self,
-                deserializer: D,
-            ) -> std::result::Result<Option<$value>, D::Error> {
-                deserializer.deserialize_option(self)
-            }
-        }
-
-        impl<'de> Visitor<'de> for $name {
-            type Value = Option<$value>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a task or nothing")
-            }
-
-            fn visit_none<E>(self) -> std::result::Result<Option<$value>, E> {
-                Ok(None)
-            }
-
-            fn visit_unit<E>(self) -> std::result::Result<Option<$value>, E> {
-                Ok(None)
-            }
-
-            fn visit_some<D: Deserializer<'de>>(
-                self,
-                deserializer: D,
-            ) -> std::result::Result<Option<$value>, D::Error> {
-                #[expect(clippy::redundant_closure_call, reason = "the macro is given a closure")]
-                $some(self, deserializer).map(Some)
-            }
-        }
-    };
-}
-
 /// A task that may be left out.
 struct Part(Nested);
 
-optional!(Part gives Box<TaskIn>: visitor => |part: Self, deserializer| part.0.deserialize(deserializer).map(Box::new));
+impl<'de> DeserializeSeed<'de> for Part {
+    type Value = Option<Box<TaskIn>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Part {
+    type Value = Option<Box<TaskIn>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a task, an object")
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        self.0.deserialize(deserializer).map(Box::new).map(Some)
+    }
+}
 
 /// A list of tasks that may be left out.
 struct Steps(Nested);
 
-optional!(Steps gives Vec<TaskIn>: visitor => |steps: Self, deserializer: D| deserializer.deserialize_seq(List(steps.0)));
+impl<'de> DeserializeSeed<'de> for Steps {
+    type Value = Option<Vec<TaskIn>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Steps {
+    type Value = Option<Vec<TaskIn>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of tasks")
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(List(self.0)).map(Some)
+    }
+}
 
 struct List(Nested);
 
@@ -521,6 +530,17 @@ pub(crate) struct AssemblyIn {
 }
 
 impl AssemblyIn {
+    /// Whether any text of it holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+        let steps = self.previous_outputs.iter().flatten();
+        let mut steps = steps.flat_map(|it| [Some(&it.step), Some(&it.output), it.notes.as_ref()]);
+        let mut texts = [self.task_text.as_ref(), self.parent_context.as_ref()].into_iter();
+        texts.any(|text| text.is_some_and(|text| text.contains(REPLACEMENT)))
+            || steps.any(|text| text.is_some_and(|text| text.contains(REPLACEMENT)))
+    }
+
     fn finish(self) -> Result<(AssemblyRequest, Sizes)> {
         let task = self.task.ok_or_else(|| invalid("task", "is missing; give a task as `parseTask` gives it"))?;
         let request = AssemblyRequest {
@@ -649,6 +669,16 @@ pub(crate) struct AnswerIn {
     context: String,
     inherited: Option<String>,
     matches: Vec<MatchIn>,
+}
+
+impl AnswerIn {
+    /// Whether any text of it holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+        let part = self.inherited.as_ref().is_some_and(|part| part.contains(REPLACEMENT));
+        part || self.context.contains(REPLACEMENT) || self.matches.iter().any(|it| it.0.contains(REPLACEMENT))
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -95,7 +95,7 @@ pub(super) enum Item<'a> {
     Open(Tag<'a>),
     /// An end tag: the byte after its `>`, or after that of `<name/>`.
     Close { end: usize },
-    /// Text, or what a reference stands for.
+    /// Text, or what a reference stands for; its place is that of the first character that is not white space.
     Text { text: Cow<'a, str>, place: Place },
     /// The end of the text.
     End,
@@ -412,13 +412,12 @@ impl<'a> Xml<'a> {
         if let Some(at) = text.find("]]>") {
             return Err(self.wrong(start.saturating_add(at), "syntax", "`]]>` cannot stand in text; write `]]&gt;`"));
         }
+        let said = text.find(|ch| !is_white(ch)).map(|at| start.saturating_add(at));
         if self.open.is_empty() {
-            return match text.find(|ch| !is_white(ch)) {
-                Some(at) => self.inside(start.saturating_add(at), "text").map(|()| None),
-                None => Ok(None),
-            };
+            return said.map_or(Ok(None), |at| self.inside(at, "text").map(|()| None));
         }
-        Ok(Some(Item::Text { text: Cow::Borrowed(text), place: self.places.at(start) }))
+        let place = self.places.at(said.unwrap_or(start));
+        Ok(Some(Item::Text { text: Cow::Borrowed(text), place }))
     }
 
     fn inside(&self, at: usize, what: &str) -> Result<()> {
