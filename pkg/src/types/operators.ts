@@ -410,6 +410,4 @@ export type RunNext =
 
 /** What came of what came next. */
 export type RunResult =
-  | { context: string }
-  | { output: string; notes?: string }
-  | { error: { message: string; reason?: string } };
+  { context: string } | { output: string; notes?: string } | { error: { message: string; reason?: string } };
