@@ -4,4 +4,5 @@
  */
 
 export * from "./api/loom.js";
+export * from "./api/operators.js";
 export * from "./api/tokens.js";

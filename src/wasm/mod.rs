@@ -5,6 +5,7 @@
 
 mod data;
 pub mod loom;
+pub mod operators;
 mod read;
 pub mod tokens;
 

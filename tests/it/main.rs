@@ -24,6 +24,7 @@ mod formats;
 mod generate;
 mod golden;
 mod model;
+mod operators;
 mod path;
 mod recount;
 mod selection;
