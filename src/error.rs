@@ -76,6 +76,7 @@ codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
@@ -84,9 +85,11 @@ codes! {
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
+        UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

@@ -107,7 +107,16 @@ mod tests {
         assert_eq!(short_ref(&short).unwrap(), short);
         assert!(RefForm::of(&full).unwrap().names(&full) && RefForm::of(&short).unwrap().names(&full));
         assert!(!RefForm::of(&short).unwrap().names(&artifact_ref(b"other")));
-        for wrong in ["", "blake3:", "art-", "art-0123456789aB", "art-0123456789ab0", &full[7..], &full[..70], &full.to_uppercase()] {
+        for wrong in [
+            "",
+            "blake3:",
+            "art-",
+            "art-0123456789aB",
+            "art-0123456789ab0",
+            &full[7..],
+            &full[..70],
+            &full.to_uppercase(),
+        ] {
             assert_eq!(RefForm::of(wrong), None, "{wrong}");
         }
         assert_eq!(short_ref("x").unwrap_err().code(), Code::InvalidInput);

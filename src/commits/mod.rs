@@ -7,6 +7,9 @@ mod artifact;
 pub mod formats;
 mod id;
 mod record;
+mod render;
+pub mod transcript;
+pub mod translate;
 
 pub use artifact::{artifact_ref, short_ref};
 pub use id::{ID_CONTEXT, commit_id};

@@ -214,9 +214,7 @@ impl Record {
             principal: fields.text("principal")?,
             machine: fields.text("machine")?,
             session_id: fields.text("session_id")?,
-            checkpoint: checkpoint
-                .map(|name| known("checkpoint", Trigger::from_name(&name), newer))
-                .transpose()?,
+            checkpoint: checkpoint.map(|name| known("checkpoint", Trigger::from_name(&name), newer)).transpose()?,
             ticket_id: fields.text("ticket_id")?,
             thread_id: fields.text("thread_id")?,
             summary: fields.text("summary")?,
@@ -299,7 +297,10 @@ fn known<T: Named>(field: &str, name: T, newer: bool) -> Result<T> {
     match name.unknown() {
         Some(other) if !newer => {
             let message = format!("`{field}` is `{other}`; it must be one of `{}`", T::NAMES.join("`, `"));
-            Err(Error::new(Code::UnknownValue, message).with("path", field).with("value", other).with("expected", T::NAMES))
+            Err(Error::new(Code::UnknownValue, message)
+                .with("path", field)
+                .with("value", other)
+                .with("expected", T::NAMES))
         }
         _ => Ok(name),
     }

@@ -23,3 +23,4 @@ mod recount;
 mod selection;
 mod tidy;
 mod tokens;
+mod transcripts;

@@ -20,6 +20,7 @@ export interface Diagnostic {
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
   | "annotation_not_found"
+  | "broken_chain"
   | "edge_missing_on_path"
   | "empty_path"
   | "glued_records"
@@ -28,9 +29,11 @@ export type DiagnosticCode =
   | "media_missing"
   | "no_messages"
   | "non_text_left_out"
+  | "not_expressible"
   | "start_on_user_unmet"
   | "tool_pair_broken"
   | "torn_line"
+  | "unknown_record"
   | "versions_not_linked";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
