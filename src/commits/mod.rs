@@ -6,6 +6,7 @@
 mod artifact;
 pub mod formats;
 mod id;
+pub mod import;
 mod record;
 mod render;
 pub mod transcript;

@@ -5,6 +5,7 @@
 
 mod data;
 pub mod loom;
+mod read;
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;

@@ -86,6 +86,14 @@ impl Entry<'_> {
         object(&self.map, "message").and_then(|message| text(message, "id"))
     }
 
+    /// What the records of one answer have in common; its own uuid where it is a whole answer.
+    pub(crate) fn answer_id(&self) -> Option<&str> {
+        if self.kind() != "assistant" {
+            return None;
+        }
+        self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
+    }
+
     fn content(&self) -> Option<&Value> {
         object(&self.map, "message").and_then(|message| message.get("content"))
     }
@@ -236,6 +244,18 @@ impl<'a> Session<'a> {
             }
         }
         all
+    }
+
+    /// Whether a record belongs to the answer of its parent: another record of it, or the results of its calls.
+    pub(crate) fn belongs(&self, parent: usize, child: usize) -> bool {
+        let (Some(parent), Some(child)) = (self.entries.get(parent), self.entries.get(child)) else { return false };
+        if child.kind() == "assistant" {
+            return parent.kind() == "assistant"
+                && parent.message_id().is_some()
+                && parent.message_id() == child.message_id();
+        }
+        let answers = child.answers();
+        !answers.is_empty() && answers.iter().all(|id| parent.calls().any(|call| call == *id))
     }
 
     /// What the records say. Summaries are left out where the path goes `through` compactions.

@@ -357,6 +357,11 @@ pub(crate) fn follow(format: Format, bytes: &[u8], link: &mut Link) -> bool {
     format != Format::ClaudeCodeV1 || claude::end(bytes, link)
 }
 
+/// A session file of Gemini CLI as lines, whichever kind it is.
+pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>> {
+    gemini_join::to_lines(bytes)
+}
+
 fn to_lines(lines: &[Value]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for line in lines {
