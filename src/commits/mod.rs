@@ -4,12 +4,14 @@
 //! their content.
 
 mod artifact;
+pub mod conversation;
 pub mod formats;
 mod id;
 pub mod import;
 mod record;
 mod render;
 pub mod transcript;
+pub mod transcript_wire;
 pub mod translate;
 
 pub use artifact::{artifact_ref, short_ref};

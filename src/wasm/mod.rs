@@ -7,6 +7,7 @@ mod data;
 pub mod loom;
 mod read;
 pub mod tokens;
+pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 
