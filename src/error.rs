@@ -70,6 +70,7 @@ codes! {
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
+        LoomContextTooLong = "loom_context_too_long", "The operational memory and the loom block are over the limit by themselves, with the system context; they are never truncated. `details`: `limit`, `required`, `overBy`, `memory`, `loomBlock`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
@@ -88,26 +89,51 @@ codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        BodyArgumentsWrapped = "body_arguments_wrapped", "The provider takes the arguments of a tool call as a JSON object only; others were wrapped in one, under `arguments`.";
+        BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out.";
+        BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
+        BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
+        BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
+        BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
+        BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
+        BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
+        BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
+        BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
+        BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
         ForeignCommitIds = "foreign_commit_ids", "Imported records have ids of another origin, which cannot be checked against their fields.";
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
         LeftOutOfChain = "left_out_of_chain", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
         MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; those that sort last were kept.";
         NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
+        TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
+        TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
+        TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
+        UnknownFormat = "unknown_format", "A blob has a format that is not known; it was handed over as it is, with a description.";
+        UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

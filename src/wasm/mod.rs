@@ -6,7 +6,9 @@
 pub mod commits;
 mod data;
 pub mod loom;
+mod read;
 pub mod tokens;
+pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
+mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
@@ -23,5 +25,8 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;
+mod transcripts;
+mod workspace;

@@ -71,12 +71,10 @@ fn each_dependency_has_one_home() {
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
-        ("serde_path_to_error", "json"),
     ];
     for (file, source) in sources() {
         for (name, home) in homes {
-            let both = name == "serde_path_to_error" && part(&file) == "wasm";
-            assert!(!source.contains(&format!("{name}::")) || part(&file) == home || both, "{file} names {name}");
+            assert!(!source.contains(&format!("{name}::")) || part(&file) == home, "{file} names {name}");
         }
     }
 }

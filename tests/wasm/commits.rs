@@ -12,12 +12,14 @@ pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Thrown<JsV
     match name {
         "artifactRef" => Some(Ok(artifact_ref(&bytes(&args.get(0))).into())),
         "shortRef" => Some(short_ref(&text(&args.get(0))).map(JsValue::from)),
-        "CommitGraph" => Some(CommitGraph::new(&args.get(0)).map(|mut graph| {
-            each(steps, |method, args| graph_step(&mut graph, method, args))
-        })),
-        "Checkpointer" => Some(Checkpointer::new(&args.get(0)).map(|mut checkpointer| {
-            each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))
-        })),
+        "CommitGraph" => Some(
+            CommitGraph::new(&args.get(0))
+                .map(|mut graph| each(steps, |method, args| graph_step(&mut graph, method, args))),
+        ),
+        "Checkpointer" => Some(
+            Checkpointer::new(&args.get(0))
+                .map(|mut checkpointer| each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))),
+        ),
         _ => None,
     }
 }
@@ -42,9 +44,10 @@ fn bytes(value: &JsValue) -> Vec<u8> {
     if let Some(text) = value.as_string() {
         return text.into_bytes();
     }
-    value.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_else(|| {
-        String::from(JSON::stringify(value).expect("a message is JSON")).into_bytes()
-    })
+    value
+        .dyn_ref::<Uint8Array>()
+        .map(Uint8Array::to_vec)
+        .unwrap_or_else(|| String::from(JSON::stringify(value).expect("a message is JSON")).into_bytes())
 }
 
 fn graph_step(graph: &mut CommitGraph, method: &str, args: &Array) -> Thrown<JsValue> {

@@ -6,6 +6,8 @@
 mod commits;
 #[cfg(test)]
 mod loom;
+#[cfg(test)]
+mod shapes;
 
 #[cfg(test)]
 mod goldens {

@@ -125,6 +125,11 @@ export interface MaterializationRequest {
   format?: CommitFormat;
   /** What becomes of the turns of another family of formats: a narrative (default), or turns of the format asked for. */
   crossFamily?: "render" | "transcode";
+  /**
+   * Whether the kinds of the records are looked at where blobs are joined as they are, so that those that are not known,
+   * and damaged lines, are diagnostics. Default true; false is faster.
+   */
+  inspect?: boolean;
 }
 
 /** A commit of the chain, and what becomes of it. */
@@ -155,8 +160,11 @@ export interface MaterializationPlan extends MaterializationRequest {
   diagnostics: Diagnostic[];
 }
 
-/** How close a result is to what was stored: joined as it was, mapped to a newer version, narrated, or as found. */
-export type Tier = "native" | "fields" | "rendering" | "raw";
+/**
+ * How close a result is to what was stored: joined as it was, mapped to another version, written anew as turns (on demand),
+ * narrated, or as found.
+ */
+export type Tier = "native" | "fields" | "transcode" | "rendering" | "raw";
 
 /** A conversation, materialised. */
 export interface Materialized {

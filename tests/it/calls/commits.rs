@@ -13,12 +13,13 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
     match name {
         "artifactRef" => Some(Ok(json!(commits::artifact_ref(&bytes(&args[0]))))),
         "shortRef" => Some(commits::short_ref(text(&args[0])).map(Value::from)),
-        "CommitGraph" => Some(wire::new_graph(&options).map(|mut graph| {
-            each(steps, |method, args| graph_step(&mut graph, method, args))
-        })),
-        "Checkpointer" => Some(wire::new_checkpointer(&options).map(|mut checkpointer| {
-            each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))
-        })),
+        "CommitGraph" => Some(
+            wire::new_graph(&options).map(|mut graph| each(steps, |method, args| graph_step(&mut graph, method, args))),
+        ),
+        "Checkpointer" => Some(
+            wire::new_checkpointer(&options)
+                .map(|mut checkpointer| each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))),
+        ),
         _ => None,
     }
 }
@@ -90,11 +91,7 @@ fn materialize(graph: &CommitGraph, plan: &str, blobs: &Value) -> Result<Value, 
     Ok(object)
 }
 
-fn checkpointer_step(
-    checkpointer: &mut commits::Checkpointer,
-    method: &str,
-    args: &[Value],
-) -> Result<Value, Error> {
+fn checkpointer_step(checkpointer: &mut commits::Checkpointer, method: &str, args: &[Value]) -> Result<Value, Error> {
     let json = |at: usize| args.get(at).map_or(String::new(), Value::to_string);
     let message = || match &args[0] {
         Value::String(text) => text.as_bytes().to_vec(),
