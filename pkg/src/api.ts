@@ -5,3 +5,4 @@
 
 export * from "./api/loom.js";
 export * from "./api/tokens.js";
+export * from "./api/transcripts.js";

@@ -21,3 +21,7 @@ export function countTokensUpTo(text: unknown, limit: unknown, options: unknown)
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function countChatTokens(messages: unknown, options: unknown): number;
 export function modelInfo(name: string): unknown;
+export function importTranscript(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function translateTranscript(request: unknown): unknown;
+export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;

@@ -6,6 +6,8 @@
 mod loom;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod transcripts;
 
 #[cfg(test)]
 mod goldens {
@@ -53,7 +55,7 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::loom::call];
+    const AREAS: &[Area] = &[crate::loom::call, crate::transcripts::call];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;
