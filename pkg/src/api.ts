@@ -6,3 +6,4 @@
 export * from "./api/commits.js";
 export * from "./api/loom.js";
 export * from "./api/tokens.js";
+export * from "./api/transcripts.js";

@@ -6,4 +6,5 @@ export { type InitSource, initSync, type SyncInitSource } from "./load.js";
 export type * from "./types/commits.js";
 export type * from "./types/common.js";
 export type * from "./types/loom.js";
+export type * from "./types/transcripts.js";
 export { version } from "./version.js";

@@ -64,3 +64,7 @@ export class Checkpointer {
   stored(id: string): void;
   free(): void;
 }
+export function importTranscript(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function translateTranscript(request: unknown): unknown;
+export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;

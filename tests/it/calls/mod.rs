@@ -4,6 +4,7 @@
 
 mod commits;
 mod loom;
+mod transcripts;
 mod workspace;
 
 use ctxweave::Error;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [commits::call, loom::call, workspace::call];
+    let areas = [commits::call, loom::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
