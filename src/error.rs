@@ -109,6 +109,7 @@ codes! {
         BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
@@ -146,6 +147,7 @@ codes! {
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
+        NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
         NotesMissing = "notes_missing", "Only notes are accumulated, and a step has none; it was left out.";
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
@@ -159,6 +161,8 @@ codes! {
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
+        UnknownFormat = "unknown_format", "A blob has a format that is not known; it was handed over as it is, with a description.";
+        UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is no setting; it was kept and ignored.";
         UnknownType = "unknown_type", "A task has a type that is not known; it was kept, and has no defaults.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";

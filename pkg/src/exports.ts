@@ -3,7 +3,9 @@
 export * from "./api.js";
 export { CtxweaveError } from "./error.js";
 export { type InitSource, initSync, type SyncInitSource } from "./load.js";
+export type * from "./types/commits.js";
 export type * from "./types/common.js";
 export type * from "./types/loom.js";
 export type * from "./types/operators.js";
+export type * from "./types/transcripts.js";
 export { version } from "./version.js";

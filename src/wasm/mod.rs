@@ -3,11 +3,13 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+pub mod commits;
 mod data;
 pub mod loom;
 pub mod operators;
 mod read;
 pub mod tokens;
+pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 

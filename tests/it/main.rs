@@ -31,4 +31,5 @@ mod selection;
 mod shapes;
 mod tidy;
 mod tokens;
+mod transcripts;
 mod workspace;

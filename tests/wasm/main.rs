@@ -3,11 +3,15 @@
 #![cfg(target_arch = "wasm32")]
 
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod loom;
 #[cfg(test)]
 mod operators;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod transcripts;
 
 #[cfg(test)]
 mod goldens {
@@ -55,7 +59,7 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::loom::call, crate::operators::call];
+    const AREAS: &[Area] = &[crate::commits::call, crate::loom::call, crate::operators::call, crate::transcripts::call];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;

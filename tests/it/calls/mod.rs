@@ -5,6 +5,9 @@
 mod folders;
 mod loom;
 mod operators;
+mod commits;
+mod loom;
+mod transcripts;
 mod workspace;
 
 use ctxweave::Error;
@@ -13,7 +16,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [folders::call, loom::call, operators::call, workspace::call];
+    let areas = [commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
@@ -42,7 +45,6 @@ pub(crate) fn revived(value: &Value) -> Value {
 }
 
 /// Bytes as a golden writes them.
-#[expect(dead_code, reason = "for the areas that give bytes")]
 pub(crate) fn written(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "$text": text }),
