@@ -61,6 +61,7 @@ codes! {
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
+        LoomContextTooLong = "loom_context_too_long", "The operational memory and the loom block are over the limit by themselves, with the system context; they are never truncated. `details`: `limit`, `required`, `overBy`, `memory`, `loomBlock`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
@@ -80,6 +81,18 @@ codes! {
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         DuplicateFile = "duplicate_file", "Two files have the same path; the first was taken.";
+        BodyArgumentsWrapped = "body_arguments_wrapped", "The provider takes the arguments of a tool call as a JSON object only; others were wrapped in one, under `arguments`.";
+        BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out.";
+        BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
+        BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
+        BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
+        BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
+        BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
+        BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
+        BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
+        BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
+        BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
         FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
@@ -87,9 +100,12 @@ codes! {
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
         InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
         LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
+        LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
@@ -99,6 +115,7 @@ codes! {
         TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
         TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
         TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
+        TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";

@@ -11,6 +11,7 @@ pub mod loom;
 mod markdown;
 pub mod prompt;
 pub mod text;
+pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

@@ -136,7 +136,19 @@ pub(crate) struct ChainIn {
     limits: Option<LimitOverrides>,
 }
 
+/// Whether any file holds U+FFFD, which half of a surrogate pair becomes on its way in.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn hold_replacement(files: &[FileIn]) -> bool {
+    files.iter().any(|file| file.content.holds_replacement())
+}
+
 impl ChainIn {
+    /// Whether any file holds U+FFFD.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        hold_replacement(&self.files)
+    }
+
     /// The chain.
     pub(crate) fn answer(
         self,
@@ -355,6 +367,12 @@ pub(crate) struct MigrationIn {
 }
 
 impl MigrationIn {
+    /// Whether any file holds U+FFFD.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        hold_replacement(&self.files)
+    }
+
     /// The plan.
     pub(crate) fn answer(self, lone: Vec<Diagnostic>) -> Result<Migration> {
         let MigrationIn { files: given, folders, map, contexts } = self;

@@ -4,8 +4,11 @@
 //! `CtxweaveError`s of them.
 
 mod data;
+pub mod folders;
 pub mod loom;
+mod read;
 pub mod tokens;
+pub mod workspace;
 
 use wasm_bindgen::prelude::*;
 

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
+mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
@@ -22,6 +24,7 @@ mod model;
 mod path;
 mod recount;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;
 mod workspace;
