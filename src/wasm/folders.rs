@@ -98,8 +98,11 @@ pub fn bubble_js(paths: JsValue, files: JsValue, options: JsValue) -> Result<JsV
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = editContextFile)]
 pub fn edit_context_file_js(text: JsValue, edit: JsValue) -> Result<JsValue, JsValue> {
-    let content: Content = read(text)?;
-    write(read::<EditIn>(edit)?.answer(&content))
+    let content: Content = read(text.clone())?;
+    let given: EditIn = read(edit.clone())?;
+    let mut found = lone(&text, content.holds_replacement());
+    found.extend(lone(&edit, given.holds_replacement()));
+    write(given.answer(&content, &found))
 }
 
 /// Plans the migration of legacy context files; see `MigrationInput` and `Migration` in the package's types.
