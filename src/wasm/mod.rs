@@ -5,11 +5,13 @@
 
 pub mod commits;
 mod data;
+pub mod folders;
 pub mod loom;
 pub mod operators;
 mod read;
 pub mod tokens;
 pub mod transcripts;
+pub mod workspace;
 
 use wasm_bindgen::prelude::*;
 

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod commits;
 #[cfg(test)]
+mod folders;
+#[cfg(test)]
 mod loom;
 #[cfg(test)]
 mod operators;
@@ -12,6 +14,8 @@ mod operators;
 mod shapes;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod workspace;
 
 #[cfg(test)]
 mod goldens {
@@ -59,7 +63,7 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::commits::call, crate::loom::call, crate::operators::call, crate::transcripts::call];
+    const AREAS: &[Area] = &[crate::commits::call, crate::folders::call, crate::loom::call, crate::operators::call, crate::transcripts::call, crate::workspace::call];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;
