@@ -65,7 +65,7 @@ pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<V
 /// # Errors
 /// Those of [`request_body`] and of [`Request::from_json`].
 pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
-    Ok(Request::from_json(request, tokenizers)?.body()?.bytes)
+    Request::from_json(request, tokenizers)?.body_bytes()
 }
 
 impl Request {
@@ -78,6 +78,14 @@ impl Request {
         let mut body = request_body(&self.tree, &self.options, target, self.counter.as_ref())?;
         body.report.diagnostics.splice(0..0, self.diagnostics.iter().cloned());
         Ok(body)
+    }
+
+    /// The body alone.
+    ///
+    /// # Errors
+    /// As [`body`](Self::body).
+    pub fn body_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.body()?.bytes)
     }
 
     /// Reads a request from JSON text.
