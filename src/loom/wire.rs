@@ -68,6 +68,16 @@ pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<
     Request::from_json(request, tokenizers)?.body_bytes()
 }
 
+/// The body, and the report as JSON.
+///
+/// # Errors
+/// As [`request_body_json`].
+pub fn request_body_with_report_json(request: &[u8], tokenizers: &Tokenizers) -> Result<(Vec<u8>, Vec<u8>)> {
+    let request = Request::from_json(request, tokenizers)?;
+    let RequestBody { bytes, report } = request.body()?;
+    Ok((bytes, json::write(&report)?))
+}
+
 impl Request {
     /// The body that the request's target is sent, with the report.
     ///
