@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
+use crate::loom::aware;
 use crate::loom::layout::{Item, Kept, Layout, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
@@ -47,7 +48,7 @@ pub fn assemble_dialogue<'a>(
 ) -> Result<DialogueAssembly<'a>> {
     let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
     let conversation = tools::repair(tree, &mut draft.selection, &mut draft.diagnostics);
-    let items = items(&mut draft, &conversation);
+    let mut items = items(&mut draft, &conversation);
     if items.is_empty() && !draft.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
         draft.diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
@@ -59,9 +60,11 @@ pub fn assemble_dialogue<'a>(
     let fixed = system_tokens + overhead.per_request + if system_message { overhead.per_message } else { 0 };
     draft.check_system(fixed)?;
 
+    let mut units = conversation.units;
+    let added = aware::apply(&mut draft, &mut items, &mut units, fixed)?;
     let marker = draft.settings.truncation_marker.clone();
     let layout = Layout::new(items, draft.prices, marker, fixed);
-    let outcome = truncate(&draft, &layout, &conversation.units)?;
+    let outcome = truncate(&draft, &layout, &units)?;
 
     let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
     let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
@@ -73,9 +76,14 @@ pub fn assemble_dialogue<'a>(
         overhead,
         total: system_tokens + content + overhead,
         tokenizer: counter.name().to_owned(),
+        loom_aware: added.as_ref().map(|added| added.tokens(outcome.kept(&layout), &draft.prices)),
     };
     debug_assert!(tokens.total <= draft.limit, "over the limit");
-    Ok(finish(draft, &layout, outcome, messages, tokens))
+    let mut assembly = finish(draft, &layout, outcome, messages, tokens);
+    if let Some(added) = added {
+        added.report(&mut assembly.report);
+    }
+    Ok(assembly)
 }
 
 fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> Vec<Item<'a>> {
@@ -84,7 +92,7 @@ fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> V
         let id = draft.tree.at(entry.node).id.as_str();
         let parts = parts::parts(blocks, id, &draft.options.media, &mut draft.diagnostics);
         let alone = parts.iter().map(|part| draft.prices.part(part)).sum();
-        items.push(Item { entry: *entry, id, parts, alone });
+        items.push(Item { entry: *entry, id: Some(id), parts, alone, headed: None });
     }
     items
 }
@@ -103,6 +111,13 @@ impl<'a> Outcome<'a> {
     fn items<'o>(&'o self, layout: &'o Layout<'a>) -> &'o [Item<'a>] {
         self.shorter.as_deref().unwrap_or(&layout.items)
     }
+
+    /// The items that are in the result.
+    fn kept<'o>(&'o self, layout: &'o Layout<'a>) -> impl Iterator<Item = &'o Item<'a>> {
+        let items = self.items(layout);
+        let Kept { head, tail } = self.kept;
+        items.iter().take(head).chain(items.iter().skip(tail))
+    }
 }
 
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
@@ -112,7 +127,7 @@ fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Resu
         let kept = Kept { head: count, tail: count };
         return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
-    let costs = || layout.items.iter().map(|item| (item.id, item.alone));
+    let costs = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
     let strategy = draft.settings.truncation_strategy;
     let overfull = Overfull { layout, units, limit: draft.limit, settings: &draft.settings };
     let (kept, from) = match strategy {
@@ -137,20 +152,24 @@ fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Resu
 
 /// Keeps the last unit alone, with its texts cut.
 fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
-    let gap = (from == From::Middle && start > 0).then(|| layout.marker(start)).flatten();
+    let lead = layout.lead();
+    let before = start - lead;
+    let gap = (from == From::Middle && before > 0).then(|| layout.marker(before)).flatten();
     let custom = &draft.settings.truncation_marker;
     let marker = if custom == DIALOGUE_MARKER {
         TEXT_MARKER.to_owned()
     } else {
-        inline_marker(&layout.marker(start).unwrap_or_default())
+        inline_marker(&layout.marker(before).unwrap_or_default())
     };
     let budget = draft.limit.checked_sub(layout.fixed())?;
-    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), budget, prices: draft.prices };
-    let (unit, cut) = shorten.unit(layout.items.get(start..)?)?;
+    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), lead, budget, prices: draft.prices };
+    let blocks = layout.items.iter().take(lead);
+    let whole: Vec<Item<'a>> = blocks.chain(layout.items.iter().skip(start)).cloned().collect();
+    let (unit, cut) = shorten.unit(&whole)?;
     let mut items = layout.items.get(..start)?.to_vec();
-    items.extend(unit);
-    let shortened = cut.iter().map(|at| at + start).collect();
-    Some(Outcome { shorter: Some(items), kept: Kept { head: 0, tail: start }, marker: gap, shortened })
+    items.extend(unit.into_iter().skip(lead));
+    let shortened = cut.iter().map(|at| at + before).collect();
+    Some(Outcome { shorter: Some(items), kept: Kept { head: lead, tail: start }, marker: gap, shortened })
 }
 
 fn finish<'a>(
@@ -162,14 +181,14 @@ fn finish<'a>(
 ) -> DialogueAssembly<'a> {
     let Outcome { shorter, kept, marker, shortened } = outcome;
     let items = shorter.as_deref().unwrap_or(&layout.items);
-    let mut cut = Cut { position: kept.head, ..Cut::default() };
+    let mut cut = Cut { position: kept.head.saturating_sub(layout.lead()), ..Cut::default() };
     for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
-        cut.node_ids.push(item.id);
+        cut.node_ids.extend(item.id);
         cut.tokens += item.alone;
         leave_out(&mut draft.selection.rows, item.entry.row, Fate::Cut, Reason::OverLimit);
     }
     for (before, after) in shortened.iter().filter_map(|&at| layout.items.get(at).zip(items.get(at))) {
-        cut.partial_node_ids.push(before.id);
+        cut.partial_node_ids.extend(before.id);
         let left: u64 = after.parts.iter().map(|part| draft.prices.part(part)).sum();
         cut.tokens += before.alone.saturating_sub(left);
         leave_out(&mut draft.selection.rows, before.entry.row, Fate::Cut, Reason::Shortened);
@@ -183,9 +202,7 @@ fn finish<'a>(
         }
     }
     let truncated = kept.tail > kept.head || !shortened.is_empty();
-    let recent =
-        layout.len().saturating_sub(usize::try_from(draft.settings.minimum_recent_nodes).unwrap_or(usize::MAX));
-    let met = kept.tail <= recent && shortened.is_empty();
+    let met = kept.tail <= layout.recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
     if truncated
         && draft.settings.start_on == StartOn::User
         && messages.first().is_some_and(|first| first.role != Role::User)

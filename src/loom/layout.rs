@@ -11,19 +11,50 @@ use std::collections::BTreeMap;
 
 use crate::loom::parts::{self, JOIN};
 use crate::loom::select::Entry;
+use crate::loom::tree::NodeIx;
 use crate::prompt::{Message, Part, Prices, Role};
 
-/// A node of the conversation, ready to be rendered.
+/// A node of the conversation, ready to be rendered; or a block that stands before or behind all nodes and is always
+/// there.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'a> {
     pub entry: Entry,
-    pub id: &'a str,
+    /// None for a block, of whose `entry` only the role means something.
+    pub id: Option<&'a str>,
     pub parts: Vec<Part<'a>>,
     /// Tokens of the parts, as a message of their own.
     pub alone: u64,
+    /// What of the parts is a header.
+    pub headed: Option<Headed>,
+}
+
+/// A header at the beginning of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Headed {
+    /// Which part it stands in.
+    pub part: usize,
+    /// Its length in bytes, with the break behind it where a text follows.
+    pub len: usize,
 }
 
 impl Item<'_> {
+    /// A block with this text, spoken as the user.
+    pub(crate) fn block(text: String, tokens: u64) -> Self {
+        Self {
+            entry: Entry { node: NodeIx::MAX, role: Role::User, row: usize::MAX },
+            id: None,
+            parts: vec![Part::Text { text: Cow::Owned(text) }],
+            alone: tokens,
+            headed: None,
+        }
+    }
+
+    /// The header, where there is one.
+    pub(crate) fn header(&self) -> Option<&str> {
+        let Headed { part, len } = self.headed?;
+        as_text(self.parts.get(part)?)?.get(..len).map(str::trim_end)
+    }
+
     fn first_text(&self) -> Option<&str> {
         as_text(self.parts.first()?)
     }
@@ -91,7 +122,12 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    /// How many nodes the conversation has.
+    /// How many blocks stand before the nodes: none or one.
+    pub(crate) fn lead(&self) -> usize {
+        usize::from(self.items.first().is_some_and(|item| item.id.is_none()))
+    }
+
+    /// How many nodes and blocks there are.
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
@@ -99,6 +135,13 @@ impl<'a> Layout<'a> {
     /// Whether the cost of a kept run can be told in constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.tight.iter().flatten().all(|run| run.last - run.first < 8)
+    }
+
+    /// Where the last so many nodes begin.
+    pub(crate) fn recent(&self, nodes: u64) -> usize {
+        let trail = usize::from(self.items.last().is_some_and(|item| item.id.is_none()));
+        let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+        self.len().saturating_sub(trail).saturating_sub(nodes).max(self.lead())
     }
 
     /// Tokens of everything, whole.
@@ -118,19 +161,36 @@ impl<'a> Layout<'a> {
 
     /// Tokens of the request when the marker stands in the gap between head and tail.
     pub(crate) fn cut(&self, kept: Kept) -> u64 {
+        self.apart(kept, self.marker(kept.tail.saturating_sub(kept.head)).as_deref())
+    }
+
+    /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
+    pub(crate) fn window(&self, tail: usize) -> u64 {
+        self.apart(Kept { head: self.lead(), tail }, None)
+    }
+
+    /// Tokens of the request with this between head and tail.
+    fn apart(&self, kept: Kept, marker: Option<&str>) -> u64 {
         let Kept { head, tail } = kept;
-        let (gap, joined) = self.gap(kept);
+        let (gap, joined) = self.gap(kept, marker);
         let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);
         let apart = self.messages(0, head) + self.messages(tail, self.len());
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of a request that holds nothing but the marker.
+    /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
     pub(crate) fn marker_alone(&self) -> u64 {
-        match self.marker(0) {
-            Some(marker) => self.prices.text(&marker) + self.prices.overhead.per_message,
-            None => 0,
+        let marker = self.marker(0);
+        let blocks = self.items.iter().filter(|item| item.id.is_none()).filter_map(Item::first_text);
+        let (before, after): (Vec<&str>, Vec<&str>) = match self.lead() {
+            0 => (Vec::new(), blocks.collect()),
+            lead => (blocks.clone().take(lead).collect(), blocks.skip(lead).collect()),
+        };
+        let texts: Vec<&str> = before.into_iter().chain(marker.as_deref()).chain(after).collect();
+        if texts.is_empty() {
+            return 0;
         }
+        self.prices.text(&texts.join(JOIN)) + self.prices.overhead.per_message
     }
 
     /// What is always there.
@@ -181,10 +241,10 @@ impl<'a> Layout<'a> {
 
     /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
     /// as one message of its own before that.
-    fn gap(&self, kept: Kept) -> (i64, u64) {
+    fn gap(&self, kept: Kept, marker: Option<&str>) -> (i64, u64) {
         let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.get(at)?)));
         let right = self.items.get(kept.tail).map(|item| (kept.tail, item));
-        let Some(marker) = self.marker(kept.tail.saturating_sub(kept.head)) else {
+        let Some(marker) = marker else {
             let (Some(left), Some(right)) = (left, right) else { return (0, 1) };
             if left.1.entry.role != right.1.entry.role {
                 return (0, 1);
@@ -194,7 +254,7 @@ impl<'a> Layout<'a> {
         let left = left.filter(|(_, item)| item.entry.role == Role::User);
         let right = right.filter(|(_, item)| item.entry.role == Role::User);
         let joined = u64::from(left.is_some()) + u64::from(right.is_some());
-        (self.glue(left, Some(&marker), right), joined)
+        (self.glue(left, Some(marker), right), joined)
     }
 
     /// What joining costs beyond the texts on both sides, the marker included.
@@ -341,7 +401,7 @@ struct Turn<'a> {
 impl<'a> Merge<'a> {
     fn item(&mut self, item: &Item<'a>) {
         let turn = self.turn(item.entry.role);
-        turn.node_ids.push(item.id);
+        turn.node_ids.extend(item.id);
         for part in &item.parts {
             match part {
                 // Only texts that touch across nodes are joined here; those of one node already are.

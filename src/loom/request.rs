@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits::Limits;
+use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
@@ -39,6 +40,8 @@ pub struct Options {
     pub audio_second: u64,
     /// What each `ref` stands for.
     pub media: BTreeMap<String, Media>,
+    /// What a loom-aware agent is told beside the conversation; none for other agents.
+    pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
     /// The fingerprint of the assembly before this one; with it the report says what is the same.
@@ -69,6 +72,7 @@ impl Options {
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
             media: BTreeMap::new(),
+            loom_aware: None,
             working_buffer: String::new(),
             previous: None,
             limits: Limits::default(),

@@ -17,7 +17,11 @@ pub struct Node {
     pub content: Vec<Block>,
     /// Who wrote it.
     pub author: Author,
-    /// RFC 3339, in UTC. Decides between two edits of one node when nothing else does.
+    /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
+    pub local_id: Option<String>,
+    /// The agent who wrote it.
+    pub author_agent_id: Option<String>,
+    /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
     pub created_at: Option<String>,
     /// The id of the node that this one is an edit of.
     pub edited_from: Option<String>,
@@ -28,10 +32,28 @@ pub struct Node {
 }
 
 impl Node {
+    /// A node that says this, with nothing noted about it.
+    pub fn new(id: impl Into<String>, author: Author, content: Vec<Block>) -> Self {
+        Self {
+            id: id.into(),
+            content,
+            author,
+            local_id: None,
+            author_agent_id: None,
+            created_at: None,
+            edited_from: None,
+            excluded: false,
+            pruned: false,
+        }
+    }
+
     /// Whether a text of the node holds this character.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn holds(&self, ch: char) -> bool {
-        self.id.contains(ch) || self.content.iter().any(|block| block.holds(ch))
+        let local_id = self.local_id.as_ref();
+        self.id.contains(ch)
+            || local_id.is_some_and(|id| id.contains(ch))
+            || self.content.iter().any(|block| block.holds(ch))
     }
 }
 
@@ -160,12 +182,26 @@ pub enum SourceRole {
 /// What a tree says about itself, beside its nodes and edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeSettings {
+    /// What the tree is called.
+    pub title: Option<String>,
+    /// What the tree is for.
+    pub mode: TreeMode,
     /// Comes after the agent's system prompt.
     pub system_context: Option<String>,
     /// Whether a buffer assembly includes the system context.
     pub buffer_mode_system_context: bool,
     /// The tree's own preferences.
     pub preferences: Preferences,
+}
+
+/// What a tree is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TreeMode {
+    /// A conversation.
+    #[default]
+    Dialogue,
+    /// A document.
+    Buffer,
 }
 
 /// Place of a node in its tree.
@@ -194,6 +230,10 @@ pub struct Tree {
     annotated_by: Vec<Vec<EdgeIx>>,
     /// For each node, the targets of the annotation edges that start from it.
     annotations: Vec<Vec<NodeIx>>,
+    /// For each node, the targets of the continuation edges that it is the predecessor in.
+    continuations: Vec<Vec<NodeIx>>,
+    /// How many continuations there are beside the first one of each node.
+    forks: usize,
     /// For each edge, its target.
     targets: Vec<NodeIx>,
 }
@@ -217,6 +257,8 @@ impl Tree {
             incoming: vec![Vec::new(); nodes.len()],
             annotated_by: vec![Vec::new(); nodes.len()],
             annotations: vec![Vec::new(); nodes.len()],
+            continuations: vec![Vec::new(); nodes.len()],
+            forks: 0,
             links: Vec::with_capacity(edges.len()),
             targets: Vec::with_capacity(edges.len()),
             nodes,
@@ -252,7 +294,13 @@ impl Tree {
             .map(|source| Ok(Link { node: find(&source.node)?, role: source.role }))
             .collect::<Result<_>>()?;
         let list = match edge.kind {
-            EdgeKind::Continuation => &mut self.incoming,
+            EdgeKind::Continuation => {
+                for source in predecessors(&links) {
+                    self.forks += usize::from(!self.continuations(source).is_empty());
+                    push(&mut self.continuations, source, target);
+                }
+                &mut self.incoming
+            }
             EdgeKind::Annotation => {
                 for link in &links {
                     push(&mut self.annotations, link.node, target);
@@ -331,10 +379,34 @@ impl Tree {
         self.annotated_by.get(ix as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// The nodes that go on from a node; one that two edges lead to is there twice.
+    pub(crate) fn continuations(&self, ix: NodeIx) -> &[NodeIx] {
+        self.continuations.get(ix as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many ways there are through the tree: one, and one more for each continuation beside the first of its node.
+    pub(crate) fn branches(&self) -> usize {
+        self.forks.saturating_add(1)
+    }
+
+    /// The ids that come before and after one in the order of ids.
+    pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let before = self.by_id.range::<str, _>((Unbounded, Excluded(id))).next_back();
+        let after = self.by_id.range::<str, _>((Excluded(id), Unbounded)).next();
+        [before, after].map(|found| found.map(|(id, _)| id.as_str()))
+    }
+
     /// The annotations of a node.
     pub(crate) fn annotations(&self, ix: NodeIx) -> &[NodeIx] {
         self.annotations.get(ix as usize).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The sources that can be the predecessor: those with role primary, else the first one.
+pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
+    let fallback = sources.first().filter(|_| sources.iter().all(|link| link.role != SourceRole::Primary));
+    sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
 fn push<T>(lists: &mut [Vec<T>], at: u32, value: T) {

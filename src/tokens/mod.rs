@@ -2,6 +2,7 @@
 
 pub mod bpe;
 pub mod chat;
+mod choice;
 pub mod heuristic;
 mod heuristic_table;
 pub mod models;
@@ -15,6 +16,8 @@ use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Vocabulary};
+
+pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.
 ///

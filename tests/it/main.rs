@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
 mod bodies;
 mod bpe;
 mod buffer;
@@ -24,3 +25,4 @@ mod selection;
 mod shapes;
 mod tidy;
 mod tokens;
+mod workspace;
