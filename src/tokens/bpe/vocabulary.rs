@@ -388,6 +388,11 @@ impl Counter for Vocabulary {
         u32::try_from(count).ok().filter(|&count| count <= limit)
     }
 
+    /// Every token is a byte or more.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some(bytes as u64)
+    }
+
     fn adds_up_before(&self, next: &str) -> bool {
         self.encoding.adds_up_before(next)
     }
