@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
 mod collect;
+pub mod commits;
 pub mod error;
 pub mod input;
 mod json;

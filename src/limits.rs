@@ -47,7 +47,12 @@ limits! {
     path_nodes, "pathNodes", 200_000, "Nodes on one path, sources and annotations included.";
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
+    cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    commits, "commits", 1_000_000, "Commits in one graph.";
+    chain_depth, "chainDepth", 1_000_000, "Commits on the way from one to its root.";
+    blob_bytes, "blobBytes", 256 * 1024 * 1024, "Bytes of one blob.";
+    materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialised conversation.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the

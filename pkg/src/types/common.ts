@@ -32,19 +32,28 @@ export type DiagnosticCode =
   | "body_part_replaced"
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
+  | "commit_cycle"
+  | "commit_id_mismatch"
   | "edge_missing_on_path"
   | "empty_path"
   | "file_unreadable"
+  | "foreign_commit_ids"
   | "glued_records"
+  | "invalid_record"
+  | "invalid_time"
   | "invalid_utf8"
+  | "left_out_of_chain"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
   | "loom_aware_left_out"
   | "malformed_line"
   | "media_missing"
   | "memory_left_out"
+  | "metadata_conflict"
+  | "newer_version"
   | "no_messages"
   | "non_text_left_out"
+  | "parent_missing"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
@@ -56,12 +65,22 @@ export type DiagnosticCode =
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
+  | "ambiguous_commit"
   | "ambiguous_path"
+  | "ambiguous_ref"
+  | "artifact_not_found"
+  | "blob_mismatch"
+  | "blob_missing"
+  | "chain_cycle"
+  | "commit_not_found"
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
   | "edge_without_source"
+  | "head_moved"
+  | "id_collision"
   | "internal_error"
+  | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
   | "invalid_input"
@@ -71,9 +90,12 @@ export type ErrorCode =
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "plan_mismatch"
+  | "stop_not_in_chain"
   | "system_context_too_long"
   | "tokenizer_failed"
   | "unknown_value"
+  | "unsupported_version"
   | "vocabulary_not_loaded"
   | "wasm_load_failed";
 
@@ -91,8 +113,18 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
+  /** Depth of a CBOR item of a `bureau-agent-v1` blob. Default 64. */
+  cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Commits in one graph. Default 1000000. */
+  commits?: number;
+  /** Commits on the way from one to its root. Default 1000000. */
+  chainDepth?: number;
+  /** Bytes of one blob. Default 268435456 (256 MiB). */
+  blobBytes?: number;
+  /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
+  materializedBytes?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */

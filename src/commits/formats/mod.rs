@@ -1,0 +1,271 @@
+//! The registry of formats: the shapes in which agents keep their conversations, and how deltas of one shape become one
+//! conversation (SPEC §5).
+//!
+//! | name | what | concatenation |
+//! | --- | --- | --- |
+//! | `claude-code-v1` | Claude Code's JSONL transcripts | bytes appended |
+//! | `codex-v1` | Codex rollouts, enveloped JSONL | bytes appended |
+//! | `codex-v0` | the older rollouts, bare items | bytes appended |
+//! | `generic-v1` | JSONL of `{ role, content }` | bytes appended |
+//! | `bureau-agent-v1` | a CBOR array of messages | items spliced under one header |
+//! | `gemini-v1` | Gemini CLI's session files | lines appended; objects with `messages` merged |
+//!
+//! Concatenation does not read the conversation, so that it costs little more than copying: what it does not know passes
+//! through byte for byte. [`crate::commits::formats::Format::read`] is what reads.
+
+pub(crate) mod append;
+pub(crate) mod bureau;
+mod cbor;
+mod gemini_join;
+
+use std::fmt;
+
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::limits::Limits;
+
+/// A format that the registry knows (SPEC §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// `bureau-agent-v1`: a CBOR array of messages.
+    BureauAgentV1,
+    /// `claude-code-v1`: Claude Code's transcripts.
+    ClaudeCodeV1,
+    /// `codex-v0`: Codex rollouts before items had an envelope.
+    CodexV0,
+    /// `codex-v1`: Codex rollouts.
+    CodexV1,
+    /// `gemini-v1`: Gemini CLI's session files.
+    GeminiV1,
+    /// `generic-v1`: a line of `{ role, content }` for each message.
+    GenericV1,
+}
+
+impl Format {
+    /// Every format, in the order of their names.
+    pub const ALL: &'static [Self] =
+        &[Self::BureauAgentV1, Self::ClaudeCodeV1, Self::CodexV0, Self::CodexV1, Self::GeminiV1, Self::GenericV1];
+
+    /// The name that records carry in `format`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BureauAgentV1 => "bureau-agent-v1",
+            Self::ClaudeCodeV1 => "claude-code-v1",
+            Self::CodexV0 => "codex-v0",
+            Self::CodexV1 => "codex-v1",
+            Self::GeminiV1 => "gemini-v1",
+            Self::GenericV1 => "generic-v1",
+        }
+    }
+
+    /// The format of that name, where the registry knows it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// The format of that name.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`], with the names that are known.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::from_name(name).ok_or_else(|| unknown_format(name))
+    }
+
+    /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
+    pub(crate) const fn is_appended(self) -> bool {
+        matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// The runtime that the format belongs to: versions of one family can be mapped field by field.
+    pub const fn family(self) -> &'static str {
+        match self {
+            Self::BureauAgentV1 => "bureau-agent",
+            Self::ClaudeCodeV1 => "claude-code",
+            Self::CodexV0 | Self::CodexV1 => "codex",
+            Self::GeminiV1 => "gemini",
+            Self::GenericV1 => "generic",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether the registry knows the format.
+pub fn is_known(format: &str) -> bool {
+    Format::from_name(format).is_some()
+}
+
+#[cold]
+fn unknown_format(name: &str) -> Error {
+    let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    let message = format!("the format `{name}` is not known; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
+}
+
+/// Which blob it is, for errors and diagnostics. Either may be empty where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlobSource<'a> {
+    /// The id of the commit.
+    pub commit: &'a str,
+    /// The ref of the blob.
+    pub artifact_ref: &'a str,
+}
+
+impl BlobSource<'_> {
+    /// The error for a blob that cannot be read.
+    #[cold]
+    pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
+        let place = match (self.artifact_ref, self.commit) {
+            ("", "") => "the blob".to_owned(),
+            (blob, "") => format!("the blob `{blob}`"),
+            ("", commit) => format!("the blob of commit `{commit}`"),
+            (blob, commit) => format!("the blob `{blob}` of commit `{commit}`"),
+        };
+        let mut error = Error::new(Code::InvalidBlob, format!("{place} cannot be read as `{format}`: {reason}"))
+            .with("format", format.name())
+            .with("reason", reason);
+        if !self.commit.is_empty() {
+            error = error.with("commit", self.commit);
+        }
+        if !self.artifact_ref.is_empty() {
+            error = error.with("artifactRef", self.artifact_ref);
+        }
+        error
+    }
+
+    /// Says in which blob a finding was made.
+    pub(crate) fn place(&self, mut finding: Diagnostic) -> Diagnostic {
+        let place = if self.commit.is_empty() { self.artifact_ref } else { self.commit };
+        if !place.is_empty() {
+            finding.path = Some(match finding.path.take() {
+                Some(inner) => format!("{place}: {inner}"),
+                None => place.to_owned(),
+            });
+        }
+        finding
+    }
+}
+
+/// What native concatenation counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The messages; known where the format itself counts its items, which JSONL does not.
+    pub messages: Option<u32>,
+}
+
+/// Joins deltas of one format, blob by blob. Memory is the result; what it costs beyond copying is linear in the blob.
+///
+/// ```
+/// use ctxweave::commits::formats::{BlobSource, Concatenator, Format};
+///
+/// let mut joined = Concatenator::new(Format::GenericV1, &ctxweave::Limits::default(), 0);
+/// joined.push(br#"{"role":"user","content":"hello"}"#, BlobSource::default())?;
+/// joined.push(br#"{"role":"assistant","content":"hi"}"#, BlobSource::default())?;
+/// let joined = joined.finish()?;
+/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'\n').count(), 1);
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Concatenator {
+    format: Format,
+    depth: u32,
+    bytes: Vec<u8>,
+    items: u64,
+    gemini: gemini_join::Joined,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// What a [`Concatenator`] gives.
+#[derive(Debug)]
+pub struct Concatenated {
+    /// The conversation, in the format of its deltas.
+    pub bytes: Vec<u8>,
+    /// What could be counted without reading the conversation.
+    pub counts: Counts,
+    /// What was found at the seams.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Concatenator {
+    /// Room for `capacity` bytes: the sum of the blobs' lengths saves every later copy.
+    pub fn new(format: Format, limits: &Limits, capacity: usize) -> Self {
+        Self {
+            format,
+            depth: limits.cbor_depth,
+            bytes: match format {
+                Format::BureauAgentV1 => bureau::room(capacity),
+                _ => Vec::with_capacity(capacity),
+            },
+            items: 0,
+            gemini: gemini_join::Joined::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Takes the next blob.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBlob`] where the format needs to be well-formed to be joined (CBOR, and Gemini's JSON objects);
+    /// [`Code::LimitExceeded`] for nesting.
+    pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
+        match self.format {
+            Format::ClaudeCodeV1 | Format::CodexV0 | Format::CodexV1 | Format::GenericV1 => {
+                append::push(&mut self.bytes, blob, &mut |finding| self.diagnostics.push(source.place(finding)));
+                Ok(())
+            }
+            Format::BureauAgentV1 => {
+                self.items = self.items.saturating_add(bureau::splice(&mut self.bytes, blob, self.depth, source)?);
+                Ok(())
+            }
+            Format::GeminiV1 => {
+                gemini_join::push(&mut self.gemini, &mut self.bytes, blob, source, &mut self.diagnostics)
+            }
+        }
+    }
+
+    /// The conversation so far.
+    ///
+    /// # Errors
+    /// [`Code::InternalError`], should the result not be writable.
+    pub fn finish(mut self) -> Result<Concatenated> {
+        let mut counts = Counts::default();
+        match self.format {
+            Format::BureauAgentV1 => {
+                bureau::write_header(&mut self.bytes, self.items);
+                counts.messages = Some(u32::try_from(self.items).unwrap_or(u32::MAX));
+            }
+            Format::GeminiV1 => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
+            _ => {}
+        }
+        Ok(Concatenated { bytes: self.bytes, counts, diagnostics: self.diagnostics })
+    }
+}
+
+/// Joins deltas of one format into `out`, with the limits of default.
+///
+/// # Errors
+/// [`Code::UnknownValue`] for a format that is not known; those of [`Concatenator::push`].
+pub fn concatenate(
+    format: &str,
+    blobs: &[&[u8]],
+    out: &mut Vec<u8>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Counts> {
+    let capacity = blobs.iter().map(|blob| blob.len()).sum();
+    let mut joined = Concatenator::new(Format::named(format)?, &Limits::default(), capacity);
+    for blob in blobs {
+        joined.push(blob, BlobSource::default())?;
+    }
+    let joined = joined.finish()?;
+    if out.is_empty() {
+        *out = joined.bytes;
+    } else {
+        out.extend_from_slice(&joined.bytes);
+    }
+    diagnostics.extend(joined.diagnostics);
+    Ok(joined.counts)
+}

@@ -1,0 +1,25 @@
+//! Commits of an agent's understanding (SPEC §5, seeds/context-commits.md).
+//!
+//! A commit's [`Record`] says which blob holds what is new since its parent. A [`CommitGraph`] holds records and answers
+//! questions about them. The blobs stay with the host, under the hash of their content.
+
+mod artifact;
+mod checkpoint;
+mod count;
+pub mod formats;
+mod graph;
+mod id;
+mod jsonl;
+mod materialize;
+mod plan;
+mod record;
+pub mod wire;
+
+pub use artifact::{artifact_ref, short_ref};
+pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
+pub use graph::{CommitGraph, MetadataUpdate};
+pub use id::{ID_CONTEXT, commit_id};
+pub use jsonl::ImportReport;
+pub use materialize::{Materialized, Materializer, Piece, Tier, materialize};
+pub use plan::{CrossFamily, DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
+pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
