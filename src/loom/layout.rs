@@ -170,7 +170,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Tokens of the request with this between head and tail.
-    fn apart(&self, kept: Kept, marker: Option<&str>) -> u64 {
+    pub(crate) fn apart(&self, kept: Kept, marker: Option<&str>) -> u64 {
         let Kept { head, tail } = kept;
         let (gap, joined) = self.gap(kept, marker);
         let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);

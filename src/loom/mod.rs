@@ -7,6 +7,7 @@
 mod assemble;
 pub mod aware;
 mod body;
+mod bound;
 mod buffer;
 mod content;
 mod created;
@@ -28,7 +29,7 @@ mod truncate;
 pub mod wire;
 
 pub use aware::LoomAware;
-pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body};
+pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};

@@ -4,6 +4,7 @@
 //! `CtxweaveError`s of them.
 
 pub mod commits;
+pub mod bodies;
 mod data;
 pub mod folders;
 pub mod loom;
