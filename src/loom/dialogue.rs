@@ -46,7 +46,10 @@ pub fn assemble_dialogue<'a>(
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
     let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
-    let conversation = tools::repair(tree, &mut draft.selection, &mut draft.diagnostics);
+    let conversation = {
+        let selection = &mut draft.selection;
+        tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
+    };
     let items = items(&mut draft, &conversation);
     if items.is_empty() && !draft.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
@@ -106,45 +109,47 @@ impl<'a> Outcome<'a> {
 }
 
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
-    let count = layout.len();
-    let total = layout.total();
+    let costs = layout.costs();
+    let count = costs.len();
+    let total = costs.total();
     if total <= draft.limit {
         let kept = Kept { head: count, tail: count };
         return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
-    let costs = || layout.items.iter().map(|item| (item.id, item.alone));
+    let of_each = || layout.items.iter().map(|item| (item.id, item.alone));
     let strategy = draft.settings.truncation_strategy;
-    let overfull = Overfull { layout, units, limit: draft.limit, settings: &draft.settings };
+    let overfull = Overfull { layout: costs, units, limit: draft.limit, settings: &draft.settings };
     let (kept, from) = match strategy {
         Strategy::StopAtLimit => {
             let advice = "exclude nodes, or use a model with a larger context window";
-            return Err(draft.too_long(total, costs(), advice));
+            return Err(draft.too_long(total, of_each(), advice));
         }
         Strategy::TruncateMiddle => (overfull.middle(), From::Middle),
         Strategy::RollingWindow => (overfull.rolling(), From::Head),
     };
     if let Some(kept) = kept {
         let gap = kept.tail - kept.head;
-        let marker = (strategy == Strategy::TruncateMiddle).then(|| layout.marker(gap)).flatten();
+        let marker = (strategy == Strategy::TruncateMiddle).then(|| costs.marker(gap)).flatten();
         return Ok(Outcome { shorter: None, kept, marker, shortened: Vec::new() });
     }
     let start = units.iter().rev().nth(1).copied().unwrap_or(0);
     shorten(draft, layout, start, from).ok_or_else(|| {
         let advice = "not even its newest message fits when it is shortened; use a larger context window";
-        draft.too_long(total, costs(), advice)
+        draft.too_long(total, of_each(), advice)
     })
 }
 
 /// Keeps the last unit alone, with its texts cut.
 fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
-    let gap = (from == From::Middle && start > 0).then(|| layout.marker(start)).flatten();
+    let costs = layout.costs();
+    let gap = (from == From::Middle && start > 0).then(|| costs.marker(start)).flatten();
     let custom = &draft.settings.truncation_marker;
     let marker = if custom == DIALOGUE_MARKER {
         TEXT_MARKER.to_owned()
     } else {
-        inline_marker(&layout.marker(start).unwrap_or_default())
+        inline_marker(&costs.marker(start).unwrap_or_default())
     };
-    let budget = draft.limit.checked_sub(layout.fixed())?;
+    let budget = draft.limit.checked_sub(costs.fixed)?;
     let shorten = Shorten { from, marker: &marker, gap: gap.clone(), budget, prices: draft.prices };
     let (unit, cut) = shorten.unit(layout.items.get(start..)?)?;
     let mut items = layout.items.get(..start)?.to_vec();
@@ -184,7 +189,7 @@ fn finish<'a>(
     }
     let truncated = kept.tail > kept.head || !shortened.is_empty();
     let recent =
-        layout.len().saturating_sub(usize::try_from(draft.settings.minimum_recent_nodes).unwrap_or(usize::MAX));
+        layout.items.len().saturating_sub(usize::try_from(draft.settings.minimum_recent_nodes).unwrap_or(usize::MAX));
     let met = kept.tail <= recent && shortened.is_empty();
     if truncated
         && draft.settings.start_on == StartOn::User

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
-use crate::loom::select::{Entry, Selection};
+use crate::loom::select::{Entry, Row};
 use crate::loom::tree::{Block, Tree};
 use crate::prompt::Role;
 
@@ -22,10 +22,10 @@ pub(crate) struct Conversation<'a> {
 /// Takes out calls without results and results without calls, and groups what has to stay together.
 pub(crate) fn repair<'a>(
     tree: &'a Tree,
-    selection: &mut Selection,
+    entries: &[Entry],
+    rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Conversation<'a> {
-    let entries = &selection.entries;
     let pairs = Pairs::find(tree, entries);
     let thoughtless = pairs.thoughts_of_broken_calls(tree, entries);
     let mut conversation = Conversation::default();
@@ -47,7 +47,7 @@ pub(crate) fn repair<'a>(
         }
         let silent = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()));
         if broken && silent {
-            if let Some(row) = selection.rows.get_mut(entry.row) {
+            if let Some(row) = rows.get_mut(entry.row) {
                 (row.fate, row.reason) = (Fate::Excluded, Some(Reason::ToolPairBroken));
             }
             places.push(None);

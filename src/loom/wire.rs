@@ -78,7 +78,7 @@ impl Request {
         let said = [&self.options.system_prompt, &settings.system_context];
         self.options.working_buffer.contains(REPLACEMENT)
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
-            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+            || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
 }
 

@@ -4,6 +4,7 @@ pub mod bpe;
 pub mod chat;
 pub mod heuristic;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
