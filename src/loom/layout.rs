@@ -196,13 +196,6 @@ impl Sums {
             }
             first = last.max(first + 1);
         }
-        // A run that ends at the last item left no room for the joint behind it, which is never one.
-        self.tight.resize(items.len(), None);
-    }
-
-    /// How many items are summed up.
-    pub(crate) fn len(&self) -> usize {
-        self.alone.len().saturating_sub(1)
     }
 }
 
@@ -387,6 +380,11 @@ impl Costs<'_> {
     /// How many messages the items `from..to` make.
     pub(crate) fn messages(&self, from: usize, to: usize) -> u64 {
         if from >= to { 0 } else { 1 + between(&self.sums.starts, from + 1, to) }
+    }
+
+    /// What the items `from..to` cost, each counted alone.
+    pub(crate) fn alone(&self, from: usize, to: usize) -> u64 {
+        between(&self.sums.alone, from, to)
     }
 
     /// Corrections of the joints inside the items `from..to`.

@@ -179,7 +179,7 @@ fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
 }
 
 /// The sources that can be the predecessor: those with role primary, else the first one.
-fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
+pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
     let sources = tree.sources(edge);
     let primary: Vec<_> =
         sources.iter().filter(|link| link.role == SourceRole::Primary).map(|link| link.node).collect();

@@ -1,6 +1,7 @@
 //! What an assembly is asked for (SPEC §1, §7).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::limits::Limits;
 use crate::loom::path::{Choices, Position};
@@ -38,7 +39,7 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: BTreeMap<String, Media>,
+    pub media: Rc<BTreeMap<String, Media>>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
     /// Bounds on the input.
@@ -66,7 +67,7 @@ impl Options {
             overhead: Overhead::default(),
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
-            media: BTreeMap::new(),
+            media: Rc::default(),
             working_buffer: String::new(),
             limits: Limits::default(),
         }

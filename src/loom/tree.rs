@@ -210,7 +210,8 @@ pub struct Tree {
     annotated_by: Vec<Vec<EdgeIx>>,
     /// For each node, the edges of either kind that it is a source of.
     outgoing: Vec<Vec<EdgeIx>>,
-    /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it or an edge from it.
+    /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
+    /// Who goes on from a node changes nothing about the way to it.
     touched: Vec<NodeIx>,
 }
 
@@ -438,8 +439,7 @@ impl Tree {
             EdgeKind::Continuation => &mut self.incoming,
             EdgeKind::Annotation => &mut self.annotated_by,
         };
-        let mut add = |lists: &mut Vec<Vec<EdgeIx>>, node: NodeIx| {
-            self.touched.push(node);
+        let add = |lists: &mut Vec<Vec<EdgeIx>>, node: NodeIx| {
             let Some(list) = lists.get_mut(node as usize) else { return };
             let at = list.partition_point(|&other| order(&self.edges, other) < edge.order);
             // A node may be a source of one edge twice.
@@ -451,6 +451,7 @@ impl Tree {
         for link in &edge.links {
             add(&mut self.outgoing, link.node);
         }
+        self.touched.extend(edge.touches());
         if let Some(place) = self.edges.get_mut(ix as usize) {
             *place = Some(edge);
         }
@@ -458,9 +459,9 @@ impl Tree {
 
     fn unlink(&mut self, ix: EdgeIx) -> Option<Linked> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
+        self.touched.extend(edge.touches());
         let nodes = edge.links.iter().map(|link| link.node).chain([edge.target]);
         for node in nodes {
-            self.touched.push(node);
             for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
                 let Some(list) = lists.get_mut(node as usize) else { continue };
                 // A node may have a great many edges: look for this one by its order.
@@ -479,6 +480,14 @@ impl Tree {
     /// The places of which something changed since this was asked last.
     pub(crate) fn take_touched(&mut self) -> Vec<NodeIx> {
         std::mem::take(&mut self.touched)
+    }
+}
+
+impl Linked {
+    /// The nodes of which something changes with the edge.
+    fn touches(&self) -> impl Iterator<Item = NodeIx> {
+        let remark = self.kind == EdgeKind::Annotation;
+        self.links.iter().filter(move |_| remark).map(|link| link.node).chain([self.target])
     }
 }
 

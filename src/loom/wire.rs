@@ -283,7 +283,7 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: media(self.media.unwrap_or_default())?,
+            media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
             limits,
             ..Options::new(position, context_window)

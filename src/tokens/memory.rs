@@ -163,14 +163,35 @@ impl Drop for Held {
 }
 
 /// A counter that counts no held text twice.
-#[derive(Clone, Copy, Debug)]
-pub struct Remembering<'m> {
-    /// Counts what is not remembered.
-    pub counter: &'m dyn Counter,
-    /// Which counter that is.
-    pub id: CounterId,
-    /// What is remembered.
-    pub memory: &'m Memory,
+#[derive(Clone, Debug)]
+pub struct Remembering<'c> {
+    counter: &'c dyn Counter,
+    id: CounterId,
+    memory: Memory,
+}
+
+impl<'c> Remembering<'c> {
+    /// Which counter it is.
+    pub fn id(&self) -> CounterId {
+        self.id
+    }
+
+    /// Tokens of a text that is held.
+    pub(crate) fn held(&self, held: &Held, text: &str) -> u32 {
+        held.tokens(self.id, || self.counter.count(text))
+    }
+}
+
+impl Memory {
+    /// Remembers the counts of a counter that goes by its name everywhere.
+    pub fn remember<'c>(&self, counter: &'c dyn Counter) -> Remembering<'c> {
+        self.remember_as(self.counter(counter.name()), counter)
+    }
+
+    /// Remembers the counts of a counter under an id, which is this counter's alone.
+    pub fn remember_as<'c>(&self, id: CounterId, counter: &'c dyn Counter) -> Remembering<'c> {
+        Remembering { counter, id, memory: self.clone() }
+    }
 }
 
 impl Counter for Remembering<'_> {

@@ -19,6 +19,7 @@ mod golden;
 mod model;
 mod path;
 mod recount;
+mod resident;
 mod selection;
 mod tidy;
 mod tokens;

@@ -36,6 +36,7 @@ export type ErrorCode =
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
+  | "edge_not_found"
   | "edge_without_source"
   | "internal_error"
   | "invalid_budget"
