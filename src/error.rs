@@ -76,6 +76,18 @@ codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
+        BodyArgumentsWrapped = "body_arguments_wrapped", "The provider takes the arguments of a tool call as a JSON object only; others were wrapped in one, under `arguments`.";
+        BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out.";
+        BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
+        BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
+        BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
+        BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
+        BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
+        BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
+        BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
+        BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
+        BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";

@@ -19,11 +19,7 @@ use crate::limits::{self, JSON_DEPTH_MAX};
 /// [`Code::InvalidInput`] with the path of what does not fit, or the line and column of what is not JSON.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de [u8]) -> Result<T> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| shape_error(&error.path().to_string(), &error.inner().to_string()))?;
-    reader.end().map_err(|error| shape_error(".", &error.to_string()))?;
-    Ok(value)
+    serde_json::from_slice(text).map_err(|error| shape_error(&path_of(text, &error), &error.to_string()))
 }
 
 /// Writes a result as JSON text.
@@ -37,7 +33,7 @@ pub(crate) fn shape_error(path: &str, message: &str) -> Error {
     if message.starts_with(TOO_DEEP) || message.starts_with("recursion limit exceeded") {
         return limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX);
     }
-    let place = if path.is_empty() || path == "." { "the request".to_owned() } else { format!("`{path}`") };
+    let place = if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") };
     let said = match (message.strip_prefix("missing field `"), message.rsplit_once(", expected ")) {
         (Some(field), _) => {
             let field = field.split('`').next().unwrap_or_default();
@@ -55,7 +51,87 @@ pub(crate) fn shape_error(path: &str, message: &str) -> Error {
         (None, None) => format!("{place} cannot be read: {}", message.trim_end_matches('.')),
     };
     let error = Error::new(Code::InvalidInput, said);
-    if path.is_empty() || path == "." { error } else { error.with("path", path) }
+    if path.is_empty() { error } else { error.with("path", path) }
+}
+
+/// The path of the value at which a reader of JSON text gave up.
+///
+/// The reader says how far it came. A value of the wrong kind ends there or, where it is a list or an object, may also
+/// begin there, so what is open at that place leads to it.
+#[cold]
+fn path_of(text: &[u8], error: &serde_json::Error) -> String {
+    let line_start =
+        |line: usize| text.split_inclusive(|&byte| byte == b'\n').take(line).map(<[u8]>::len).sum::<usize>();
+    let read = line_start(error.line().saturating_sub(1)).saturating_add(error.column());
+    // What is no JSON at all is the last byte that was looked at.
+    let read = read.saturating_sub(usize::from(!error.is_data()));
+    let before = text.get(..read).unwrap_or(text);
+    match text.get(read) {
+        Some(b'[' | b'{') => path_at(before),
+        // A list that should be something else is given up behind its bracket.
+        _ => path_at(before.trim_ascii_end().strip_suffix(b"[").unwrap_or(before)),
+    }
+}
+
+/// A step of a path: what a list or an object is at.
+enum Step {
+    Index(usize),
+    Key(Option<String>),
+}
+
+/// The path of the value that begins behind `text` or that `text` ends with, where `text` is the beginning of some JSON.
+fn path_at(text: &[u8]) -> String {
+    let mut steps = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let from = at;
+        at = at.saturating_add(1);
+        match byte {
+            b'{' => steps.push(Step::Key(None)),
+            b'[' => steps.push(Step::Index(0)),
+            b'}' | b']' => drop(steps.pop()),
+            b'"' => {
+                at = string_end(text, at);
+                if let Some(Step::Key(key @ None)) = steps.last_mut() {
+                    *key = text.get(from..at).and_then(|key| serde_json::from_slice(key).ok());
+                }
+            }
+            b',' => match steps.last_mut() {
+                Some(Step::Index(index)) => *index = index.saturating_add(1),
+                Some(Step::Key(key)) => *key = None,
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    steps.into_iter().rev().fold(String::new(), |rest, step| match step {
+        Step::Index(index) => under_index(index, &rest),
+        Step::Key(Some(key)) => under_key(&key, &rest),
+        Step::Key(None) => rest,
+    })
+}
+
+/// Behind the string whose first character is at `at`.
+fn string_end(text: &[u8], mut at: usize) -> usize {
+    loop {
+        match text.get(at) {
+            Some(b'\\') => at = at.saturating_add(2),
+            Some(b'"') => return at.saturating_add(1),
+            Some(_) => at = at.saturating_add(1),
+            None => return text.len(),
+        }
+    }
+}
+
+/// The path that goes through an object: `key.rest`.
+pub(crate) fn under_key(key: &str, rest: &str) -> String {
+    let dot = if rest.is_empty() || rest.starts_with('[') { "" } else { "." };
+    format!("{key}{dot}{rest}")
+}
+
+/// The path that goes through a list: `[index].rest`.
+pub(crate) fn under_index(index: usize, rest: &str) -> String {
+    under_key(&format!("[{index}]"), rest)
 }
 
 const TOO_DEEP: &str = "json is too deep";

@@ -7,6 +7,7 @@ pub mod limits;
 pub mod loom;
 pub mod prompt;
 pub mod text;
+pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

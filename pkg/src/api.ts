@@ -3,5 +3,6 @@
  * a string never gets to where the glue would take it for one.
  */
 
+export * from "./api/bodies.js";
 export * from "./api/loom.js";
 export * from "./api/tokens.js";

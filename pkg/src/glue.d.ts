@@ -15,6 +15,8 @@ export function __wbg_reset_state(): void;
 export function version(): string;
 export function assembleDialogue(request: unknown): unknown;
 export function assembleBuffer(request: unknown): unknown;
+export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
+export function requestBodyWithReport(request: unknown): unknown;
 export function countTokens(text: unknown, options: unknown): number;
 export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
 export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;

@@ -95,6 +95,7 @@ impl<'a> Draft<'a> {
             tokens,
             truncated: false,
             cut: None,
+            cache: None,
             minimum_recent_nodes_met: true,
             path: steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
             not_on_path: tree.len().saturating_sub(nodes.len()),

@@ -10,14 +10,14 @@ use crate::loom::assemble::{Draft, leave_out};
 use crate::loom::layout::{Item, Kept, Layout, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
-use crate::loom::report::{Cut, Fate, Reason, Report, Tokens};
+use crate::loom::report::{Cached, Cut, Fate, Reason, Report, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::select::Mode;
 use crate::loom::shorten::{From, Shorten, inline_marker};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Message, Role};
+use crate::prompt::{Content, Fingerprint, Message, Role};
 use crate::tokens::Counter;
 
 /// A dialogue ready to be sent.
@@ -205,9 +205,19 @@ fn finish<'a>(
     {
         messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
     }
+    let cache = draft.options.previous.as_ref().map(|previous| {
+        let now = Fingerprint::of(system.as_deref(), &messages);
+        let known = now.shared(previous);
+        let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
+        let prices = &draft.prices;
+        let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
+        let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
+        Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() }
+    });
     let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
     report.truncated = truncated;
     report.cut = truncated.then_some(cut);
+    report.cache = cache;
     report.minimum_recent_nodes_met = !truncated || met;
     let places = places(&messages);
     for node in report.nodes.iter_mut() {

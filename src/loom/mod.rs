@@ -5,6 +5,7 @@
 //! its steps.
 
 mod assemble;
+mod body;
 mod buffer;
 mod content;
 mod dialogue;
@@ -25,11 +26,12 @@ mod tree;
 mod truncate;
 pub mod wire;
 
+pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
-pub use report::{Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
+pub use report::{Cached, Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
 pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, TreeSize};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};

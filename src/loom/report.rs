@@ -20,6 +20,9 @@ pub struct Report<'a> {
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
+    /// How much of it is that of the previous assembly; absent unless that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all there, whole.
     pub minimum_recent_nodes_met: bool,
     /// The ids of the path, oldest first, before exclusion.
@@ -48,6 +51,17 @@ pub struct Tokens {
     pub total: u64,
     /// How they were counted.
     pub tokenizer: String,
+}
+
+/// What a provider's prompt cache can know again: how the assembly begins as the previous one did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cached {
+    /// Leading messages that are the same in role and content.
+    pub messages: usize,
+    /// Their tokens with their overhead, and those of the system context where that is the same.
+    pub tokens: u64,
+    /// What to give as `previous` the next time.
+    pub fingerprint: String,
 }
 
 /// The removed run.

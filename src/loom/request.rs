@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
 /// Everything but the tree.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Options {
     pub media: Rc<BTreeMap<String, Media>>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
+    /// The fingerprint of the assembly before this one; with it the report says what is the same.
+    pub previous: Option<Fingerprint>,
     /// Bounds on the input.
     pub limits: Limits,
 }
@@ -69,6 +71,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
             working_buffer: String::new(),
+            previous: None,
             limits: Limits::default(),
         }
     }

@@ -18,8 +18,9 @@ use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
-use crate::loom::{assemble_buffer, assemble_dialogue};
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body};
+use crate::prompt::bodies::Target;
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::tokens::{Counter, Tokenizers};
 
 /// A request, checked.
@@ -31,6 +32,8 @@ pub struct Request {
     pub options: Options,
     /// Counts tokens.
     pub counter: Rc<dyn Counter>,
+    /// Whom a body is for; absent where none is asked for.
+    pub target: Option<Target>,
     /// What had to be repaired while reading.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -57,7 +60,34 @@ pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<V
     json::write(&result)
 }
 
+/// The body that a provider is sent, from a request in JSON that has a `target` (SPEC §7 `requestBody`).
+///
+/// # Errors
+/// Those of [`request_body`] and of [`Request::from_json`].
+pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
+    Request::from_json(request, tokenizers)?.body_bytes()
+}
+
 impl Request {
+    /// The body that the request's target is sent, with the report.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] without a target, and those of [`request_body`].
+    pub fn body(&self) -> Result<RequestBody<'_>> {
+        let target = self.target.as_ref().ok_or_else(|| lacks("the request", "target"))?;
+        let mut body = request_body(&self.tree, &self.options, target, self.counter.as_ref())?;
+        body.report.diagnostics.splice(0..0, self.diagnostics.iter().cloned());
+        Ok(body)
+    }
+
+    /// The body alone.
+    ///
+    /// # Errors
+    /// As [`body`](Self::body).
+    pub fn body_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.body()?.bytes)
+    }
+
     /// Reads a request from JSON text.
     ///
     /// # Errors
@@ -105,6 +135,8 @@ pub(crate) struct RequestIn {
     overhead: Option<OverheadIn>,
     media_costs: Option<MediaCostsIn>,
     working_buffer: Option<String>,
+    target: Option<AnyJson>,
+    previous: Option<String>,
     limits: Option<LimitOverrides>,
 }
 
@@ -240,7 +272,14 @@ impl RequestIn {
             (None, None) => return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids")),
             (Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
         };
-        let provider = self.provider.map(|provider| ProviderIn::read(provider.0)).transpose()?.unwrap_or_default();
+        let target = self.target.filter(|target| !target.0.is_null());
+        let target = target.map(|target| Target::read(target.0)).transpose()?;
+        // The provider that the body is for is the provider, unless the request says something else.
+        let provider = match (self.provider, &target) {
+            (Some(provider), _) => ProviderIn::read(provider.0)?,
+            (None, Some(target)) => ProviderIn::read(target.provider.name().into())?,
+            (None, None) => ProviderIn::default(),
+        };
         let system_role = known(
             "systemRole",
             self.system_role.as_deref(),
@@ -285,6 +324,7 @@ impl RequestIn {
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
             media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
+            previous: self.previous.as_deref().map(Fingerprint::parse).transpose()?,
             limits,
             ..Options::new(position, context_window)
         };
@@ -297,7 +337,7 @@ impl RequestIn {
                 own.ok_or_else(|| wrong().with("path", "tokenizer"))?
             }
         };
-        Ok(Request { tree, options, counter, diagnostics: Vec::new() })
+        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
     }
 }
 

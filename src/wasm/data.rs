@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
+use super::read::Reader;
 use crate::error::{Diagnostic, Error};
 use crate::json;
 use crate::limits::JSON_DEPTH_MAX;
@@ -15,10 +16,7 @@ const SERIALIZER: Serializer = Serializer::json_compatible();
 
 /// Reads a value; the error names the field that does not fit.
 pub(super) fn decode<T: DeserializeOwned>(value: JsValue) -> Result<T, Error> {
-    let mut track = serde_path_to_error::Track::new();
-    let reader = serde_wasm_bindgen::Deserializer::from(value);
-    T::deserialize(serde_path_to_error::Deserializer::new(reader, &mut track))
-        .map_err(|error| json::shape_error(&track.path().to_string(), &error.to_string()))
+    Ok(T::deserialize(Reader(value))?)
 }
 
 /// Writes a result.

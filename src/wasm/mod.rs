@@ -3,8 +3,10 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+pub mod bodies;
 mod data;
 pub mod loom;
+mod read;
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode, throw};
+use super::read::said;
 use crate::error::{Code, Error};
 use crate::tokens::chat::{self, ChatMessage, ChatOverhead};
 use crate::tokens::{Counter, Tokenizers, models};
@@ -152,10 +153,8 @@ impl OwnCounter {
     }
 
     fn call(&self, text: &str) -> Result<u32, String> {
-        let answer = self.count.call1(&self.object, &text.into()).map_err(|thrown| {
-            let said = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
-            format!("threw: {}", said.or_else(|| thrown.as_string()).unwrap_or_default())
-        })?;
+        let answer = self.count.call1(&self.object, &text.into());
+        let answer = answer.map_err(|thrown| format!("threw: {}", said(&thrown)))?;
         let number =
             answer.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
@@ -21,5 +22,6 @@ mod path;
 mod recount;
 mod resident;
 mod selection;
+mod shapes;
 mod tidy;
 mod tokens;

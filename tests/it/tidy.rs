@@ -35,14 +35,14 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, limits, error, collect }.
+/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, time, limits, error, collect }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 4] = [
         &["wasm"],
         &["loom", "workspace", "folders", "operators", "commits"],
         &["prompt", "tokens"],
-        &["json", "text", "limits", "error", "collect"],
+        &["json", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {
@@ -70,12 +70,10 @@ fn each_dependency_has_one_home() {
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
-        ("serde_path_to_error", "json"),
     ];
     for (file, source) in sources() {
         for (name, home) in homes {
-            let both = name == "serde_path_to_error" && part(&file) == "wasm";
-            assert!(!source.contains(&format!("{name}::")) || part(&file) == home || both, "{file} names {name}");
+            assert!(!source.contains(&format!("{name}::")) || part(&file) == home, "{file} names {name}");
         }
     }
 }

@@ -4,6 +4,8 @@
 
 #[cfg(test)]
 mod loom;
+#[cfg(test)]
+mod shapes;
 
 #[cfg(test)]
 mod goldens {

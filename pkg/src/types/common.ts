@@ -20,6 +20,18 @@ export interface Diagnostic {
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
   | "annotation_not_found"
+  | "body_arguments_wrapped"
+  | "body_cache_capped"
+  | "body_ends_with_assistant"
+  | "body_error_as_text"
+  | "body_field_unused"
+  | "body_id_changed"
+  | "body_max_tokens_assumed"
+  | "body_message_inserted"
+  | "body_part_moved"
+  | "body_part_replaced"
+  | "body_reasoning_changed"
+  | "body_reasoning_left_out"
   | "edge_missing_on_path"
   | "empty_path"
   | "lone_surrogate_replaced"
