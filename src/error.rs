@@ -55,12 +55,16 @@ codes! {
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
         EdgeNotFound = "edge_not_found", "The request names an edge that the tree does not have. `details`: `edgeId`.";
         EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
+        HandleBusy = "handle_busy", "A method of a handle was called from within another call of it, by a tokenizer of one's own say.";
+        HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
+        HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
+        LoomContextTooLong = "loom_context_too_long", "The operational memory and the loom block are over the limit by themselves, with the system context; they are never truncated. `details`: `limit`, `required`, `overBy`, `memory`, `loomBlock`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
@@ -90,12 +94,24 @@ codes! {
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
+        GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
+        LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
+        MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
+        MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
+        TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
+        TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
+        TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
     }
 }

@@ -134,7 +134,7 @@ pub(crate) fn under_index(index: usize, rest: &str) -> String {
     under_key(&format!("[{index}]"), rest)
 }
 
-const TOO_DEEP: &str = "json is too deep";
+pub(crate) const TOO_DEEP: &str = "json is too deep";
 
 /// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
 fn too_deep<E: serde::de::Error>() -> E {

@@ -56,7 +56,8 @@ pub const JSON_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(JSON_DEPTH_MAX < 120);
 
-fn whole(name: &str, value: f64) -> Result<u32> {
+/// A limit that a caller set, which must be a whole number.
+pub(crate) fn whole(name: &str, value: f64) -> Result<u32> {
     if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
         return Ok(value as u32);

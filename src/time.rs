@@ -51,6 +51,12 @@ impl Timestamp {
         Some(Self { seconds, nanos: if leap { nanos + NANOS } else { nanos } })
     }
 
+    /// The moment so many milliseconds after 1970-01-01T00:00:00Z, as `Date.getTime` gives them.
+    pub fn from_unix_millis(millis: i64) -> Self {
+        let nanos = u32::try_from(millis.rem_euclid(1000)).unwrap_or(0) * 1_000_000;
+        Self { seconds: millis.div_euclid(1000), nanos }
+    }
+
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
     pub fn unix_seconds(self) -> i64 {
         self.seconds
@@ -186,6 +192,7 @@ mod tests {
             ("2026-11-22T01:14:24.123456789Z", 1_795_310_064_123),
         ] {
             assert_eq!(parse(text).unix_millis(), millis, "{text}");
+            assert_eq!(Timestamp::from_unix_millis(millis).unix_millis(), millis);
         }
     }
 

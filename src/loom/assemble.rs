@@ -1,6 +1,7 @@
 //! What both kinds of assembly begin with: settings, path, selection, system context, budget.
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::loom::aware;
 use crate::loom::path::{self, Step};
 use crate::loom::preferences::{Settings, whole};
 use crate::loom::report::{Fate, NodeReport, Reason, Report, Tokens};
@@ -43,8 +44,10 @@ impl<'a> Draft<'a> {
             diagnostics.push(Diagnostic::new(DiagnosticCode::EmptyPath, Severity::Info, message));
         }
         let mut selection = select::select(tree, &steps, options, mode, &mut diagnostics)?;
+        let addendum = aware::addendum(options, mode, &mut diagnostics);
         let system = if mode == Mode::Dialogue || tree.settings().buffer_mode_system_context {
-            system::combine(tree, options.system_prompt.as_deref(), &selection.instructions, &mut diagnostics)
+            let prompt = options.system_prompt.as_deref();
+            system::combine(tree, prompt, &addendum, &selection.instructions, &mut diagnostics)
         } else {
             for entry in &selection.instructions {
                 leave_out(&mut selection.rows, entry.row, Fate::Excluded, Reason::SystemContextOff);
@@ -87,6 +90,7 @@ impl<'a> Draft<'a> {
             reason: row.reason,
             tokens: cost(at).unwrap_or_else(|| uncounted(row.node)),
             message: None,
+            pinned: false,
         });
         let nodes: Vec<_> = nodes.collect();
         Report {
@@ -100,6 +104,7 @@ impl<'a> Draft<'a> {
             path: steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
             not_on_path: tree.len().saturating_sub(nodes.len()),
             nodes,
+            local_ids: Vec::new(),
             preferences: settings,
             diagnostics,
         }
@@ -128,7 +133,7 @@ fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
     })
 }
 
-fn over(code: Code, message: String, limit: u64, required: u64) -> Error {
+pub(crate) fn over(code: Code, message: String, limit: u64, required: u64) -> Error {
     let over_by = required.saturating_sub(limit);
     Error::new(code, message).with("limit", limit).with("required", required).with("overBy", over_by)
 }

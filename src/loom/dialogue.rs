@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
+use crate::loom::aware;
 use crate::loom::layout::{Item, Kept, Layout, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
@@ -17,7 +18,7 @@ use crate::loom::shorten::{From, Shorten, inline_marker};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Fingerprint, Message, Role};
+use crate::prompt::{Content, Fingerprint, Message, Prices, Role};
 use crate::tokens::Counter;
 
 /// A dialogue ready to be sent.
@@ -50,7 +51,7 @@ pub fn assemble_dialogue<'a>(
         let selection = &mut draft.selection;
         tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
     };
-    let items = items(&mut draft, &conversation);
+    let mut items = items(&mut draft, &conversation);
     if items.is_empty() && !draft.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
         draft.diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
@@ -62,9 +63,11 @@ pub fn assemble_dialogue<'a>(
     let fixed = system_tokens + overhead.per_request + if system_message { overhead.per_message } else { 0 };
     draft.check_system(fixed)?;
 
+    let mut units = conversation.units;
+    let added = aware::apply(&mut draft, &mut items, &mut units, fixed)?;
     let marker = draft.settings.truncation_marker.clone();
     let layout = Layout::new(items, draft.prices, marker, fixed);
-    let outcome = truncate(&draft, &layout, &conversation.units)?;
+    let outcome = truncate(&draft, &layout, &units)?;
 
     let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
     let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
@@ -76,9 +79,14 @@ pub fn assemble_dialogue<'a>(
         overhead,
         total: system_tokens + content + overhead,
         tokenizer: counter.name().to_owned(),
+        loom_aware: added.as_ref().map(|added| added.tokens(outcome.kept(&layout), &draft.prices)),
     };
     debug_assert!(tokens.total <= draft.limit, "over the limit");
-    Ok(finish(draft, &layout, outcome, messages, tokens))
+    let mut assembly = finish(draft, &layout, outcome, messages, tokens);
+    if let Some(added) = added {
+        added.report(&mut assembly.report);
+    }
+    Ok(assembly)
 }
 
 fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> Vec<Item<'a>> {
@@ -87,7 +95,7 @@ fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> V
         let id = draft.tree.at(entry.node).id.as_str();
         let parts = parts::parts(blocks, id, &draft.options.media, &mut draft.diagnostics);
         let alone = parts.iter().map(|part| draft.prices.part(part)).sum();
-        items.push(Item { entry: *entry, id, parts, alone });
+        items.push(Item { entry: *entry, id: Some(id), parts, alone, headed: None });
     }
     items
 }
@@ -106,6 +114,13 @@ impl<'a> Outcome<'a> {
     fn items<'o>(&'o self, layout: &'o Layout<'a>) -> &'o [Item<'a>] {
         self.shorter.as_deref().unwrap_or(&layout.items)
     }
+
+    /// The items that are in the result.
+    fn kept<'o>(&'o self, layout: &'o Layout<'a>) -> impl Iterator<Item = &'o Item<'a>> {
+        let items = self.items(layout);
+        let Kept { head, tail } = self.kept;
+        items.iter().take(head).chain(items.iter().skip(tail))
+    }
 }
 
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
@@ -116,7 +131,7 @@ fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Resu
         let kept = Kept { head: count, tail: count };
         return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
-    let of_each = || layout.items.iter().map(|item| (item.id, item.alone));
+    let of_each = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
     let strategy = draft.settings.truncation_strategy;
     let overfull = Overfull { layout: costs, units, limit: draft.limit, settings: &draft.settings };
     let (kept, from) = match strategy {
@@ -142,20 +157,24 @@ fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Resu
 /// Keeps the last unit alone, with its texts cut.
 fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
     let costs = layout.costs();
-    let gap = (from == From::Middle && start > 0).then(|| costs.marker(start)).flatten();
+    let lead = costs.lead();
+    let before = start - lead;
+    let gap = (from == From::Middle && before > 0).then(|| costs.marker(before)).flatten();
     let custom = &draft.settings.truncation_marker;
     let marker = if custom == DIALOGUE_MARKER {
         TEXT_MARKER.to_owned()
     } else {
-        inline_marker(&costs.marker(start).unwrap_or_default())
+        inline_marker(&costs.marker(before).unwrap_or_default())
     };
     let budget = draft.limit.checked_sub(costs.fixed)?;
-    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), budget, prices: draft.prices };
-    let (unit, cut) = shorten.unit(layout.items.get(start..)?)?;
+    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), lead, budget, prices: draft.prices };
+    let blocks = layout.items.iter().take(lead);
+    let whole: Vec<Item<'a>> = blocks.chain(layout.items.iter().skip(start)).cloned().collect();
+    let (unit, cut) = shorten.unit(&whole)?;
     let mut items = layout.items.get(..start)?.to_vec();
-    items.extend(unit);
-    let shortened = cut.iter().map(|at| at + start).collect();
-    Some(Outcome { shorter: Some(items), kept: Kept { head: 0, tail: start }, marker: gap, shortened })
+    items.extend(unit.into_iter().skip(lead));
+    let shortened = cut.iter().map(|at| at + before).collect();
+    Some(Outcome { shorter: Some(items), kept: Kept { head: lead, tail: start }, marker: gap, shortened })
 }
 
 fn finish<'a>(
@@ -167,14 +186,14 @@ fn finish<'a>(
 ) -> DialogueAssembly<'a> {
     let Outcome { shorter, kept, marker, shortened } = outcome;
     let items = shorter.as_deref().unwrap_or(&layout.items);
-    let mut cut = Cut { position: kept.head, ..Cut::default() };
+    let mut cut = Cut { position: kept.head.saturating_sub(layout.costs().lead()), ..Cut::default() };
     for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
-        cut.node_ids.push(item.id);
+        cut.node_ids.extend(item.id);
         cut.tokens += item.alone;
         leave_out(&mut draft.selection.rows, item.entry.row, Fate::Cut, Reason::OverLimit);
     }
     for (before, after) in shortened.iter().filter_map(|&at| layout.items.get(at).zip(items.get(at))) {
-        cut.partial_node_ids.push(before.id);
+        cut.partial_node_ids.extend(before.id);
         let left: u64 = after.parts.iter().map(|part| draft.prices.part(part)).sum();
         cut.tokens += before.alone.saturating_sub(left);
         leave_out(&mut draft.selection.rows, before.entry.row, Fate::Cut, Reason::Shortened);
@@ -188,9 +207,7 @@ fn finish<'a>(
         }
     }
     let truncated = kept.tail > kept.head || !shortened.is_empty();
-    let recent =
-        layout.items.len().saturating_sub(usize::try_from(draft.settings.minimum_recent_nodes).unwrap_or(usize::MAX));
-    let met = kept.tail <= recent && shortened.is_empty();
+    let met = kept.tail <= layout.costs().recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
     if truncated
         && draft.settings.start_on == StartOn::User
         && messages.first().is_some_and(|first| first.role != Role::User)
@@ -205,15 +222,7 @@ fn finish<'a>(
     {
         messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
     }
-    let cache = draft.options.previous.as_ref().map(|previous| {
-        let now = Fingerprint::of(system.as_deref(), &messages);
-        let known = now.shared(previous);
-        let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
-        let prices = &draft.prices;
-        let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
-        let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-        Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() }
-    });
+    let cache = cached(draft.options, system.as_deref(), &messages, &draft.prices, &tokens);
     let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
     report.truncated = truncated;
     report.cut = truncated.then_some(cut);
@@ -224,6 +233,23 @@ fn finish<'a>(
         node.message = places.get(node.node_id).copied();
     }
     DialogueAssembly { system, messages, report }
+}
+
+/// How much of a dialogue is as it was in the previous one, where the options say what that was.
+pub(crate) fn cached(
+    options: &Options,
+    system: Option<&str>,
+    messages: &[Message<'_>],
+    prices: &Prices<'_>,
+    tokens: &Tokens,
+) -> Option<Cached> {
+    let previous = options.previous.as_ref()?;
+    let now = Fingerprint::of(system, messages);
+    let known = now.shared(previous);
+    let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
+    let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
+    let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
+    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() })
 }
 
 /// For each node, the message that holds it.

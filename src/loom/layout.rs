@@ -11,19 +11,50 @@ use std::collections::BTreeMap;
 
 use crate::loom::parts::{self, JOIN};
 use crate::loom::select::Entry;
+use crate::loom::tree::NodeIx;
 use crate::prompt::{Message, Part, Prices, Role};
 
-/// A node of the conversation, ready to be rendered.
+/// A node of the conversation, ready to be rendered; or a block that stands before or behind all nodes and is always
+/// there.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'a> {
     pub entry: Entry,
-    pub id: &'a str,
+    /// None for a block, of whose `entry` only the role means something.
+    pub id: Option<&'a str>,
     pub parts: Vec<Part<'a>>,
     /// Tokens of the parts, as a message of their own.
     pub alone: u64,
+    /// What of the parts is a header.
+    pub headed: Option<Headed>,
+}
+
+/// A header at the beginning of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Headed {
+    /// Which part it stands in.
+    pub part: usize,
+    /// Its length in bytes, with the break behind it where a text follows.
+    pub len: usize,
 }
 
 impl Item<'_> {
+    /// A block with this text, spoken as the user.
+    pub(crate) fn block(text: String, tokens: u64) -> Self {
+        Self {
+            entry: Entry { node: NodeIx::MAX, role: Role::User, row: usize::MAX },
+            id: None,
+            parts: vec![Part::Text { text: Cow::Owned(text) }],
+            alone: tokens,
+            headed: None,
+        }
+    }
+
+    /// The header, where there is one.
+    pub(crate) fn header(&self) -> Option<&str> {
+        let Headed { part, len } = self.headed?;
+        as_text(self.parts.get(part)?)?.get(..len).map(str::trim_end)
+    }
+
     fn first_text(&self) -> Option<&str> {
         as_text(self.parts.first()?)
     }
@@ -42,6 +73,8 @@ pub(crate) trait Items: std::fmt::Debug {
     /// How many there are.
     fn len(&self) -> usize;
     fn role(&self, at: usize) -> Option<Role>;
+    /// Whether it is a block and no node.
+    fn is_block(&self, at: usize) -> bool;
     /// Tokens of the parts, as a message of their own.
     fn alone(&self, at: usize) -> u64;
     /// Whether there is one part only.
@@ -61,6 +94,10 @@ impl Items for Vec<Item<'_>> {
 
     fn role(&self, at: usize) -> Option<Role> {
         self.get(at).map(|item| item.entry.role)
+    }
+
+    fn is_block(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|item| item.id.is_none())
     }
 
     fn alone(&self, at: usize) -> u64 {
@@ -162,7 +199,9 @@ impl Sums {
         }
         let from = match self.tight.len().checked_sub(1) {
             // What was the last item may go on in a run with the next.
-            Some(at) => at.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten()).map_or(at, |run| run.first),
+            Some(at) => {
+                at.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten()).map_or(at, |run| run.first)
+            }
             None => 0,
         };
         self.cut_joints(from);
@@ -236,13 +275,11 @@ fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<It
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
-    known: RefCell<Vec<Option<(usize, MarkerCost)>>>,
+    known: RefCell<Vec<Option<(usize, Option<MarkerCost>)>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct MarkerCost {
-    /// Whether it is set to nothing.
-    absent: bool,
     tokens: i64,
     break_after: i64,
     adds_up: bool,
@@ -252,7 +289,7 @@ struct MarkerCost {
 const MARKERS: usize = 4096;
 
 impl Markers {
-    fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> MarkerCost) -> MarkerCost {
+    fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
         let mut known = self.known.borrow_mut();
         if *self.template.borrow() != template {
             template.clone_into(&mut self.template.borrow_mut());
@@ -306,7 +343,16 @@ pub(crate) struct Costs<'l> {
 }
 
 impl Costs<'_> {
-    /// How many nodes the conversation has.
+    /// How many blocks stand before the nodes: none or one.
+    pub(crate) fn lead(&self) -> usize {
+        usize::from(self.items.is_block(0))
+    }
+
+    fn trail(&self) -> usize {
+        usize::from(self.len().checked_sub(1).is_some_and(|last| self.items.is_block(last)))
+    }
+
+    /// How many nodes and blocks there are.
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
@@ -314,6 +360,12 @@ impl Costs<'_> {
     /// Whether the cost of a kept run can be told in constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.sums.long == 0
+    }
+
+    /// Where the last so many nodes begin.
+    pub(crate) fn recent(&self, nodes: u64) -> usize {
+        let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+        self.len().saturating_sub(self.trail()).saturating_sub(nodes).max(self.lead())
     }
 
     /// Tokens of everything, whole.
@@ -333,19 +385,35 @@ impl Costs<'_> {
 
     /// Tokens of the request when the marker stands in the gap between head and tail.
     pub(crate) fn cut(&self, kept: Kept) -> u64 {
+        self.apart(kept, self.marker_cost(kept.tail.saturating_sub(kept.head)))
+    }
+
+    /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
+    pub(crate) fn window(&self, tail: usize) -> u64 {
+        self.apart(Kept { head: self.lead(), tail }, None)
+    }
+
+    /// Tokens of the request with this between head and tail.
+    fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
         let Kept { head, tail } = kept;
-        let (gap, joined) = self.gap(kept);
+        let (gap, joined) = self.gap(kept, marker);
         let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);
         let apart = self.messages(0, head) + self.messages(tail, self.len());
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of a request that holds nothing but the marker.
+    /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
     pub(crate) fn marker_alone(&self) -> u64 {
-        match self.marker(0) {
-            Some(marker) => self.prices.text(&marker) + self.prices.overhead.per_message,
-            None => 0,
+        let marker = self.marker(0).map(Cow::Owned);
+        let lead = self.lead();
+        let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
+        let before = block(0);
+        let after = self.len().checked_sub(1).filter(|&last| last >= lead).and_then(block);
+        let texts: Vec<Cow<'_, str>> = before.into_iter().chain(marker).chain(after).collect();
+        if texts.is_empty() {
+            return 0;
         }
+        self.prices.text(&texts.join(JOIN)) + self.prices.overhead.per_message
     }
 
     /// The marker that stands for so many nodes; none where it is set to nothing.
@@ -355,15 +423,15 @@ impl Costs<'_> {
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }
 
-    fn marker_cost(&self, nodes: usize) -> MarkerCost {
-        self.sums.markers.cost(self.marker, nodes, || match self.marker(nodes) {
-            None => MarkerCost { absent: true, ..MarkerCost::default() },
-            Some(marker) => MarkerCost {
-                absent: false,
+    /// What that marker costs; nothing where there is none.
+    fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
+        self.sums.markers.cost(self.marker, nodes, || {
+            let marker = self.marker(nodes)?;
+            Some(MarkerCost {
                 tokens: self.text(&marker),
                 break_after: break_after(&marker, &self.prices),
                 adds_up: self.prices.counter.adds_up_before(&marker),
-            },
+            })
         })
     }
 
@@ -409,18 +477,17 @@ impl Costs<'_> {
 
     /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
     /// as one message of its own before that.
-    fn gap(&self, kept: Kept) -> (i64, u64) {
+    fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
         let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.role(at)?)));
         let right = self.items.role(kept.tail).map(|role| (kept.tail, role));
         let count = kept.tail.saturating_sub(kept.head);
-        let marker = self.marker_cost(count);
-        if marker.absent {
+        let Some(marker) = marker else {
             let (Some(left), Some(right)) = (left, right) else { return (0, 1) };
             if left.1 != right.1 {
                 return (0, 1);
             }
             return (self.glue(Some(left.0), None, Some(right.0), count), 2);
-        }
+        };
         let left = left.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
         let right = right.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
         let joined = u64::from(left.is_some()) + u64::from(right.is_some());
@@ -520,7 +587,7 @@ struct Turn<'a> {
 impl<'a> Merge<'a> {
     fn item(&mut self, item: &Item<'a>) {
         let turn = self.turn(item.entry.role);
-        turn.node_ids.push(item.id);
+        turn.node_ids.extend(item.id);
         for part in &item.parts {
             match part {
                 // Only texts that touch across nodes are joined here; those of one node already are.

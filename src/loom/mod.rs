@@ -5,9 +5,11 @@
 //! its steps.
 
 mod assemble;
+pub mod aware;
 mod body;
 mod buffer;
 mod content;
+mod created;
 mod dialogue;
 mod fit;
 mod layout;
@@ -26,12 +28,13 @@ mod tree;
 mod truncate;
 pub mod wire;
 
+pub use aware::LoomAware;
 pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use report::{Cached, Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
-pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, TreeSize};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
+pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, TreeSize};
+pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

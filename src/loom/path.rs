@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, Limits};
-use crate::loom::tree::{EdgeIx, EdgeKind, NodeIx, SourceRole, Tree};
+use crate::loom::created::created;
+use crate::loom::tree::{self, EdgeIx, EdgeKind, NodeIx, Tree};
 
 /// Where the path ends, or the path itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,10 +181,7 @@ fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
 
 /// The sources that can be the predecessor: those with role primary, else the first one.
 pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
-    let sources = tree.sources(edge);
-    let primary: Vec<_> =
-        sources.iter().filter(|link| link.role == SourceRole::Primary).map(|link| link.node).collect();
-    if primary.is_empty() { sources.iter().take(1).map(|link| link.node).collect() } else { primary }
+    tree::predecessors(tree.sources(edge)).collect()
 }
 
 /// The node that an edge leads from, and the versions of it that were passed over.
@@ -236,9 +234,12 @@ fn choose_version(
         });
     }
     let edited = collect::set(chains.iter().flat_map(|chain| chain.iter().skip(1)).copied());
-    let latest = versions.iter().copied().filter(|version| !edited.contains(version));
-    // `max_by` gives the last of equals, so the last listed wins where times do not decide.
-    let newest = latest.max_by(|&a, &b| tree.at(a).created_at.cmp(&tree.at(b).created_at));
+    let latest: Vec<_> = versions.iter().copied().filter(|version| !edited.contains(version)).collect();
+    let newest = match latest.as_slice() {
+        &[only] => Some(only),
+        // `max_by_key` gives the last of equals, so the last listed wins where times do not decide.
+        several => several.iter().copied().max_by_key(|&version| created(tree.at(version), diagnostics)),
+    };
     newest
         .or_else(|| versions.last().copied())
         .ok_or_else(|| Error::new(Code::InternalError, "an edge lost its sources"))

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::limits::Limits;
+use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
@@ -40,6 +41,8 @@ pub struct Options {
     pub audio_second: u64,
     /// What each `ref` stands for.
     pub media: Rc<BTreeMap<String, Media>>,
+    /// What a loom-aware agent is told beside the conversation; none for other agents.
+    pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
     /// The fingerprint of the assembly before this one; with it the report says what is the same.
@@ -70,6 +73,7 @@ impl Options {
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
+            loom_aware: None,
             working_buffer: String::new(),
             previous: None,
             limits: Limits::default(),

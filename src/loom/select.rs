@@ -327,7 +327,7 @@ fn unknown_annotations(
     Ok(())
 }
 
-fn left_out_by_mark(node: &Node) -> Option<(Fate, Reason)> {
+pub(crate) fn left_out_by_mark(node: &Node) -> Option<(Fate, Reason)> {
     if node.excluded {
         return Some((Fate::Excluded, Reason::Excluded));
     }
@@ -345,7 +345,7 @@ fn role_of(node: &Node) -> Role {
     }
 }
 
-fn is_blank(node: &Node) -> bool {
+pub(crate) fn is_blank(node: &Node) -> bool {
     node.content.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()))
 }
 

@@ -1,6 +1,6 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 
 use serde_json::Value;
@@ -18,7 +18,11 @@ pub struct Node {
     pub content: Vec<Block>,
     /// Who wrote it.
     pub author: Author,
-    /// RFC 3339, in UTC. Decides between two edits of one node when nothing else does.
+    /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
+    pub local_id: Option<String>,
+    /// The agent who wrote it.
+    pub author_agent_id: Option<String>,
+    /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
     pub created_at: Option<String>,
     /// The id of the node that this one is an edit of.
     pub edited_from: Option<String>,
@@ -29,10 +33,28 @@ pub struct Node {
 }
 
 impl Node {
+    /// A node that says this, with nothing noted about it.
+    pub fn new(id: impl Into<String>, author: Author, content: Vec<Block>) -> Self {
+        Self {
+            id: id.into(),
+            content,
+            author,
+            local_id: None,
+            author_agent_id: None,
+            created_at: None,
+            edited_from: None,
+            excluded: false,
+            pruned: false,
+        }
+    }
+
     /// Whether a text of the node holds this character.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn holds(&self, ch: char) -> bool {
-        self.id.contains(ch) || self.content.iter().any(|block| block.holds(ch))
+        let local_id = self.local_id.as_ref();
+        self.id.contains(ch)
+            || local_id.is_some_and(|id| id.contains(ch))
+            || self.content.iter().any(|block| block.holds(ch))
     }
 }
 
@@ -161,12 +183,26 @@ pub enum SourceRole {
 /// What a tree says about itself, beside its nodes and edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeSettings {
+    /// What the tree is called.
+    pub title: Option<String>,
+    /// What the tree is for.
+    pub mode: TreeMode,
     /// Comes after the agent's system prompt.
     pub system_context: Option<String>,
     /// Whether a buffer assembly includes the system context.
     pub buffer_mode_system_context: bool,
     /// The tree's own preferences.
     pub preferences: Preferences,
+}
+
+/// What a tree is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TreeMode {
+    /// A conversation.
+    #[default]
+    Dialogue,
+    /// A document.
+    Buffer,
 }
 
 /// Place of a node in its tree.
@@ -201,7 +237,7 @@ pub struct Tree {
     free_nodes: Vec<NodeIx>,
     edges: Vec<Option<Linked>>,
     free_edges: Vec<EdgeIx>,
-    node_ids: Ids,
+    by_id: BTreeMap<String, NodeIx>,
     edge_ids: Ids,
     next_order: u64,
     /// For each node, the continuation edges that lead to it.
@@ -210,6 +246,10 @@ pub struct Tree {
     annotated_by: Vec<Vec<EdgeIx>>,
     /// For each node, the edges of either kind that it is a source of.
     outgoing: Vec<Vec<EdgeIx>>,
+    /// For each node, how many continuation edges it is the predecessor in.
+    continuations: Vec<u32>,
+    /// How many continuations there are beside the first one of each node.
+    forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
     /// Who goes on from a node changes nothing about the way to it.
     touched: Vec<NodeIx>,
@@ -220,6 +260,8 @@ static NOTHING: Node = Node {
     id: String::new(),
     content: Vec::new(),
     author: Author::Human,
+    local_id: None,
+    author_agent_id: None,
     created_at: None,
     edited_from: None,
     excluded: false,
@@ -306,7 +348,7 @@ impl Tree {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        self.node_ids.find(id, |ix| self.at(ix).id == id)
+        self.by_id.get(id).copied()
     }
 
     /// The place of the edge with this id, where there is one.
@@ -359,6 +401,26 @@ impl Tree {
         edges.filter(|edge| edge.kind == EdgeKind::Annotation).map(|edge| edge.target)
     }
 
+    /// The nodes that go on from a node; one that two edges lead to is there twice.
+    pub(crate) fn continuations(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> {
+        let edges = self.outgoing(ix).iter().filter_map(|&edge| self.edge_opt(edge));
+        let on = edges.filter(move |edge| edge.origins().any(|origin| origin == ix));
+        on.map(|edge| edge.target)
+    }
+
+    /// How many ways there are through the tree: one, and one more for each continuation beside the first of its node.
+    pub(crate) fn branches(&self) -> usize {
+        self.forks.saturating_add(1)
+    }
+
+    /// The ids that come before and after one in the order of ids.
+    pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let before = self.by_id.range::<str, _>((Unbounded, Excluded(id))).next_back();
+        let after = self.by_id.range::<str, _>((Excluded(id), Unbounded)).next();
+        [before, after].map(|found| found.map(|(id, _)| id.as_str()))
+    }
+
     /// Puts a node in the place of the one with its id, else in a new one.
     pub(crate) fn put_node(&mut self, node: Node) -> NodeIx {
         let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
@@ -374,10 +436,11 @@ impl Tree {
             for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
                 lists.push(Vec::new());
             }
+            self.continuations.push(0);
             self.nodes.push(None);
             index(self.nodes.len().saturating_sub(1))
         });
-        self.node_ids.insert(&node.id, ix);
+        self.by_id.insert(node.id.clone(), ix);
         if let Some(place) = self.nodes.get_mut(ix as usize) {
             *place = Some(node);
         }
@@ -424,7 +487,7 @@ impl Tree {
     /// Removes a node to which no edge leads and from which none starts.
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
         if let Some(node) = self.nodes.get_mut(ix as usize).and_then(Option::take) {
-            self.node_ids.remove(&node.id, ix);
+            self.by_id.remove(&node.id);
             self.free_nodes.push(ix);
             self.touched.push(ix);
         }
@@ -452,6 +515,12 @@ impl Tree {
             add(&mut self.outgoing, link.node);
         }
         self.touched.extend(edge.touches());
+        for node in edge.origins() {
+            if let Some(count) = self.continuations.get_mut(node as usize) {
+                self.forks += usize::from(*count > 0);
+                *count += 1;
+            }
+        }
         if let Some(place) = self.edges.get_mut(ix as usize) {
             *place = Some(edge);
         }
@@ -460,6 +529,12 @@ impl Tree {
     fn unlink(&mut self, ix: EdgeIx) -> Option<Linked> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
+        for node in edge.origins() {
+            if let Some(count) = self.continuations.get_mut(node as usize) {
+                *count = count.saturating_sub(1);
+                self.forks = self.forks.saturating_sub(usize::from(*count > 0));
+            }
+        }
         let nodes = edge.links.iter().map(|link| link.node).chain([edge.target]);
         for node in nodes {
             for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
@@ -484,6 +559,12 @@ impl Tree {
 }
 
 impl Linked {
+    /// The nodes it goes on from: none for a remark.
+    fn origins(&self) -> impl Iterator<Item = NodeIx> {
+        let links = if self.kind == EdgeKind::Continuation { self.links.as_slice() } else { &[] };
+        predecessors(links)
+    }
+
     /// The nodes of which something changes with the edge.
     fn touches(&self) -> impl Iterator<Item = NodeIx> {
         let remark = self.kind == EdgeKind::Annotation;
@@ -496,6 +577,12 @@ impl Edge {
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
     }
+}
+
+/// The sources that can be the predecessor: those with role primary, else the first one.
+pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
+    let fallback = sources.first().filter(|_| sources.iter().all(|link| link.role != SourceRole::Primary));
+    sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
 /// Finds things by their ids. Hashes are kept, not the ids again; in order, so that no choice of ids makes it slow.
@@ -537,6 +624,7 @@ pub(crate) fn duplicate(kind: &str, id: &str) -> Error {
 
 #[cold]
 pub(crate) fn edge_node_not_found(edge: &str, node: &str) -> Error {
-    let message = format!("edge `{edge}` names node `{node}`, which is not in the tree; add the node or remove the edge");
+    let message =
+        format!("edge `{edge}` names node `{node}`, which is not in the tree; add the node or remove the edge");
     Error::new(Code::EdgeNodeNotFound, message).with("edgeId", edge).with("nodeId", node)
 }

@@ -13,11 +13,12 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::limits::{self, LimitOverrides, Limits};
+use crate::loom::aware::wire::{LoomAwareIn, PermissionsIn};
 use crate::loom::content;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
+use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body};
 use crate::prompt::bodies::Target;
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
@@ -107,6 +108,8 @@ impl Request {
         let settings = self.tree.settings();
         let said = [&self.options.system_prompt, &settings.system_context];
         self.options.working_buffer.contains(REPLACEMENT)
+            || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
+            || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
             || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
@@ -134,6 +137,7 @@ pub(crate) struct RequestIn {
     media: Option<BTreeMap<String, MediaIn>>,
     overhead: Option<OverheadIn>,
     media_costs: Option<MediaCostsIn>,
+    loom_aware: Option<LoomAwareIn>,
     working_buffer: Option<String>,
     target: Option<AnyJson>,
     previous: Option<String>,
@@ -175,6 +179,7 @@ impl<'de> Deserialize<'de> for TokenizerIn {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
 struct TreeIn {
+    title: Option<String>,
     system_context: Option<String>,
     buffer_mode_system_context: Option<bool>,
     preferences: Option<PreferencesIn>,
@@ -189,6 +194,8 @@ struct NodeIn {
     id: String,
     content: AnyJson,
     author_type: String,
+    local_id: Option<String>,
+    author_agent_id: Option<String>,
     created_at: Option<String>,
     edited_from: Option<String>,
     metadata: Option<MetadataIn>,
@@ -232,6 +239,7 @@ struct PreferencesIn {
 #[serde(default, expecting = "an agent, an object")]
 struct AgentIn {
     configuration: Option<ConfigurationIn>,
+    permissions: Option<PermissionsIn>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -294,6 +302,7 @@ impl RequestIn {
         let overhead = self.overhead.unwrap_or_default();
         let costs = self.media_costs.unwrap_or_default();
         let defaults = Overhead::default();
+        let agent = self.agent.unwrap_or_default();
         let context_window = self.context_window.ok_or_else(|| lacks("the request", "contextWindow"))?;
         let options = Options {
             choices: Choices {
@@ -309,10 +318,8 @@ impl RequestIn {
                 .collect::<Result<_>>()?,
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
-            system_prompt: self
-                .agent
-                .and_then(|agent| agent.configuration)
-                .and_then(|configuration| configuration.system_prompt),
+            system_prompt: agent.configuration.and_then(|configuration| configuration.system_prompt),
+            loom_aware: self.loom_aware.map_or(Ok(None), |aware| aware.finish(agent.permissions))?,
             preferences: self.preferences.unwrap_or_default().finish()?,
             app_preferences: self.app_preferences.unwrap_or_default().finish()?,
             system_placement: placement,
@@ -345,8 +352,10 @@ impl TreeIn {
     fn finish(self, limits: &Limits) -> Result<Tree> {
         limits::check("nodes", self.nodes.len(), limits.nodes)?;
         limits::check("edges", self.edges.len(), limits.edges)?;
-        known("tree.mode", self.mode.as_deref(), &[("dialogue", ()), ("buffer", ())])?;
+        let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
         let settings = TreeSettings {
+            title: self.title,
+            mode: known("tree.mode", self.mode.as_deref(), &modes)?.unwrap_or_default(),
             system_context: self.system_context,
             buffer_mode_system_context: self.buffer_mode_system_context.unwrap_or(false),
             preferences: self.preferences.unwrap_or_default().finish()?,
@@ -370,6 +379,8 @@ impl NodeIn {
             content: content::read(self.content.0, &self.id, budget)?,
             id: self.id,
             author,
+            local_id: self.local_id,
+            author_agent_id: self.author_agent_id,
             created_at: self.created_at,
             edited_from: self.edited_from,
             excluded: metadata.excluded.unwrap_or(false),

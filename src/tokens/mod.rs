@@ -2,6 +2,7 @@
 
 pub mod bpe;
 pub mod chat;
+mod choice;
 pub mod heuristic;
 mod heuristic_table;
 pub mod memory;
@@ -16,6 +17,8 @@ use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Vocabulary};
+
+pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.
 ///

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
 mod bodies;
 mod bpe;
 mod buffer;
@@ -25,3 +26,4 @@ mod selection;
 mod shapes;
 mod tidy;
 mod tokens;
+mod workspace;

@@ -1,13 +1,12 @@
 //! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
 
-
 use ctxweave::loom::{
-    Author, Block, Edge, EdgeKind, LoomTree, Node, Options, Preferences, Source, SourceRole,
+    Author, Block, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
     SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue,
 };
-use ctxweave::prompt::Role;
-use ctxweave::tokens::memory::Memory;
+use ctxweave::prompt::{Fingerprint, Role};
 use ctxweave::tokens::Counter;
+use ctxweave::tokens::memory::Memory;
 use ctxweave::{Code, Error, Limits};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -22,13 +21,23 @@ enum Step {
     Append(Node),
     /// A node anew, in its place or beside.
     Put(Node),
-    Link { edge: u8, sources: Vec<(u8, SourceRole)>, target: u8, remark: bool },
+    Link {
+        edge: u8,
+        sources: Vec<(u8, SourceRole)>,
+        target: u8,
+        remark: bool,
+    },
     RemoveNode(u8),
     RemoveEdge(u8),
     /// An edit that must fail, in the midst of what is right.
     Fail(u8),
     System(Option<String>),
-    Ask { tip: Option<u8>, window: u32, choice: bool },
+    Ask {
+        tip: Option<u8>,
+        window: u32,
+        choice: bool,
+        aware: bool,
+    },
 }
 
 fn id(number: u8) -> String {
@@ -40,7 +49,11 @@ fn author() -> impl Strategy<Value = Author> {
 }
 
 fn block() -> impl Strategy<Value = Block> {
-    let call = (0..4u8).prop_map(|call| Block::ToolCall { id: format!("c{call}"), name: "look".into(), arguments: json!({"q": call}) });
+    let call = (0..4u8).prop_map(|call| Block::ToolCall {
+        id: format!("c{call}"),
+        name: "look".into(),
+        arguments: json!({"q": call}),
+    });
     let result = (0..4u8, text()).prop_map(|(call, text)| Block::ToolResult {
         tool_call_id: format!("c{call}"),
         content: vec![Block::Text(text)],
@@ -69,13 +82,15 @@ fn content() -> impl Strategy<Value = Vec<Block>> {
 fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node> {
     (ids, content(), author(), prop::option::weighted(0.15, 0..30u8), 0..12u8).prop_map(
         |(number, content, author, edited, mark)| Node {
-            id: id(number),
-            content,
-            author,
-            created_at: (mark > 8).then(|| format!("2025-01-0{}T00:00:00Z", mark - 8)),
+            created_at: match mark {
+                11 => Some("yesterday".to_owned()),
+                9.. => Some(format!("2025-01-0{}T00:00:00Z", mark - 8)),
+                _ => None,
+            },
             edited_from: edited.map(id),
             excluded: mark == 0,
             pruned: mark == 1,
+            ..Node::new(id(number), author, content)
         },
     )
 }
@@ -98,8 +113,8 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
         1 => (0..30u8).prop_map(Step::RemoveEdge),
         2 => (0..6u8).prop_map(Step::Fail),
         1 => prop::option::of(text()).prop_map(Step::System),
-        12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>())
-            .prop_map(|(tip, window, choice)| Step::Ask { tip, window, choice }),
+        12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>(), prop::bool::weighted(0.15))
+            .prop_map(|(tip, window, choice, aware)| Step::Ask { tip, window, choice, aware }),
     ];
     prop::collection::vec(step, count)
 }
@@ -141,7 +156,9 @@ impl Plain {
                 (EdgeKind::Continuation, true) => {
                     edge.sources.iter().filter(|source| primary(source)).map(|source| source.node.clone()).collect()
                 }
-                (EdgeKind::Continuation, false) => edge.sources.iter().take(1).map(|source| source.node.clone()).collect(),
+                (EdgeKind::Continuation, false) => {
+                    edge.sources.iter().take(1).map(|source| source.node.clone()).collect()
+                }
                 (EdgeKind::Annotation, _) => edge.sources.iter().map(|source| source.node.clone()).collect(),
             };
             let touched = edge.sources.iter().any(|source| source.node == id);
@@ -176,7 +193,12 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     plain.fresh += 1;
                     let source = Source { node: tip, role: SourceRole::Primary };
                     let edge = format!("a{}", plain.fresh);
-                    edges.push(Edge { id: edge, sources: vec![source], target: at.clone(), kind: EdgeKind::Continuation });
+                    edges.push(Edge {
+                        id: edge,
+                        sources: vec![source],
+                        target: at.clone(),
+                        kind: EdgeKind::Continuation,
+                    });
                 }
                 plain.put_node(node.clone());
                 edges.iter().for_each(|edge| plain.put_edge(edge.clone()));
@@ -223,10 +245,12 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 plain.settings.system_context = system_context;
                 tree.configure(plain.settings.clone());
             }
-            Step::Ask { tip, window, choice } => {
+            Step::Ask { tip, window, choice, aware } => {
                 let Some(tip) = tip.map(id).or(plain.tip.clone()) else { continue };
                 let mut options = Options::from_tip(&tip, window);
                 options.preferences = preferences.clone();
+                options.loom_aware = aware.then(LoomAware::default);
+                options.previous = Some(Fingerprint::default());
                 if choice {
                     // Whatever is ambiguous is settled by the first edge that was given.
                     for edge in plain.edges.iter().rev().filter(|edge| edge.kind == EdgeKind::Continuation) {
@@ -236,20 +260,30 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 if in_messages {
                     options.system_placement = SystemPlacement::Message(Role::System);
                 }
-                let fresh = Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
+                let fresh =
+                    Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
                 let expected = assemble_dialogue(&fresh, &options, counter);
                 let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
                 let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
                 let summary = shown(tree.summarize_dialogue(&options, &counting));
                 let given = shown(tree.assemble_dialogue(&options, &counting));
                 if let Ok(expected) = &expected {
-                    let whole = expected.report.truncated || measured.as_ref().unwrap() == &expected.report.tokens.total;
+                    let whole =
+                        expected.report.truncated || measured.as_ref().unwrap() == &expected.report.tokens.total;
                     assert!(whole, "measured {measured:?}");
                     assert_eq!(cut, serde_json::to_value(expected.report.cut.clone().unwrap_or_default()).unwrap());
                 }
                 let expected = shown(expected);
                 same(&given, &expected, "");
-                for same in ["/messages", "/system", "/report/tokens", "/report/diagnostics", "/report/cut/marker", "/report/cut/tokens"] {
+                for same in [
+                    "/messages",
+                    "/system",
+                    "/report/tokens",
+                    "/report/diagnostics",
+                    "/report/cut/marker",
+                    "/report/cut/tokens",
+                    "/report/cache",
+                ] {
                     assert_eq!(summary.pointer(same), expected.pointer(same), "{same}");
                 }
                 options.working_buffer = "and so on".to_owned();
@@ -263,15 +297,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
 /// Each of these is refused as a whole.
 fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
     let limits = Limits::default();
-    let new = |id: &str| Node {
-        id: id.to_owned(),
-        content: vec![Block::Text("never there".to_owned())],
-        author: Author::Human,
-        created_at: None,
-        edited_from: None,
-        excluded: false,
-        pruned: false,
-    };
+    let new = |id: &str| Node::new(id, Author::Human, vec![Block::Text("never there".to_owned())]);
     let edge = |id: &str, from: &str, to: &str| Edge {
         id: id.to_owned(),
         sources: vec![Source { node: from.to_owned(), role: SourceRole::Primary }],
@@ -283,7 +309,10 @@ fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
         0 => (tree.upsert(vec![new(&first), new("y"), new("y")], vec![], &limits), Code::DuplicateId),
         1 => (tree.upsert(vec![new(&first)], vec![edge("z", &first, "nowhere")], &limits), Code::EdgeNodeNotFound),
         2 => (tree.upsert(vec![new("y")], vec![edge("z", "y", "y"), edge("z", "y", "y")], &limits), Code::DuplicateId),
-        3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop), if plain.nodes.is_empty() { Code::NodeNotFound } else { Code::NodeNotFound }),
+        3 => (
+            tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop),
+            if plain.nodes.is_empty() { Code::NodeNotFound } else { Code::NodeNotFound },
+        ),
         4 => {
             let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.clone()).collect();
             (tree.remove(&nodes, &["nowhere".to_owned()]).map(drop), Code::EdgeNotFound)

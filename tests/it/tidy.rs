@@ -42,7 +42,7 @@ fn dependencies_point_one_way() {
         &["wasm"],
         &["loom", "workspace", "folders", "operators", "commits"],
         &["prompt", "tokens"],
-        &["json", "text", "time", "limits", "error", "collect"],
+        &["json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {

@@ -12,11 +12,11 @@ use super::LoomTree;
 use super::line::{Ground, Line, Member, View};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{self, leave_out};
-use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue};
+use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue, cached};
 use crate::loom::layout::{Costs, Kept, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, Settings, StartOn, Strategy};
-use crate::loom::report::{Cut, Fate, NodeReport, Reason, Report, Tokens};
+use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::system;
 use crate::loom::truncate::Overfull;
@@ -52,6 +52,9 @@ pub struct ReportSummary {
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSummary>,
+    /// How much of it is as it was in the previous one; there when the options have `previous`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all there, whole.
     pub minimum_recent_nodes_met: bool,
     /// How many nodes the path has, before exclusion.
@@ -186,11 +189,7 @@ impl LoomTree {
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
-    pub fn would_cut<'a>(
-        &'a mut self,
-        options: &'a Options,
-        counter: &'a Remembering<'a>,
-    ) -> Result<Option<Cut<'a>>> {
+    pub fn would_cut<'a>(&'a mut self, options: &'a Options, counter: &'a Remembering<'a>) -> Result<Option<Cut<'a>>> {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         if let Some((settings, limit)) = ready {
@@ -237,7 +236,8 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let options = ground.options;
         let mut diagnostics: Vec<Diagnostic> = line.path_found.iter().rev().map(|(_, found)| found.clone()).collect();
         let instructions = &line.picked.selection.instructions;
-        let system = system::combine(ground.tree, options.system_prompt.as_deref(), instructions, &mut diagnostics);
+        let prompt = options.system_prompt.as_deref();
+        let system = system::combine(ground.tree, prompt, "", instructions, &mut diagnostics);
         let found = line.tools_found.iter().chain(&line.parts_found);
         diagnostics.extend(found.map(|(_, found)| found.clone()));
         if line.members.is_empty() {
@@ -312,6 +312,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             overhead,
             total,
             tokenizer: self.ground.counter.name().to_owned(),
+            loom_aware: None,
         }
     }
 
@@ -358,7 +359,11 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             && let Some(text) = view.text(member)
         {
             let id = self.ground.tree.at(member.entry.node).id.as_str();
-            return Some(Message { role: member.entry.role, content: Content::Text(Cow::Borrowed(text)), node_ids: vec![id] });
+            return Some(Message {
+                role: member.entry.role,
+                content: Content::Text(Cow::Borrowed(text)),
+                node_ids: vec![id],
+            });
         }
         let items: Vec<_> = turn.iter().flatten().map(|member| view.item(member)).collect();
         let gap = turn.iter().position(Option::is_none);
@@ -402,6 +407,8 @@ impl<'l, 'a> Budgeted<'l, 'a> {
     fn summarize(mut self, mut sent: Sent<'a>) -> DialogueSummary<'a> {
         let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
         let Sent { kept, marker, messages, tokens } = sent;
+        let options = self.ground.options;
+        let cache = cached(options, system.as_deref(), &messages, &self.ground.prices(), &tokens);
         let view = self.view();
         let cut = truncated.then(|| CutSummary {
             nodes: kept.tail - kept.head,
@@ -416,6 +423,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             tokens,
             truncated,
             cut,
+            cache,
             minimum_recent_nodes_met,
             path_length: self.line.steps.len(),
             preferences: self.settings,
@@ -429,6 +437,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let Sent { kept, marker, messages, tokens } = sent;
         let Self { ground, line, settings, limit, .. } = &self;
         let tree = ground.tree;
+        let cache = cached(ground.options, system.as_deref(), &messages, &ground.prices(), &tokens);
         let mut rows = line.picked.selection.rows.clone();
         rows.extend(line.picked.rest(tree));
         for member in line.members.get(kept.head..kept.tail).unwrap_or_default() {
@@ -457,6 +466,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
                 reason: row.reason,
                 tokens: cost.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &prices)),
                 message,
+                pinned: false,
             })
             .collect();
         let report = Report {
@@ -465,10 +475,12 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             tokens,
             truncated,
             cut: truncated.then(|| self.cut(kept, marker)),
+            cache,
             minimum_recent_nodes_met,
             path: line.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
             not_on_path: tree.len().saturating_sub(nodes.len()),
             nodes,
+            local_ids: Vec::new(),
             preferences: self.settings,
             diagnostics: self.diagnostics,
         };
@@ -492,6 +504,7 @@ fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
         tokens: report.tokens,
         truncated: report.truncated,
         cut,
+        cache: report.cache,
         minimum_recent_nodes_met: report.minimum_recent_nodes_met,
         path_length: report.path.len(),
         preferences: report.preferences,

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use crate::error::{Diagnostic, Result};
 use crate::limits;
-use crate::loom::parts;
 use crate::loom::layout::{Item, Items, Sums, break_after};
+use crate::loom::parts;
 use crate::loom::path::{self, Choices, Seen, Step};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::request::{Media, Options};
@@ -182,7 +182,8 @@ impl Line {
     fn walk(&self, ground: &Ground<'_>, tip: NodeIx) -> Result<Way> {
         let Ground { tree, options, .. } = *ground;
         path::check_choices(tree, &options.choices)?;
-        let mut way = Way { keep: 0, steps: vec![Step { node: tip, edge: None, versions: Vec::new() }], found: Vec::new() };
+        let mut way =
+            Way { keep: 0, steps: vec![Step { node: tip, edge: None, versions: Vec::new() }], found: Vec::new() };
         let mut seen = Seen::default();
         seen.insert(tip, tree);
         let mut at = tip;
@@ -270,7 +271,8 @@ impl Line {
         }
         // An edit without an edge of its own, and versions of one node, depend on what they are edits of.
         let edited = step.edge.is_none_or(|edge| tree.edge(edge).target != step.node);
-        let chains = [step.node].into_iter().filter(|_| edited || !step.versions.is_empty()).chain(step.versions.clone());
+        let chains =
+            [step.node].into_iter().filter(|_| edited || !step.versions.is_empty()).chain(step.versions.clone());
         for version in chains {
             let chain = path::origins(tree, version);
             let last = chain.last().and_then(|&last| tree.at(last).edited_from.as_deref());
@@ -307,7 +309,9 @@ impl Line {
         let has = |entry: &Entry, what: fn(&Block) -> bool| ground.tree.at(entry.node).content.iter().any(what);
         if entries.iter().any(|entry| has(entry, acts)) {
             for entry in entries {
-                if let Some(row) = selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken)) {
+                if let Some(row) =
+                    selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken))
+                {
                     (row.fate, row.reason) = (Fate::Kept, None);
                 }
             }
@@ -446,7 +450,7 @@ impl<'a> View<'_, 'a> {
             Shape::Some(kept) => kept.iter().filter_map(|&at| node.content.get(at)).collect(),
         };
         let parts = parts::parts(&blocks, &node.id, &self.ground.options.media, &mut Vec::new());
-        Item { entry: member.entry, id: &node.id, parts, alone: member.alone }
+        Item { entry: member.entry, id: Some(&node.id), parts, alone: member.alone, headed: None }
     }
 
     fn touching(&self, at: usize, pick: impl Fn(&[Part<'a>]) -> Option<Part<'a>>) -> Option<Cow<'a, str>> {
@@ -468,6 +472,10 @@ impl Items for View<'_, '_> {
 
     fn role(&self, at: usize) -> Option<Role> {
         self.members.get(at).map(|member| member.entry.role)
+    }
+
+    fn is_block(&self, _: usize) -> bool {
+        false
     }
 
     fn alone(&self, at: usize) -> u64 {

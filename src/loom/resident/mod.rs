@@ -15,12 +15,12 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::Position;
 use crate::loom::buffer::{BufferAssembly, assemble_buffer};
 use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::loom::Position;
 use crate::prompt::Prices;
 use crate::tokens::Counter;
 use crate::tokens::memory::{Held, Memory, Remembering};
@@ -240,8 +240,7 @@ impl LoomTree {
     /// # Errors
     /// Those of a path; see [`assemble_dialogue`](crate::loom::assemble_dialogue).
     pub fn path(&self, options: &Options) -> Result<Vec<&str>> {
-        let steps =
-            path::resolve(&self.tree, &options.position, &options.choices, &options.limits, &mut Vec::new())?;
+        let steps = path::resolve(&self.tree, &options.position, &options.choices, &options.limits, &mut Vec::new())?;
         Ok(steps.iter().map(|step| self.tree.at(step.node).id.as_str()).collect())
     }
 
@@ -281,7 +280,9 @@ impl LoomTree {
 
     /// Brings the line to where the options want it; nothing where it cannot be of use for them.
     fn line(&mut self, options: &Options, counter: &Remembering<'_>) -> Result<Option<NodeIx>> {
-        let plain = options.annotations == Annotations::None && options.instruction_scope == InstructionScope::Path;
+        let plain = options.annotations == Annotations::None
+            && options.instruction_scope == InstructionScope::Path
+            && options.loom_aware.is_none();
         let Position::Tip(tip) = &options.position else { return Ok(None) };
         if !plain {
             return Ok(None);
