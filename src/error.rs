@@ -61,7 +61,11 @@ codes! {
         ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
         DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
+        EdgeNotFound = "edge_not_found", "The request names an edge that the tree does not have. `details`: `edgeId`.";
         EdgeWithoutSource = "edge_without_source", "An edge on the path has no source that could be the predecessor. `details`: `edgeId`.";
+        HandleBusy = "handle_busy", "A method of a handle was called from within another call of it, by a tokenizer of one's own say.";
+        HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
+        HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
         HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";

@@ -6,6 +6,7 @@ mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;

@@ -3,8 +3,8 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
-pub mod commits;
 pub mod bodies;
+pub mod commits;
 mod data;
 pub mod folders;
 pub mod loom;

@@ -27,6 +27,7 @@ mod model;
 mod operators;
 mod path;
 mod recount;
+mod resident;
 mod selection;
 mod shapes;
 mod tidy;
