@@ -1,6 +1,7 @@
 //! What both kinds of assembly begin with: settings, path, selection, system context, budget.
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::loom::aware;
 use crate::loom::path::{self, Step};
 use crate::loom::preferences::{Settings, whole};
 use crate::loom::report::{Fate, NodeReport, Reason, Report, Tokens};
@@ -35,9 +36,7 @@ impl<'a> Draft<'a> {
         mode: Mode,
         default_marker: &str,
     ) -> Result<Self> {
-        let preferences = options.preferences.over(&tree.settings().preferences).over(&options.app_preferences);
-        let settings = Settings::resolve(&preferences, default_marker)?;
-        let limit = limit(options.context_window, settings.token_buffer)?;
+        let (settings, limit) = settings(tree, options, default_marker)?;
         let mut diagnostics = Vec::new();
         let steps = path::resolve(tree, &options.position, &options.choices, &options.limits, &mut diagnostics)?;
         if steps.is_empty() {
@@ -45,8 +44,10 @@ impl<'a> Draft<'a> {
             diagnostics.push(Diagnostic::new(DiagnosticCode::EmptyPath, Severity::Info, message));
         }
         let mut selection = select::select(tree, &steps, options, mode, &mut diagnostics)?;
+        let addendum = aware::addendum(options, mode, &mut diagnostics);
         let system = if mode == Mode::Dialogue || tree.settings().buffer_mode_system_context {
-            system::combine(tree, options.system_prompt.as_deref(), &selection.instructions, &mut diagnostics)
+            let prompt = options.system_prompt.as_deref();
+            system::combine(tree, prompt, &addendum, &selection.instructions, &mut diagnostics)
         } else {
             for entry in &selection.instructions {
                 leave_out(&mut selection.rows, entry.row, Fate::Excluded, Reason::SystemContextOff);
@@ -89,6 +90,7 @@ impl<'a> Draft<'a> {
             reason: row.reason,
             tokens: cost(at).unwrap_or_else(|| uncounted(row.node)),
             message: None,
+            pinned: false,
         });
         let nodes: Vec<_> = nodes.collect();
         Report {
@@ -97,10 +99,12 @@ impl<'a> Draft<'a> {
             tokens,
             truncated: false,
             cut: None,
+            cache: None,
             minimum_recent_nodes_met: true,
             path: steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
             not_on_path: tree.len().saturating_sub(nodes.len()),
             nodes,
+            local_ids: Vec::new(),
             preferences: settings,
             diagnostics,
         }
@@ -113,6 +117,14 @@ pub(crate) fn leave_out(rows: &mut [select::Row], at: usize, fate: Fate, reason:
     }
 }
 
+/// The settings in force, and the limit that follows from them.
+pub(crate) fn settings(tree: &Tree, options: &Options, default_marker: &str) -> Result<(Settings, u64)> {
+    let preferences = options.preferences.over(&tree.settings().preferences).over(&options.app_preferences);
+    let settings = Settings::resolve(&preferences, default_marker)?;
+    let limit = limit(options.context_window, settings.token_buffer)?;
+    Ok((settings, limit))
+}
+
 fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
     let window = whole("contextWindow", context_window)?;
     window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
@@ -121,7 +133,7 @@ fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
     })
 }
 
-fn over(code: Code, message: String, limit: u64, required: u64) -> Error {
+pub(crate) fn over(code: Code, message: String, limit: u64, required: u64) -> Error {
     let over_by = required.saturating_sub(limit);
     Error::new(code, message).with("limit", limit).with("required", required).with("overBy", over_by)
 }

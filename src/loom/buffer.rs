@@ -85,6 +85,7 @@ pub fn assemble_buffer<'a>(
         overhead: options.overhead.per_request,
         total,
         tokenizer: counter.name().to_owned(),
+        loom_aware: None,
     };
     debug_assert!(total <= draft.limit, "over the limit");
     let places = Places { kept, preface: preface.len(), gap };

@@ -20,6 +20,9 @@ pub struct Report<'a> {
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
+    /// How much of it is that of the previous assembly; absent unless that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all there, whole.
     pub minimum_recent_nodes_met: bool,
     /// The ids of the path, oldest first, before exclusion.
@@ -28,6 +31,9 @@ pub struct Report<'a> {
     pub nodes: Vec<NodeReport<'a>>,
     /// Nodes of the tree that have nothing to do with the path. With `nodes` that is every node of the tree.
     pub not_on_path: usize,
+    /// Loom-aware: what each node of `nodes` is called, so that what the model says about one can be told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub local_ids: Vec<LocalId<'a>>,
     /// The settings in force.
     pub preferences: Settings,
     /// What was found on the way.
@@ -48,6 +54,44 @@ pub struct Tokens {
     pub total: u64,
     /// How they were counted.
     pub tokenizer: String,
+    /// Loom-aware: what was added for it, which `system` and `messages` contain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loom_aware: Option<LoomAwareTokens>,
+}
+
+/// Tokens of what a loom-aware agent is told, each text counted alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoomAwareTokens {
+    /// The addendum to the system prompt.
+    pub addendum: u64,
+    /// The operational memory block.
+    pub memory: u64,
+    /// The headers of the nodes that were kept.
+    pub headers: u64,
+    /// The loom block.
+    pub loom_block: u64,
+}
+
+/// What a node is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LocalId<'a> {
+    /// What a loom-aware agent calls it.
+    pub local_id: String,
+    /// The node.
+    pub node_id: &'a str,
+}
+
+/// What a provider's prompt cache can know again: how the assembly begins as the previous one did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cached {
+    /// Leading messages that are the same in role and content.
+    pub messages: usize,
+    /// Their tokens with their overhead, and those of the system context where that is the same.
+    pub tokens: u64,
+    /// What to give as `previous` the next time.
+    pub fingerprint: String,
 }
 
 /// The removed run.
@@ -86,6 +130,9 @@ pub struct NodeReport<'a> {
     /// Index of the message that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<usize>,
+    /// Loom-aware: whether its text stands in the operational memory, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
 }
 
 /// What a node is to the path.
@@ -102,6 +149,8 @@ pub enum NodePart {
     Annotation,
     /// It is another version of a node on the path.
     Version,
+    /// It stands in the operational memory only.
+    Pinned,
 }
 
 /// What became of a node.

@@ -1,12 +1,14 @@
 //! What an assembly is asked for (SPEC §1, §7).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::limits::Limits;
+use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
 /// Everything but the tree.
 #[derive(Clone, Debug)]
@@ -38,9 +40,13 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: BTreeMap<String, Media>,
+    pub media: Rc<BTreeMap<String, Media>>,
+    /// What a loom-aware agent is told beside the conversation; none for other agents.
+    pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
+    /// The fingerprint of the assembly before this one; with it the report says what is the same.
+    pub previous: Option<Fingerprint>,
     /// Bounds on the input.
     pub limits: Limits,
 }
@@ -66,8 +72,10 @@ impl Options {
             overhead: Overhead::default(),
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
-            media: BTreeMap::new(),
+            media: Rc::default(),
+            loom_aware: None,
             working_buffer: String::new(),
+            previous: None,
             limits: Limits::default(),
         }
     }

@@ -25,8 +25,10 @@ pub(crate) struct Shorten<'s> {
     pub from: From,
     /// Stands where a text was cut.
     pub marker: &'s str,
-    /// Stands before the unit for the nodes before it.
+    /// Stands before the unit, behind its blocks, for the nodes before it.
     pub gap: Option<String>,
+    /// How many blocks are given before the unit.
+    pub lead: usize,
     /// What messages and their overhead may cost.
     pub budget: u64,
     pub prices: Prices<'s>,
@@ -39,6 +41,9 @@ struct Place {
     part: usize,
     /// Index into the content of a tool result, where it is in one.
     inner: Option<usize>,
+    /// Where what may be cut of it begins: behind the header.
+    start: usize,
+    /// How much that is.
     len: usize,
 }
 
@@ -56,28 +61,30 @@ impl PartialOrd for Place {
 }
 
 impl Shorten<'_> {
-    /// The unit, with its largest texts cut as far as needed, and the indices of the items that were cut; nothing where
-    /// even that is over the budget.
+    /// The blocks and the unit, with its largest texts cut as far as needed, and the indices of the items that were cut;
+    /// nothing where even that is over the budget. Headers stay.
     pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, BTreeSet<usize>)> {
         let mut items = unit.to_vec();
         // Largest first; of equals the earliest. A heap, since a sort would be 3 KB of wasm for a handful of texts.
         let mut places: BinaryHeap<Place> = places(unit).into();
         let mut cut = BTreeSet::new();
         while let Some(place) = places.pop() {
-            let whole = text_at(&items, place)?.to_owned();
+            let (header, whole) = text_at(&items, place)?.split_at_checked(place.start)?;
+            let (header, whole) = (header.to_owned(), whole.to_owned());
+            let shortened = |keep: usize| header.clone() + &self.shortened(&whole, keep);
             let cost = |keep: usize| {
                 let mut trial = items.clone();
-                set_text(&mut trial, place, self.shortened(&whole, keep));
+                set_text(&mut trial, place, shortened(keep));
                 self.cost(&trial)
             };
             cut.insert(place.item);
             let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
             let Some(keep) = fit::largest(1, whole.len(), guess, self.budget, cost) else {
                 // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
-                set_text(&mut items, place, self.shortened(&whole, 1));
+                set_text(&mut items, place, shortened(1));
                 continue;
             };
-            set_text(&mut items, place, self.shortened(&whole, keep));
+            set_text(&mut items, place, shortened(keep));
             return Some((items, cut));
         }
         None
@@ -119,7 +126,7 @@ impl Shorten<'_> {
     }
 
     fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
-        render(items, Kept { head: 0, tail: 0 }, self.gap.as_deref())
+        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref())
     }
 }
 
@@ -132,16 +139,20 @@ pub(crate) fn inline_marker(marker: &str) -> String {
 /// no longer what its signature says.
 fn places(items: &[Item<'_>]) -> Vec<Place> {
     let mut places = Vec::new();
-    for (item, Item { parts, .. }) in items.iter().enumerate() {
+    for (item, Item { parts, headed, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {
         for (part, content) in parts.iter().enumerate() {
+            let start = headed.filter(|headed| headed.part == part).map_or(0, |headed| headed.len);
             match content {
-                Part::Text { text } => places.push(Place { item, part, inner: None, len: text.len() }),
+                Part::Text { text } => {
+                    let len = text.len().saturating_sub(start);
+                    places.push(Place { item, part, inner: None, start, len });
+                }
                 Part::ToolResult(result) => match &result.content {
-                    Content::Text(text) => places.push(Place { item, part, inner: None, len: text.len() }),
+                    Content::Text(text) => places.push(Place { item, part, inner: None, start, len: text.len() }),
                     Content::Parts(inner) => {
                         for (at, part_in) in inner.iter().enumerate() {
                             if let Part::Text { text } = part_in {
-                                places.push(Place { item, part, inner: Some(at), len: text.len() });
+                                places.push(Place { item, part, inner: Some(at), start, len: text.len() });
                             }
                         }
                     }

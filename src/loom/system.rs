@@ -5,16 +5,18 @@ use crate::loom::parts::JOIN;
 use crate::loom::select::Entry;
 use crate::loom::tree::{Block, Tree};
 
-/// The agent's prompt, the tree's context, then the instructions: each trimmed, blanks dropped, joined by a blank line.
+/// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks dropped, joined by a blank line.
 /// Empty when there is nothing.
 pub(crate) fn combine(
     tree: &Tree,
     system_prompt: Option<&str>,
+    addendum: &str,
     instructions: &[Entry],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> String {
     let mut system = String::new();
     append(&mut system, system_prompt.unwrap_or_default());
+    append(&mut system, addendum);
     append(&mut system, tree.settings().system_context.as_deref().unwrap_or_default());
     for entry in instructions {
         let node = tree.at(entry.node);

@@ -3,29 +3,30 @@
 //! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
 //! whole is over the limit when they are called.
 
-use crate::loom::layout::{Kept, Layout};
+use crate::loom::layout::{Costs, Kept};
 use crate::loom::preferences::{Settings, StartOn};
 use crate::prompt::Role;
 
 /// A conversation over the limit.
 #[derive(Debug)]
-pub(crate) struct Overfull<'l, 'a> {
-    pub layout: &'l Layout<'a>,
+pub(crate) struct Overfull<'l> {
+    pub layout: Costs<'l>,
     /// Where each unit begins, and the end.
     pub units: &'l [usize],
     pub limit: u64,
     pub settings: &'l Settings,
 }
 
-impl Overfull<'_, '_> {
+impl Overfull<'_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
-        let recent = self.layout.len().saturating_sub(usize_from(self.settings.minimum_recent_nodes));
+        let first = self.layout.lead();
+        let recent = self.layout.recent(self.settings.minimum_recent_nodes);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
         // At least one unit goes: all of them together are over the limit.
-        let protected = (wanted.max(1)..=last).find(|&tail| self.fits(0, tail))?;
+        let protected = (wanted.max(first + 1)..=last).find(|&tail| self.fits(first, tail))?;
         let head_max = protected - 1;
 
         if self.settings.cut_quantum > 0
@@ -34,7 +35,8 @@ impl Overfull<'_, '_> {
             return Some(kept);
         }
         let half = self.half();
-        let mut head = self.furthest(0, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
+        let mut head =
+            self.furthest(first, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
         let mut tail = protected;
         loop {
             let before = (head, tail);
@@ -52,7 +54,7 @@ impl Overfull<'_, '_> {
     /// so that it does not move while the conversation grows.
     fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
-        let head = self.furthest(0, head_max, |head| self.head_cost(head) <= half);
+        let head = self.furthest(self.layout.lead(), head_max, |head| self.head_cost(head) <= half);
         let total = self.layout.total();
         let target = self.quantised(total);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
@@ -64,21 +66,23 @@ impl Overfull<'_, '_> {
     pub(crate) fn rolling(&self) -> Option<Kept> {
         let count = self.count();
         let last = count.checked_sub(1)?;
-        let fits = |tail: usize| self.run(tail) <= self.limit;
+        let first = self.layout.lead();
+        let fits = |tail: usize| self.window(tail) <= self.limit;
         if !fits(last) {
             return None;
         }
-        let mut tail = last - self.furthest(0, last, |more| fits(last - more));
+        let mut tail = last - self.furthest(0, last - first, |more| fits(last - more));
         if self.settings.cut_quantum > 0 {
             let total = self.layout.total();
             let target = self.quantised(total);
-            let removed = |tail: usize| total.saturating_sub(self.run(tail));
+            let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
         }
-        if self.settings.start_on == StartOn::User {
+        // A block before the conversation is a user message already.
+        if self.settings.start_on == StartOn::User && first == 0 {
             tail = (tail..count).find(|&unit| self.role(unit) == Some(Role::User)).unwrap_or(tail);
         }
-        Some(Kept { head: 0, tail: self.start(tail) })
+        Some(Kept { head: first, tail: self.start(tail) })
     }
 
     /// What has to go, rounded up to a multiple of the quantum.
@@ -86,9 +90,9 @@ impl Overfull<'_, '_> {
         total.saturating_sub(self.limit).checked_next_multiple_of(self.settings.cut_quantum).unwrap_or(u64::MAX)
     }
 
-    /// Half of what is left after system, overhead and marker.
+    /// Half of what is left after system, overhead, blocks and marker.
     fn half(&self) -> u64 {
-        self.limit.saturating_sub(self.layout.fixed()).saturating_sub(self.layout.marker_alone()) / 2
+        self.limit.saturating_sub(self.layout.fixed).saturating_sub(self.layout.marker_alone()) / 2
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
@@ -121,7 +125,7 @@ impl Overfull<'_, '_> {
     }
 
     fn role(&self, unit: usize) -> Option<Role> {
-        self.layout.items.get(self.start(unit)).map(|item| item.entry.role)
+        self.layout.items.role(self.start(unit))
     }
 
     fn kept(&self, head: usize, tail: usize) -> Kept {
@@ -137,14 +141,10 @@ impl Overfull<'_, '_> {
     }
 
     fn head_cost(&self, head: usize) -> u64 {
-        self.layout.run_alone(0, self.start(head))
+        self.layout.run_alone(self.layout.lead(), self.start(head))
     }
 
-    fn run(&self, tail: usize) -> u64 {
-        self.layout.run(self.start(tail), self.layout.len())
+    fn window(&self, tail: usize) -> u64 {
+        self.layout.window(self.start(tail))
     }
-}
-
-fn usize_from(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }

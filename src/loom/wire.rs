@@ -13,13 +13,15 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::limits::{self, LimitOverrides, Limits};
+use crate::loom::aware::wire::LoomAwareIn;
 use crate::loom::content;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeSettings};
-use crate::loom::{assemble_buffer, assemble_dialogue};
-use crate::prompt::{ImageRule, Overhead, Role};
+use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
+use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body, request_body_bytes};
+use crate::prompt::bodies::Target;
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::tokens::{Counter, Tokenizers};
 
 /// A request, checked.
@@ -31,6 +33,8 @@ pub struct Request {
     pub options: Options,
     /// Counts tokens.
     pub counter: Rc<dyn Counter>,
+    /// Whom a body is for; absent where none is asked for.
+    pub target: Option<Target>,
     /// What had to be repaired while reading.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -57,7 +61,47 @@ pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<V
     json::write(&result)
 }
 
+/// The body that a provider is sent, from a request in JSON that has a `target` (SPEC §7 `requestBody`).
+///
+/// # Errors
+/// Those of [`request_body`] and of [`Request::from_json`].
+pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
+    Request::from_json(request, tokenizers)?.body_bytes()
+}
+
+/// The body, and the report as JSON.
+///
+/// # Errors
+/// As [`request_body_json`].
+pub fn request_body_with_report_json(request: &[u8], tokenizers: &Tokenizers) -> Result<(Vec<u8>, Vec<u8>)> {
+    let request = Request::from_json(request, tokenizers)?;
+    let RequestBody { bytes, report } = request.body()?;
+    Ok((bytes, json::write(&report)?))
+}
+
 impl Request {
+    /// The body that the request's target is sent, with the report.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] without a target, and those of [`request_body`].
+    pub fn body(&self) -> Result<RequestBody<'_>> {
+        let mut body = request_body(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())?;
+        body.report.diagnostics.splice(0..0, self.diagnostics.iter().cloned());
+        Ok(body)
+    }
+
+    fn for_whom(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| lacks("the request", "target"))
+    }
+
+    /// The body alone. What cannot be over the limit is not even counted.
+    ///
+    /// # Errors
+    /// As [`body`](Self::body).
+    pub fn body_bytes(&self) -> Result<Vec<u8>> {
+        request_body_bytes(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())
+    }
+
     /// Reads a request from JSON text.
     ///
     /// # Errors
@@ -77,8 +121,10 @@ impl Request {
         let settings = self.tree.settings();
         let said = [&self.options.system_prompt, &settings.system_context];
         self.options.working_buffer.contains(REPLACEMENT)
+            || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
+            || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
-            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+            || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
 }
 
@@ -104,7 +150,10 @@ pub(crate) struct RequestIn {
     media: Option<BTreeMap<String, MediaIn>>,
     overhead: Option<OverheadIn>,
     media_costs: Option<MediaCostsIn>,
+    loom_aware: Option<LoomAwareIn>,
     working_buffer: Option<String>,
+    target: Option<AnyJson>,
+    previous: Option<String>,
     limits: Option<LimitOverrides>,
 }
 
@@ -140,9 +189,50 @@ impl<'de> Deserialize<'de> for TokenizerIn {
     }
 }
 
+/// The name of an author, a role or a kind. There is one in each node and two in each edge, so that those that are known
+/// are not kept as strings of their own.
+#[derive(Debug)]
+enum Name {
+    Known(&'static str),
+    Other(String),
+}
+
+impl Name {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct AnyName;
+
+        impl Visitor<'_> for AnyName {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Name, E> {
+                const KNOWN: [&str; 7] =
+                    ["human", "model", "primary", "context", "instruction", "continuation", "annotation"];
+                let known = KNOWN.iter().find(|known| **known == name);
+                Ok(known.map_or_else(|| Name::Other(name.to_owned()), |known| Name::Known(known)))
+            }
+        }
+
+        deserializer.deserialize_str(AnyName)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
 struct TreeIn {
+    title: Option<String>,
     system_context: Option<String>,
     buffer_mode_system_context: Option<bool>,
     preferences: Option<PreferencesIn>,
@@ -156,7 +246,9 @@ struct TreeIn {
 struct NodeIn {
     id: String,
     content: AnyJson,
-    author_type: String,
+    author_type: Name,
+    local_id: Option<String>,
+    author_agent_id: Option<String>,
     created_at: Option<String>,
     edited_from: Option<String>,
     metadata: Option<MetadataIn>,
@@ -175,14 +267,14 @@ struct EdgeIn {
     id: String,
     sources: Vec<SourceIn>,
     target_node_id: String,
-    edge_type: Option<String>,
+    edge_type: Option<Name>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge source, an object with `nodeId`")]
 struct SourceIn {
     node_id: String,
-    role: Option<String>,
+    role: Option<Name>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -200,6 +292,7 @@ struct PreferencesIn {
 #[serde(default, expecting = "an agent, an object")]
 struct AgentIn {
     configuration: Option<ConfigurationIn>,
+    permissions: Option<AnyJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -240,7 +333,14 @@ impl RequestIn {
             (None, None) => return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids")),
             (Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
         };
-        let provider = self.provider.map(|provider| ProviderIn::read(provider.0)).transpose()?.unwrap_or_default();
+        let target = self.target.filter(|target| !target.0.is_null());
+        let target = target.map(|target| Target::read(target.0)).transpose()?;
+        // The provider that the body is for is the provider, unless the request says something else.
+        let provider = match (self.provider, &target) {
+            (Some(provider), _) => ProviderIn::read(provider.0)?,
+            (None, Some(target)) => ProviderIn::read(target.provider.name().into())?,
+            (None, None) => ProviderIn::default(),
+        };
         let system_role = known(
             "systemRole",
             self.system_role.as_deref(),
@@ -255,6 +355,7 @@ impl RequestIn {
         let overhead = self.overhead.unwrap_or_default();
         let costs = self.media_costs.unwrap_or_default();
         let defaults = Overhead::default();
+        let agent = self.agent.unwrap_or_default();
         let context_window = self.context_window.ok_or_else(|| lacks("the request", "contextWindow"))?;
         let options = Options {
             choices: Choices {
@@ -270,10 +371,10 @@ impl RequestIn {
                 .collect::<Result<_>>()?,
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
-            system_prompt: self
-                .agent
-                .and_then(|agent| agent.configuration)
-                .and_then(|configuration| configuration.system_prompt),
+            system_prompt: agent.configuration.and_then(|configuration| configuration.system_prompt),
+            loom_aware: self
+                .loom_aware
+                .map_or(Ok(None), |aware| aware.finish(agent.permissions.as_ref().map(|any| &any.0)))?,
             preferences: self.preferences.unwrap_or_default().finish()?,
             app_preferences: self.app_preferences.unwrap_or_default().finish()?,
             system_placement: placement,
@@ -283,8 +384,9 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: media(self.media.unwrap_or_default())?,
+            media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
+            previous: self.previous.as_deref().map(Fingerprint::parse).transpose()?,
             limits,
             ..Options::new(position, context_window)
         };
@@ -297,7 +399,7 @@ impl RequestIn {
                 own.ok_or_else(|| wrong().with("path", "tokenizer"))?
             }
         };
-        Ok(Request { tree, options, counter, diagnostics: Vec::new() })
+        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
     }
 }
 
@@ -305,8 +407,10 @@ impl TreeIn {
     fn finish(self, limits: &Limits) -> Result<Tree> {
         limits::check("nodes", self.nodes.len(), limits.nodes)?;
         limits::check("edges", self.edges.len(), limits.edges)?;
-        known("tree.mode", self.mode.as_deref(), &[("dialogue", ()), ("buffer", ())])?;
+        let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
         let settings = TreeSettings {
+            title: self.title,
+            mode: known("tree.mode", self.mode.as_deref(), &modes)?.unwrap_or_default(),
             system_context: self.system_context,
             buffer_mode_system_context: self.buffer_mode_system_context.unwrap_or(false),
             preferences: self.preferences.unwrap_or_default().finish()?,
@@ -321,8 +425,8 @@ impl TreeIn {
 impl NodeIn {
     fn finish(self, budget: &mut content::Budget) -> Result<Node> {
         let authors = [("human", Author::Human), ("model", Author::Model)];
-        let author = find(&self.author_type, &authors).ok_or_else(|| {
-            unknown(&format!("node `{}` has `authorType`", self.id), &self.author_type, &authors)
+        let author = find(self.author_type.as_str(), &authors).ok_or_else(|| {
+            unknown(&format!("node `{}` has `authorType`", self.id), self.author_type.as_str(), &authors)
                 .with("nodeId", self.id.as_str())
         })?;
         let metadata = self.metadata.unwrap_or_default();
@@ -330,6 +434,8 @@ impl NodeIn {
             content: content::read(self.content.0, &self.id, budget)?,
             id: self.id,
             author,
+            local_id: self.local_id,
+            author_agent_id: self.author_agent_id,
             created_at: self.created_at,
             edited_from: self.edited_from,
             excluded: metadata.excluded.unwrap_or(false),
@@ -341,7 +447,7 @@ impl NodeIn {
 impl EdgeIn {
     fn finish(self) -> Result<Edge> {
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
-        let kind = match self.edge_type.as_deref() {
+        let kind = match self.edge_type.as_ref().map(Name::as_str) {
             None => EdgeKind::default(),
             Some(name) => find(name, &kinds).ok_or_else(|| {
                 unknown(&format!("edge `{}` has `edgeType`", self.id), name, &kinds).with("edgeId", self.id.as_str())
@@ -359,7 +465,7 @@ impl SourceIn {
             ("context", SourceRole::Context),
             ("instruction", SourceRole::Instruction),
         ];
-        let role = match self.role.as_deref() {
+        let role = match self.role.as_ref().map(Name::as_str) {
             None => SourceRole::default(),
             Some(name) => find(name, &roles).ok_or_else(|| match edge {
                 Some(edge) => {

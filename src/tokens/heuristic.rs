@@ -20,6 +20,7 @@
 //! # What holds always
 //!
 //! - Nothing but the empty text counts 0.
+//! - No text counts more than two tokens a byte.
 //! - Paragraphs add up: the count is rounded to whole tokens at each blank line, to at least one, and
 //!   nothing before a blank line changes what follows it. For trimmed, non-empty `a` and `b`,
 //!   `count(a + "\n\n" + b) == count(a + "\n\n") + count(b)`.
@@ -37,6 +38,9 @@ const UNIT: u64 = 64;
 const PIECE_MAX: u32 = 32;
 /// What a word, a number or a run of signs costs at least, in units.
 const LEAST: u32 = 8;
+
+/// Tokens that a byte costs at most. No piece of any real text comes near; it bounds what a text can cost by its length.
+pub(crate) const MOST_PER_BYTE: u64 = 2;
 
 // Where each group of dense weights begins.
 const D_CHAR: usize = 0;
@@ -104,12 +108,14 @@ pub(crate) struct Tally<'a> {
     before: u64,
     /// Units of the open piece.
     open: i32,
+    /// Where the open piece begins.
+    from: usize,
     stop_above: u64,
 }
 
 impl<'a> Tally<'a> {
     pub(crate) fn new(dense: &'a [i16; DENSE_LEN], grams: &'a [i8; GRAMS_LEN], stop_above: u64) -> Self {
-        Tally { dense, grams, total: 0, before: 0, open: 0, stop_above }
+        Tally { dense, grams, total: 0, before: 0, open: 0, from: 0, stop_above }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
@@ -140,10 +146,12 @@ impl Sink for Tally<'_> {
     }
 
     #[inline(always)]
-    fn close(&mut self, _end: usize, least: u32) -> bool {
+    fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
-        self.total = self.total.saturating_add(u64::from(cost));
+        let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
+        self.total = self.total.saturating_add(u64::from(cost).min(most));
         self.open = 0;
+        self.from = end;
         self.total > self.stop_above
     }
 

@@ -2,9 +2,11 @@
 
 pub mod bpe;
 pub mod chat;
+mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
@@ -16,6 +18,8 @@ use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
+
+pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.
 ///
@@ -30,6 +34,14 @@ pub trait Counter: fmt::Debug {
     /// The count, or `None` when it is above `limit`; may stop as soon as that is known.
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         Some(self.count(text)).filter(|&count| count <= limit)
+    }
+
+    /// The most that a text of so many bytes can count; nothing where that is not known.
+    ///
+    /// Where even that fits into a budget, nothing needs to be counted.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        let _ = bytes;
+        None
     }
 
     /// Whether counts add up at a paragraph break before `next`: for every text `a` that does not end in white space,
@@ -57,6 +69,10 @@ impl Counter for Heuristic {
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         heuristic::count_up_to(text, limit)
+    }
+
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE))
     }
 
     fn adds_up_before(&self, _: &str) -> bool {

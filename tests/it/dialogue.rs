@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctxweave::loom::wire::assemble_dialogue_json;
-use ctxweave::loom::{Fate, Options, Reason, Strategy as Cut, Tree, assemble_dialogue};
+use ctxweave::loom::{Fate, NodePart, Options, Reason, Strategy as Cut, Tree, assemble_dialogue};
 use ctxweave::{Code, Error};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -50,7 +50,8 @@ proptest! {
         let distinct: BTreeSet<&str> = sent.iter().copied().collect();
         prop_assert_eq!(sent.len(), distinct.len());
         for row in &result.report.nodes {
-            let whole = row.fate == Fate::Kept && row.part != ctxweave::loom::NodePart::Instruction;
+            let elsewhere = [NodePart::Instruction, NodePart::Pinned].contains(&row.part);
+            let whole = row.fate == Fate::Kept && !elsewhere;
             let there = whole || row.reason == Some(Reason::Shortened);
             prop_assert_eq!(there, distinct.contains(row.node_id), "{:?}", row);
             prop_assert_eq!(row.fate == Fate::Kept, row.reason.is_none(), "{:?}", row);

@@ -1,21 +1,26 @@
 //! Random trees and options, with everything the rules speak of.
 
 use ctxweave::Limits;
+use ctxweave::loom::aware::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
-    Annotations, Author, Block, Edge, EdgeKind, Node, Options, Preferences, Source, SourceRole, StartOn,
+    Annotations, Author, Block, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
     Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
 use ctxweave::prompt::Role;
+use ctxweave::time::Timestamp;
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 use serde_json::json;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// A tree and what is asked of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) tree: Tree,
+    /// The edges of the tree, as they were given.
+    pub(crate) edges: Vec<Edge>,
     pub(crate) options: Options,
     pub(crate) counter: &'static dyn Counter,
 }
@@ -150,15 +155,23 @@ struct Grower {
 
 impl Grower {
     fn node(&mut self, author: Author, content: Vec<Block>, mark: u8) -> String {
-        let id = format!("n{}", self.nodes.len());
+        let at = self.nodes.len();
+        // Some of these are the beginning of others.
+        let id = format!("node-{at}");
+        let created_at = match at % 6 {
+            0 => None,
+            1 => Some("yesterday".to_owned()),
+            _ => Some(format!("2026-03-01T09:{:02}:00+0{}:00", at % 60, at % 4)),
+        };
+        let local_id = (at % 7 == 3).then(|| format!("node-{}", at / 14));
+        let author_agent_id = at.is_multiple_of(5).then(|| "ada".to_owned());
         self.nodes.push(Node {
-            id: id.clone(),
-            content,
-            author,
-            created_at: None,
-            edited_from: None,
             excluded: mark == 1,
             pruned: mark == 2,
+            created_at,
+            local_id,
+            author_agent_id,
+            ..Node::new(id.as_str(), author, content)
         });
         id
     }
@@ -233,7 +246,7 @@ impl Grower {
     }
 }
 
-fn preferences() -> impl Strategy<Value = Preferences> {
+pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     let strategy = prop::sample::select(vec![Cut::TruncateMiddle, Cut::RollingWindow]);
     let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
     let quantum = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
@@ -250,17 +263,60 @@ fn preferences() -> impl Strategy<Value = Preferences> {
     )
 }
 
+/// What a loom-aware agent is told; nothing for most. Some texts are far larger than what most windows hold.
+fn loom_aware() -> impl Strategy<Value = Option<LoomAware>> {
+    let addendum = prop_oneof![
+        3 => Just(Addendum::None),
+        2 => Just(Addendum::Own("You are in a loom.".to_owned())),
+        1 => Just(Addendum::BuiltIn),
+    ];
+    let node = (0..20usize).prop_map(|at| Pinned::Node(format!("node-{at}")));
+    let own = (prop::option::of(text()), text()).prop_map(|(label, text)| Pinned::Text { label, text });
+    let pinned = prop::collection::vec(prop_oneof![node, own], 0..3);
+    let stashes = prop::collection::vec((text(), text()).prop_map(|(label, text)| Stash { label, text }), 0..2);
+    let trace = prop::collection::vec(text(), 0..3);
+    let memory = (pinned, stashes, trace);
+    let remember = any::<bool>();
+    let now = prop::option::of(Just(Timestamp::parse("2026-03-01T12:00:00Z").unwrap()));
+    let aware = (addendum, memory, remember, now, any::<[bool; 2]>(), prop::option::of(text())).prop_map(
+        |(addendum, (pinned, stashes, trace), remember, now, [headers, loom_block], permission)| {
+            let memory = LoomAware { pinned, stashes, trace, ..LoomAware::default() };
+            LoomAware {
+                now,
+                addendum,
+                headers,
+                loom_block,
+                permissions: permission.map(|name| vec![name]),
+                authors: [("ada".to_owned(), "Ada\nLovelace".to_owned())].into(),
+                ..if remember { memory } else { LoomAware::default() }
+            }
+        },
+    );
+    prop::option::weighted(0.4, aware)
+}
+
 /// A random case. The window is often smaller than the conversation, and sometimes far too small.
 pub(crate) fn case() -> impl Strategy<Value = Case> {
     let pieces = prop::collection::vec(piece(), 1..14);
     let window = prop_oneof![4 => 60..700u32, 1 => 21..60u32, 1 => Just(100_000u32)];
     let system = prop::option::of(text());
     let counter = prop::sample::select(COUNTERS.to_vec());
-    (pieces, window, preferences(), system, any::<[bool; 4]>(), counter, text()).prop_map(
-        |(pieces, window, preferences, system, [annotations, in_messages, media, whole_system], counter, working)| {
+    (pieces, window, preferences(), system, any::<[bool; 4]>(), counter, (text(), loom_aware())).prop_map(
+        |(pieces, window, preferences, system, [annotations, in_messages, media, whole_system], counter, rest)| {
+            let (working, mut loom_aware) = rest;
             let mut grower = Grower::default();
             pieces.into_iter().for_each(|piece| grower.piece(piece));
             let mut options = Options::from_tip(grower.path.last().unwrap(), window);
+            if let Some(aware) = &mut loom_aware {
+                // Room for the blocks, so that it is the conversation that is cut.
+                options.context_window += 120.0;
+                let known = |pinned: &Pinned| match pinned {
+                    Pinned::Node(id) => grower.nodes.iter().any(|node| node.id == *id),
+                    Pinned::Text { .. } => true,
+                };
+                aware.pinned.retain(known);
+            }
+            options.loom_aware = loom_aware;
             options.preferences = preferences;
             options.annotations = if annotations { Annotations::All } else { Annotations::None };
             options.system_prompt = system;
@@ -269,12 +325,13 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
                 options.system_placement = SystemPlacement::Message(Role::System);
             }
             if media {
-                options.media.insert("img".to_owned(), ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned()));
+                let image = ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned());
+                options.media = Rc::new([("img".to_owned(), image)].into());
                 options.image = ctxweave::prompt::ImageRule::Flat(30);
             }
             let settings = TreeSettings { buffer_mode_system_context: whole_system, ..TreeSettings::default() };
-            let tree = Tree::new(settings, grower.nodes, grower.edges, &Limits::default()).unwrap();
-            Case { tree, options, counter }
+            let tree = Tree::new(settings, grower.nodes, grower.edges.clone(), &Limits::default()).unwrap();
+            Case { tree, edges: grower.edges, options, counter }
         },
     )
 }

@@ -9,17 +9,28 @@
     reason = "a test fails by panicking, and reads the files it checks"
 )]
 
+mod aware;
+mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
+mod commits;
+mod commits_properties;
 mod dialogue;
 mod estimator;
+mod folders;
+mod folders_model;
+mod formats;
 mod generate;
 mod golden;
 mod model;
+mod operators;
 mod path;
 mod recount;
+mod resident;
 mod selection;
 mod shapes;
 mod tidy;
 mod tokens;
+mod transcripts;
+mod workspace;

@@ -8,6 +8,7 @@ use ctxweave::tokens::Counter;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::aware;
 use crate::generate::{Case, case};
 use crate::recount;
 
@@ -26,6 +27,8 @@ pub(crate) struct Model<'a> {
     /// Indices where units begin, and the end.
     units: Vec<usize>,
     limit: u64,
+    /// What stands before and behind the entries, whatever is cut.
+    blocks: [Option<String>; 2],
 }
 
 /// What the model expects.
@@ -51,18 +54,20 @@ impl<'a> Model<'a> {
             _ => whole["system"].as_str().unwrap_or(""),
         };
         let broken = broken_blocks(&case.tree, &whole);
+        let headers = aware::Headers::new(case, &whole);
         let mut entries = Vec::new();
         for message in messages.iter().filter(|message| message["role"] != "system") {
             for id in message["nodeIds"].as_array().unwrap() {
                 let id = id.as_str().unwrap().to_owned();
-                let parts = parts(&case.tree, &id, &case.options, &broken);
+                let parts = headers.put(&id, parts(&case.tree, &id, &case.options, &broken));
                 entries.push(Entry { role: message["role"].as_str().unwrap().to_owned(), parts, id });
             }
         }
         let units = units(&entries);
         let buffer = case.options.preferences.token_buffer.unwrap();
         let limit = (case.options.context_window - buffer) as u64;
-        Self { options: &case.options, counter: case.counter, system: system.to_owned(), entries, units, limit }
+        let blocks = aware::blocks(&whole);
+        Self { options: &case.options, counter: case.counter, system: system.to_owned(), entries, units, limit, blocks }
     }
 
     fn marker(&self, count: usize) -> String {
@@ -72,6 +77,10 @@ impl<'a> Model<'a> {
     }
 
     fn render(&self, head: usize, tail: usize, marker: bool) -> Vec<Value> {
+        self.render_with(head, tail, marker, &self.blocks)
+    }
+
+    fn render_with(&self, head: usize, tail: usize, marker: bool, blocks: &[Option<String>; 2]) -> Vec<Value> {
         let mut messages: Vec<(String, Vec<Value>, Vec<String>)> = Vec::new();
         let mut say = |role: &str, parts: &[Value], id: Option<&str>| {
             if messages.last().is_none_or(|last| last.0 != role) {
@@ -90,6 +99,10 @@ impl<'a> Model<'a> {
             }
             last.2.extend(id.map(str::to_owned));
         };
+        let block = |text: &String| json!({ "type": "text", "text": text });
+        if let Some(memory) = &blocks[0] {
+            say("user", &[block(memory)], None);
+        }
         for entry in &self.entries[..head] {
             say(&entry.role, &entry.parts, Some(&entry.id));
         }
@@ -99,6 +112,9 @@ impl<'a> Model<'a> {
         }
         for entry in &self.entries[tail..] {
             say(&entry.role, &entry.parts, Some(&entry.id));
+        }
+        if let Some(loom) = &blocks[1] {
+            say("user", &[block(loom)], None);
         }
         let finish = |(role, parts, ids): (String, Vec<Value>, Vec<String>)| {
             let content = match parts.as_slice() {
@@ -144,6 +160,19 @@ impl<'a> Model<'a> {
         Expected::Keep { head, tail, messages: self.render(head, tail, marker) }
     }
 
+    /// The marker for no nodes, with the blocks on its sides.
+    fn marker_alone(&self) -> u64 {
+        let texts: Vec<String> = [self.blocks[0].clone(), Some(self.marker(0)), self.blocks[1].clone()]
+            .into_iter()
+            .flatten()
+            .filter(|text| !text.is_empty())
+            .collect();
+        match texts.len() {
+            0 => 0,
+            _ => u64::from(self.counter.count(&texts.join("\n\n"))) + self.options.overhead.per_message,
+        }
+    }
+
     fn quantum(&self) -> u64 {
         self.options.preferences.cut_quantum.unwrap_or(0.0) as u64
     }
@@ -164,13 +193,10 @@ impl<'a> Model<'a> {
         if count < 2 || !fits(0, protected) {
             return Expected::LastResort;
         }
-        let marker_alone = if self.marker(0).is_empty() {
-            0
-        } else {
-            u64::from(self.counter.count(&self.marker(0))) + self.options.overhead.per_message
-        };
+        let marker_alone = self.marker_alone();
         let half = self.limit.saturating_sub(self.fixed() + marker_alone) / 2;
-        let head_cost = |head: usize| self.messages_cost(&self.render(unit(head), self.entries.len(), false));
+        let head_cost =
+            |head: usize| self.messages_cost(&self.render_with(unit(head), self.entries.len(), false, &[None, None]));
         if self.quantum() > 0 {
             let mut head = 0;
             while head + 1 < protected && head_cost(head + 1) <= half {
@@ -219,7 +245,7 @@ impl<'a> Model<'a> {
             let enough = (tail..count).find(|&at| total.saturating_sub(cost(at)) >= target && cost(at) <= self.limit);
             tail = enough.unwrap_or(tail);
         }
-        if self.options.preferences.start_on == Some(StartOn::User) {
+        if self.options.preferences.start_on == Some(StartOn::User) && self.blocks[0].is_none() {
             tail = (tail..count).find(|&at| self.entries[unit(at)].role == "user").unwrap_or(tail);
         }
         self.keep(0, unit(tail), false)
@@ -234,7 +260,7 @@ fn broken_blocks(tree: &Tree, whole: &Value) -> BTreeSet<String> {
             sent.extend(part["toolCallId"].as_str().or(part["id"].as_str()).map(str::to_owned));
         }
     }
-    let ids = tree.nodes().iter().flat_map(|node| &node.content).filter_map(|block| match block {
+    let ids = tree.nodes().flat_map(|node| &node.content).filter_map(|block| match block {
         Block::ToolCall { id, .. } => Some(id.clone()),
         Block::ToolResult { tool_call_id, .. } => Some(tool_call_id.clone()),
         _ => None,

@@ -35,14 +35,14 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, limits, error, collect }.
+/// ARCHITECTURE.md "Direction": wasm → the five → { prompt, tokens } → { json, text, time, limits, error, collect }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 4] = [
         &["wasm"],
         &["loom", "workspace", "folders", "operators", "commits"],
         &["prompt", "tokens"],
-        &["json", "text", "limits", "error", "collect"],
+        &["json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {
@@ -66,10 +66,13 @@ fn each_dependency_has_one_home() {
         ("tiktoken_rs", "tokens"),
         ("quick_xml", "operators"),
         ("blake3", "commits"),
+        ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
+        ("fast_glob", "folders"),
+        ("saphyr_parser", "folders"),
     ];
     for (file, source) in sources() {
         for (name, home) in homes {

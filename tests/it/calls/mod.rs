@@ -2,7 +2,13 @@
 //!
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
+mod bodies;
+mod commits;
+mod folders;
 mod loom;
+mod operators;
+mod transcripts;
+mod workspace;
 
 use ctxweave::Error;
 use serde_json::{Value, json};
@@ -10,7 +16,9 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    loom::call(name, args, steps).unwrap_or_else(|| panic!("no call {name}"))
+    let areas =
+        [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
+    areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
 /// What a thrown error looks like in a golden.
@@ -19,7 +27,6 @@ pub(crate) fn thrown(error: &Error) -> Value {
 }
 
 /// An argument that is bytes.
-#[expect(dead_code, reason = "for the areas that take bytes")]
 pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     if let Some(text) = value["$text"].as_str() {
         return text.as_bytes().to_vec();
@@ -28,8 +35,17 @@ pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
+/// An argument as JSON text has it, bytes as lists of numbers.
+pub(crate) fn revived(value: &Value) -> Value {
+    match value {
+        Value::Object(object) if object.contains_key("$text") || object.contains_key("$hex") => json!(bytes(value)),
+        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), revived(value))).collect(),
+        Value::Array(values) => values.iter().map(revived).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Bytes as a golden writes them.
-#[expect(dead_code, reason = "for the areas that give bytes")]
 pub(crate) fn written(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "$text": text }),

@@ -1,0 +1,163 @@
+//! Files as the host has them: text, bytes, or the reason why they cannot be read (SPEC §2).
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::markdown;
+use crate::text::utf16_len;
+
+/// The content of a file.
+///
+/// On the wire it is a string, bytes (a `Uint8Array`; in JSON a list of numbers), or `{ "unreadable": "why" }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// Bytes that should be UTF-8.
+    Bytes(Vec<u8>),
+    /// The host could not read the file, and why.
+    Unreadable(String),
+}
+
+impl Content {
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Unreadable(_) => 0,
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it is text that holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        matches!(self, Self::Text(text) if text.contains(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.
+    pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
+        let (code, message, place) = match self {
+            Self::Text(text) => return Some(text),
+            Self::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => return Some(text),
+                Err(error) => {
+                    let message = format!("`{path}` is not UTF-8 and was not used; save it as UTF-8");
+                    (DiagnosticCode::InvalidUtf8, message, Some(place_after(bytes, error.valid_up_to())))
+                }
+            },
+            Self::Unreadable(why) => {
+                let message = format!("`{path}` could not be read: {why}");
+                (DiagnosticCode::FileUnreadable, message, None)
+            }
+        };
+        let (line, column) = place.unzip();
+        let found = Diagnostic::new(code, Severity::Error, message).at_path(path);
+        diagnostics.push(Diagnostic { line, column, ..found });
+        None
+    }
+}
+
+/// Line and column, from 1, of what follows the first `valid` bytes, which are UTF-8.
+fn place_after(bytes: &[u8], valid: usize) -> (u32, u32) {
+    let head = bytes.get(..valid).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or_default();
+    let mut lines = 0_usize;
+    let mut column = 0;
+    for line in markdown::lines(head) {
+        lines = lines.saturating_add(1);
+        column = if line.text_end() == line.end { utf16_len(line.text) } else { 0 };
+    }
+    let open = !head.is_empty() && !head.ends_with(['\n', '\r']);
+    let line = if open { lines } else { lines.saturating_add(1) };
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    (number(line), number(column).saturating_add(1))
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrBytes;
+
+        impl<'de> Visitor<'de> for TextOrBytes {
+            type Value = Content;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or bytes")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+                Ok(Content::Text(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Content, E> {
+                Ok(Content::Text(text))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Content, E> {
+                Ok(Content::Bytes(bytes.to_vec()))
+            }
+
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Content, E> {
+                Ok(Content::Bytes(bytes))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = seq.next_element()? {
+                    bytes.push(byte);
+                }
+                Ok(Content::Bytes(bytes))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
+                let mut why = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key != "unreadable" {
+                        return Err(A::Error::custom("an object, expected a string or bytes"));
+                    }
+                    why = Some(map.next_value()?);
+                }
+                why.map(Content::Unreadable).ok_or_else(|| A::Error::custom("an object, expected a string or bytes"))
+            }
+        }
+
+        deserializer.deserialize_any(TextOrBytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bad_byte_has_its_place() {
+        for (bytes, place) in [
+            (&b"\xff"[..], (1, 1)),
+            (b"ab\xff", (1, 3)),
+            (b"ab\n\xff", (2, 1)),
+            (b"ab\r\ncd\xff\n", (2, 3)),
+            (b"\xf0\x9f\x91\x8d\xff", (1, 3)),
+        ] {
+            let mut found = Vec::new();
+            assert_eq!(Content::Bytes(bytes.to_vec()).text("x.md", &mut found), None);
+            assert_eq!((found[0].line, found[0].column), (Some(place.0), Some(place.1)), "{bytes:?}");
+            assert_eq!(found[0].code, DiagnosticCode::InvalidUtf8);
+        }
+    }
+
+    #[test]
+    fn content_is_text_or_bytes() {
+        let read = |json: &str| serde_json::from_str::<Content>(json);
+        assert_eq!(read("\"a\"").unwrap(), Content::Text("a".into()));
+        assert_eq!(read("[97,255]").unwrap(), Content::Bytes(vec![97, 255]));
+        assert_eq!(read("{\"unreadable\":\"no\"}").unwrap(), Content::Unreadable("no".into()));
+        assert!(read("{}").is_err() && read("5").is_err() && read("[256]").is_err() && read("{\"a\":1}").is_err());
+    }
+}

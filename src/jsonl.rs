@@ -1,0 +1,294 @@
+//! Reading JSONL: one JSON object a line, as agents and tools append it to their files.
+//!
+//! Such files are damaged in known ways, and none of them may hide what is readable:
+//!
+//! - lines end at LF only (a CR before it is white space); U+2028 and other separators are ordinary text;
+//! - the last line may lack its newline; where it also stops in the middle, it is *torn* (`torn_line`);
+//! - a line that is not JSON, or no object, is skipped (`malformed_line`), wherever it stands;
+//! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
+//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`);
+//! - a byte order mark at the start of a line is ignored, as are blank lines.
+//!
+//! Every finding has its line, from 1. After [`MAX_FINDINGS`] of them the rest is counted in one.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json::{self, AnyJson};
+use crate::limits::JSON_DEPTH_MAX;
+use crate::text;
+
+/// How many findings are told one by one.
+pub(crate) const MAX_FINDINGS: usize = 100;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// One record of a JSONL file.
+#[derive(Debug)]
+pub(crate) struct Record<'a> {
+    /// The line it stands on, from 1.
+    pub line: u32,
+    /// Its own bytes, without white space around them.
+    pub bytes: &'a [u8],
+    /// What it says; numbers are as JavaScript has them.
+    pub value: Map<String, Value>,
+}
+
+/// Reads the records of a JSONL file one by one; what was wrong with the file is in [`Reader::finish`].
+///
+/// Takes time linear in the bytes and memory for one line.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    rest: Option<&'a [u8]>,
+    line: u32,
+    /// What is still to be read of the current line, as it came.
+    current: &'a [u8],
+    /// The same with lone surrogates replaced, where there were some, and how much of it has been read.
+    repaired: Option<(Vec<u8>, usize)>,
+    /// Bytes of the current line that have been read.
+    column: usize,
+    findings: Vec<Diagnostic>,
+    more: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `bytes`.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: Some(bytes), line: 0, current: &[], repaired: None, column: 0, findings: Vec::new(), more: 0 }
+    }
+
+    /// What was found so far, in order.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        if self.more > 0 {
+            let message = format!("{} more findings about later lines are not listed", self.more);
+            self.findings.push(Diagnostic::new(DiagnosticCode::MalformedLine, Severity::Warning, message));
+        }
+        self.findings
+    }
+
+    fn next_line(&mut self) -> bool {
+        let Some(rest) = self.rest else { return false };
+        self.line = self.line.saturating_add(1);
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let (line, rest) = match end.and_then(|at| rest.split_at_checked(at)) {
+            Some((line, rest)) => (line, rest.get(1..)),
+            None => (rest, None),
+        };
+        self.rest = rest;
+        self.column = 0;
+        self.current = line.strip_prefix(BOM).unwrap_or(line);
+        let (repaired, lone) = json::repair_surrogates(self.current);
+        self.repaired = match repaired {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(repaired) => Some((repaired, 0)),
+        };
+        for finding in lone {
+            self.find(Diagnostic { line: Some(self.line), ..finding });
+        }
+        true
+    }
+
+    /// The next object on the current line. Reads no further than its end, so that many on one line cost no more than
+    /// they are long.
+    fn next_on_line(&mut self) -> Option<Record<'a>> {
+        let glued = self.column > 0;
+        let start = self.current.iter().position(|byte| !b" \t\r".contains(byte))?;
+        let (_, bytes) = self.current.split_at_checked(start)?;
+        self.current = &[];
+        if glued && !bytes.starts_with(b"{") {
+            self.malformed("the line goes on after its record; the rest was skipped", self.column);
+            return None;
+        }
+        let text = match &self.repaired {
+            None => bytes,
+            Some((repaired, read)) => repaired.get(read.saturating_add(start)..).unwrap_or_default(),
+        };
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<AnyJson>();
+        match values.next()? {
+            Ok(AnyJson(Value::Object(value))) => {
+                let read = values.byte_offset();
+                // U+FFFD is shorter than the escape that it stands for.
+                let end = if self.repaired.is_some() { object_end(bytes) } else { read };
+                if let Some((_, so_far)) = &mut self.repaired {
+                    *so_far = so_far.saturating_add(start).saturating_add(read);
+                }
+                let (bytes, after) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+                self.current = after;
+                self.column = self.column.saturating_add(start).saturating_add(end);
+                if glued {
+                    let message = "two records stand on one line; both were read";
+                    let finding = Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message);
+                    self.find(Diagnostic { line: Some(self.line), ..finding });
+                }
+                Some(Record { line: self.line, bytes, value })
+            }
+            Ok(_) => {
+                self.malformed("the line is not a JSON object; it was skipped", self.column.saturating_add(start));
+                None
+            }
+            Err(error) if error.is_eof() && self.rest.is_none() => {
+                let message = "the last line stops in the middle; it was skipped";
+                let finding = Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message);
+                self.find(Diagnostic { line: Some(self.line), ..finding });
+                None
+            }
+            Err(error) => {
+                let at = error.column().saturating_sub(1);
+                let column = text::utf16_len(&String::from_utf8_lossy(text.get(..at).unwrap_or(text)));
+                let said = error.to_string();
+                let message = if said.starts_with(json::TOO_DEEP) || said.starts_with("recursion limit") {
+                    format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped")
+                } else if error.is_eof() {
+                    "the line stops in the middle; it was skipped".to_owned()
+                } else {
+                    "the line is not JSON; it was skipped".to_owned()
+                };
+                self.malformed(&message, self.column.saturating_add(start).saturating_add(column));
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn malformed(&mut self, message: &str, column: usize) {
+        let finding = Diagnostic::new(DiagnosticCode::MalformedLine, Severity::Error, message);
+        let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
+        self.find(Diagnostic { line: Some(self.line), column: Some(column), ..finding });
+    }
+
+    #[cold]
+    fn find(&mut self, finding: Diagnostic) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+}
+
+impl<'a> Iterator for Reader<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        loop {
+            if let Some(record) = self.next_on_line() {
+                return Some(record);
+            }
+            if !self.next_line() {
+                return None;
+            }
+        }
+    }
+}
+
+/// Where the object that `bytes` begin with ends; they are known to be well-formed up to there.
+fn object_end(bytes: &[u8]) -> usize {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth = depth.saturating_add(1),
+            b'}' | b']' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at.saturating_add(1);
+                }
+            }
+            _ => {}
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<(u32, String)>, Vec<(DiagnosticCode, Option<u32>, Option<u32>)>) {
+        let mut reader = Reader::new(text.as_bytes());
+        let records = reader.by_ref().map(|record| (record.line, Value::Object(record.value).to_string())).collect();
+        (records, reader.finish().iter().map(|found| (found.code, found.line, found.column)).collect())
+    }
+
+    fn lines(text: &str) -> Vec<u32> {
+        let (records, findings) = read(text);
+        assert_eq!(findings, [], "{text:?}");
+        records.into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn lines_end_at_lf_only() {
+        assert_eq!(lines("{\"a\":1}\n{\"a\":2}\n"), [1, 2]);
+        assert_eq!(lines("{\"a\":1}\r\n\r\n{\"a\":2}\r\n"), [1, 3]);
+        assert_eq!(lines("\u{feff}{\"a\":1}\n{\"a\":2}"), [1, 2]);
+        assert_eq!(lines("{\"a\":\"\u{2028}\u{85}\"}\n"), [1]);
+        assert_eq!(lines(""), [] as [u32; 0]);
+        assert_eq!(lines("\n \n\n"), [] as [u32; 0]);
+    }
+
+    #[test]
+    fn a_torn_last_line_says_so() {
+        let (records, findings) = read("{\"a\":1}\n{\"a\":\"b");
+        assert_eq!(records.len(), 1);
+        assert_eq!(findings, [(DiagnosticCode::TornLine, Some(2), None)]);
+        let (records, findings) = read("{\"a\":1}\n{\"a\":\n{\"a\":2}\n");
+        assert_eq!(records.len(), 2);
+        assert_eq!(findings, [(DiagnosticCode::MalformedLine, Some(2), Some(5))]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_skipped() {
+        for line in ["5", "[1]", "null", "\"a\"", "x", "{a:1}", "{} 5", "}{", "\u{0}\u{0}"] {
+            let (records, findings) = read(&format!("{{\"a\":1}}\n{line}\n{{\"a\":2}}\n"));
+            assert_eq!(findings.len(), 1, "{line}");
+            assert_eq!((findings[0].0, findings[0].1), (DiagnosticCode::MalformedLine, Some(2)), "{line}");
+            assert_eq!(records.len(), 2 + usize::from(line == "{} 5"), "{line}");
+        }
+        let mut reader = Reader::new(b"{\"a\":\"\xff\"}\n{}");
+        assert_eq!(reader.by_ref().count(), 1);
+        assert_eq!(reader.finish()[0].code, DiagnosticCode::MalformedLine);
+    }
+
+    #[test]
+    fn glued_records_are_both_read() {
+        let (records, findings) = read("{\"a\":1}{\"b\":\"}{\"} {\"c\":{}}\n{\"d\":1}{\"e\":");
+        let said: Vec<&str> = records.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(said, [r#"{"a":1}"#, r#"{"b":"}{"}"#, r#"{"c":{}}"#, r#"{"d":1}"#]);
+        assert_eq!(
+            findings,
+            [
+                (DiagnosticCode::GluedRecords, Some(1), None),
+                (DiagnosticCode::GluedRecords, Some(1), None),
+                (DiagnosticCode::TornLine, Some(2), None)
+            ]
+        );
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_bytes_stay() {
+        let text = br#" {"a":"\ud800","b":"}"}{"c":"\udc00x"} "#;
+        let mut reader = Reader::new(text);
+        let records: Vec<_> = reader.by_ref().collect();
+        assert_eq!(records[0].bytes, br#"{"a":"\ud800","b":"}"}"#);
+        assert_eq!(records[1].bytes, br#"{"c":"\udc00x"}"#);
+        assert_eq!(records[1].value["c"], "\u{fffd}x");
+        let codes: Vec<_> = reader.finish().iter().map(|found| found.code).collect();
+        assert!(codes.contains(&DiagnosticCode::LoneSurrogateReplaced));
+    }
+
+    #[test]
+    fn depth_and_findings_are_bounded() {
+        let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
+        let (records, findings) = read(&deep);
+        assert!(records.is_empty());
+        assert_eq!(findings[0].0, DiagnosticCode::MalformedLine);
+        let (_, findings) = read(&"x\n".repeat(1000));
+        assert_eq!(findings.len(), MAX_FINDINGS + 1);
+        let (records, _) = read(&"{}".repeat(200_000));
+        assert_eq!(records.len(), 200_000);
+    }
+}

@@ -1,0 +1,17 @@
+//! When a node was made.
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::tree::Node;
+use crate::time::Timestamp;
+
+/// When a node was made, where it says so. What cannot be read is a diagnostic, and counts as not said.
+pub(crate) fn created(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<Timestamp> {
+    let text = node.created_at.as_deref()?;
+    let found = Timestamp::parse(text);
+    if found.is_none() {
+        let message = format!("`createdAt` is `{text}`, which is no date and time of RFC 3339; it counts as absent");
+        let diagnostic = Diagnostic::new(DiagnosticCode::TimestampUnreadable, Severity::Warning, message);
+        diagnostics.push(diagnostic.about_node(&node.id));
+    }
+    found
+}

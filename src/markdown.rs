@@ -1,0 +1,176 @@
+//! The little of Markdown that decides what a line means: line ends, fenced code and comments.
+
+/// One line of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    /// The line without its end.
+    pub text: &'a str,
+    /// Where it starts, in bytes.
+    pub start: usize,
+    /// Where the next line starts: behind its LF, CRLF or CR.
+    pub end: usize,
+}
+
+impl Line<'_> {
+    /// Where its text ends and its line end begins.
+    pub(crate) fn text_end(&self) -> usize {
+        self.start.saturating_add(self.text.len())
+    }
+}
+
+/// The lines of a text. They end at LF, CRLF or CR; an end at the very end of the text does not begin another line.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut rest = text;
+    let mut start = 0_usize;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let at = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let (line, after) = rest.split_at_checked(at)?;
+        let end = if after.starts_with("\r\n") { 2 } else { after.len().min(1) };
+        let found = Line { text: line, start, end: start.saturating_add(at).saturating_add(end) };
+        rest = after.get(end..).unwrap_or_default();
+        start = found.end;
+        Some(found)
+    })
+}
+
+/// A text without the byte order mark that it may begin with.
+pub(crate) fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// What a line is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Markdown to be read.
+    Prose,
+    /// Fenced code, the fences included.
+    Code,
+    /// A comment that begins a line, up to the line that ends it.
+    Comment,
+}
+
+/// Follows fenced code and comments from line to line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blocks {
+    /// The character and the length of the fence that is open.
+    fence: Option<(char, usize)>,
+    in_comment: bool,
+}
+
+impl Blocks {
+    /// What the next line is part of.
+    pub(crate) fn next(&mut self, line: &str) -> Part {
+        if !self.in_comment && self.is_code(line) {
+            return Part::Code;
+        }
+        let inner = if self.in_comment {
+            line
+        } else if let Some(inner) = line.trim_start().strip_prefix("<!--") {
+            inner
+        } else {
+            return Part::Prose;
+        };
+        self.in_comment = !inner.contains("-->");
+        Part::Comment
+    }
+
+    /// The same, for texts in which comments are prose.
+    pub(crate) fn is_code(&mut self, line: &str) -> bool {
+        let Some((mark, length, after)) = fence(line) else { return self.fence.is_some() };
+        match self.fence {
+            None if mark == '`' && after.contains('`') => return false,
+            None => self.fence = Some((mark, length)),
+            Some((open, least)) => {
+                if open == mark && length >= least && after.trim().is_empty() {
+                    self.fence = None;
+                }
+            }
+        }
+        true
+    }
+
+    /// The line that would close the fence that is open.
+    pub(crate) fn closing_fence(&self) -> Option<String> {
+        self.fence.map(|(mark, length)| std::iter::repeat_n(mark, length).collect())
+    }
+
+    /// Whether a comment is open.
+    pub(crate) fn in_comment(&self) -> bool {
+        self.in_comment
+    }
+}
+
+/// A fence's character, its length and what follows it on its line.
+fn fence(line: &str) -> Option<(char, usize, &str)> {
+    let inner = line.trim_start_matches(' ');
+    if line.len().saturating_sub(inner.len()) > 3 {
+        return None;
+    }
+    let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let after = inner.trim_start_matches(mark);
+    let length = inner.len().saturating_sub(after.len());
+    (length >= 3).then_some((mark, length, after))
+}
+
+/// The level and the text of an ATX heading, `## Facts` or `## Facts ##`.
+pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
+    let inner = line.trim_start_matches(' ');
+    if line.len().saturating_sub(inner.len()) > 3 {
+        return None;
+    }
+    let text = inner.trim_start_matches('#');
+    let level = inner.len().saturating_sub(text.len());
+    if !(1..=6).contains(&level) || !(text.is_empty() || text.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let text = text.trim();
+    let open = text.trim_end_matches('#');
+    Some((level, if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_lf_crlf_and_cr() {
+        let found: Vec<_> = lines("a\nb\r\nc\rd\n\ne").map(|line| (line.text, line.start, line.end)).collect();
+        assert_eq!(found, [("a", 0, 2), ("b", 2, 5), ("c", 5, 7), ("d", 7, 9), ("", 9, 10), ("e", 10, 11)]);
+        assert_eq!(lines("").count(), 0);
+        assert_eq!(lines("\n").count(), 1);
+        assert_eq!(lines("a\u{2028}b\u{85}c").count(), 1);
+    }
+
+    #[test]
+    fn fences_close_with_their_own_kind() {
+        let text = "a\n````rs\n```\n~~~~\n````\nb\n~~~\n```\n~~~ x\n~~~\nc\n``` a`b\nd\n    ```\ne\n```\nf";
+        let mut blocks = Blocks::default();
+        let prose: Vec<&str> =
+            lines(text).filter(|line| blocks.next(line.text) == Part::Prose).map(|line| line.text).collect();
+        assert_eq!(prose, ["a", "b", "c", "``` a`b", "d", "    ```", "e"]);
+        assert_eq!(blocks.closing_fence().as_deref(), Some("```"));
+    }
+
+    #[test]
+    fn comments_may_span_lines() {
+        let text = "<!-- a -->\nb\n<!--\n## c\n```\n-->\nd <!-- e\nf";
+        let mut blocks = Blocks::default();
+        let parts: Vec<Part> = lines(text).map(|line| blocks.next(line.text)).collect();
+        use Part::{Comment, Prose};
+        assert_eq!(parts, [Comment, Prose, Comment, Comment, Comment, Comment, Prose, Prose]);
+    }
+
+    #[test]
+    fn headings_are_atx() {
+        assert_eq!(heading("## Facts ##"), Some((2, "Facts")));
+        assert_eq!(heading("   # A#"), Some((1, "A#")));
+        assert_eq!(heading("#"), Some((1, "")));
+        assert_eq!(heading("### ###"), Some((3, "")));
+        for line in ["#tag", "    # code", "####### seven", "a # b", ""] {
+            assert_eq!(heading(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! JSON text, written straight into bytes.
+//!
+//! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
+//! nothing escaped that need not be.
+
+use serde_json::Value;
+
+/// Appends `text` as it stands between the quotes of a JSON string.
+///
+/// One pass: what needs no escape is copied in runs, found eight bytes at a time. Escaping has no memory, so that the
+/// escaped form of two texts put together is their escaped forms put together.
+pub fn escape_into(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
+    while let Some((clean, byte, after)) = next_special(rest) {
+        out.extend_from_slice(clean);
+        escape_byte(out, byte);
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+}
+
+/// What comes before the first byte that has to be escaped, that byte, and what comes after it.
+fn next_special(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
+    let at = special_at(bytes)?;
+    let (clean, rest) = bytes.split_at_checked(at)?;
+    let (&byte, after) = rest.split_first()?;
+    Some((clean, byte, after))
+}
+
+fn special_at(bytes: &[u8]) -> Option<usize> {
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(index * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    let at = tail.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
+    Some(words.len() * 8 + at)
+}
+
+/// A word whose lowest set bit lies in the first byte that has to be escaped; 0 when there is none.
+fn specials(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // A borrow can set bits above a byte that was found, never below it.
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    below(word, 0x20) | equal(b'"') | equal(b'\\')
+}
+
+fn escape_byte(out: &mut Vec<u8>, byte: u8) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0C => b'f',
+        _ => {
+            let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + (value - 10) };
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// JSON in the making. Commas come by themselves: before a key or an element that is not the first.
+#[derive(Debug, Default)]
+pub(super) struct Json {
+    out: Vec<u8>,
+}
+
+impl Json {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self { out: Vec::with_capacity(bytes) }
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// Opens an object or a list that stands as an element, or after a key.
+    pub(super) fn open(&mut self, bracket: u8) {
+        self.comma();
+        self.out.push(bracket);
+    }
+
+    pub(super) fn close(&mut self, bracket: u8) {
+        self.out.push(bracket);
+    }
+
+    /// A key; its value has to follow.
+    pub(super) fn key(&mut self, name: &str) {
+        self.string(name);
+        self.out.push(b':');
+    }
+
+    /// A string.
+    pub(super) fn string(&mut self, text: &str) {
+        self.strings(&[text]);
+    }
+
+    /// One string of several texts.
+    pub(super) fn strings(&mut self, texts: &[&str]) {
+        self.comma();
+        self.out.push(b'"');
+        for text in texts {
+            escape_into(&mut self.out, text);
+        }
+        self.out.push(b'"');
+    }
+
+    /// Text that is JSON already.
+    pub(super) fn raw(&mut self, json: &str) {
+        self.comma();
+        self.out.extend_from_slice(json.as_bytes());
+    }
+
+    pub(super) fn value(&mut self, value: &Value) {
+        self.raw(&value.to_string());
+    }
+
+    /// A key and a string.
+    pub(super) fn text_field(&mut self, name: &str, text: &str) {
+        self.key(name);
+        self.string(text);
+    }
+
+    /// A key and a value.
+    pub(super) fn value_field(&mut self, name: &str, value: &Value) {
+        self.key(name);
+        self.value(value);
+    }
+
+    /// `{"type":"…"` with the rest to follow.
+    pub(super) fn open_typed(&mut self, kind: &str) {
+        self.open(b'{');
+        self.text_field("type", kind);
+    }
+
+    /// `{"type":"…","text":"…"}`
+    pub(super) fn text_block(&mut self, kind: &str, text: &str) {
+        self.open_typed(kind);
+        self.text_field("text", text);
+        self.close(b'}');
+    }
+
+    /// Adds a field to the object that ends the list that was just closed.
+    pub(super) fn amend_last_object(&mut self, name: &str, json: &str) {
+        if self.out.ends_with(b"}]") {
+            self.out.truncate(self.out.len() - 2);
+            self.key(name);
+            self.raw(json);
+            self.out.extend_from_slice(b"}]");
+        }
+    }
+
+    fn comma(&mut self) {
+        // Strings end in a quote, so the last byte is punctuation of ours.
+        if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
+            self.out.push(b',');
+        }
+    }
+}

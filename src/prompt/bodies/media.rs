@@ -1,0 +1,117 @@
+//! Images and recordings: what they are, in terms that providers know.
+
+use crate::prompt::{AudioPart, ImagePart};
+
+/// An image or a recording with its bytes or its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Media<'m> {
+    pub kind: Kind,
+    pub source: Source<'m>,
+    /// What it shows, in words.
+    words: Option<&'m str>,
+    /// The type as it was given.
+    given: &'m str,
+}
+
+/// What it is; the type in the spelling that providers use, where it is one that they know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Image(Option<&'static str>),
+    Audio(Option<&'static str>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source<'m> {
+    /// Base64.
+    Data(&'m str),
+    Url(&'m str),
+}
+
+/// Image types: what callers write, what providers write.
+const IMAGES: [(&str, &str); 7] = [
+    ("image/png", "image/png"),
+    ("image/jpeg", "image/jpeg"),
+    ("image/jpg", "image/jpeg"),
+    ("image/gif", "image/gif"),
+    ("image/webp", "image/webp"),
+    ("image/heic", "image/heic"),
+    ("image/heif", "image/heif"),
+];
+
+/// The same for audio.
+const AUDIO: [(&str, &str); 17] = [
+    ("audio/wav", "audio/wav"),
+    ("audio/x-wav", "audio/wav"),
+    ("audio/wave", "audio/wav"),
+    ("audio/vnd.wave", "audio/wav"),
+    ("audio/mp3", "audio/mp3"),
+    ("audio/mpeg", "audio/mp3"),
+    ("audio/aiff", "audio/aiff"),
+    ("audio/x-aiff", "audio/aiff"),
+    ("audio/aac", "audio/aac"),
+    ("audio/ogg", "audio/ogg"),
+    ("audio/opus", "audio/opus"),
+    ("audio/flac", "audio/flac"),
+    ("audio/x-flac", "audio/flac"),
+    ("audio/mp4", "audio/mp4"),
+    ("audio/m4a", "audio/m4a"),
+    ("audio/x-m4a", "audio/m4a"),
+    ("audio/webm", "audio/webm"),
+];
+
+fn known(given: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    table.iter().find(|(name, _)| name.eq_ignore_ascii_case(essence)).map(|(_, name)| *name)
+}
+
+impl<'m> Media<'m> {
+    pub(super) fn image(part: &ImagePart<'m>) -> Option<Self> {
+        let (source, given) = source(part.data, part.url, part.mime_type)?;
+        Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words: part.alt_text, given })
+    }
+
+    pub(super) fn audio(part: &AudioPart<'m>) -> Option<Self> {
+        let (source, given) = source(part.data, part.url, part.mime_type)?;
+        Some(Self { kind: Kind::Audio(known(given, &AUDIO)), source, words: None, given })
+    }
+
+    /// The text that stands where the thing itself cannot.
+    pub(super) fn stand_in(&self) -> String {
+        stand_in(self.name(), self.words)
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Image(_) => "image",
+            Kind::Audio(_) => "audio",
+        }
+    }
+
+    /// For a diagnostic: what it is.
+    pub(super) fn description(&self) -> String {
+        match self.source {
+            Source::Data(_) => format!("`{}` as base64", self.given),
+            Source::Url(_) => format!("`{}` at an address", self.given),
+        }
+    }
+}
+
+pub(super) fn stand_in(name: &str, words: Option<&str>) -> String {
+    match words.map(str::trim).filter(|words| !words.is_empty()) {
+        Some(words) => format!("[{name}: {words}]"),
+        None => format!("[{name}]"),
+    }
+}
+
+/// Where the bytes are. A `data:` address holds them itself, and says what they are.
+fn source<'m>(data: Option<&'m str>, url: Option<&'m str>, mime: &'m str) -> Option<(Source<'m>, &'m str)> {
+    if let Some(data) = data {
+        return Some((Source::Data(data), mime));
+    }
+    let url = url?;
+    let held = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    Some(match held {
+        Some((mime, data)) => (Source::Data(data), mime),
+        None => (Source::Url(url), mime),
+    })
+}

@@ -1,0 +1,229 @@
+//! How much of a conversation is that of the request before it: what a provider's prompt cache can know again.
+//!
+//! A cache holds prefixes, so what counts is how many leading messages are the same. A [`Fingerprint`] of the previous
+//! conversation is enough to tell: a hash of the system context, then one for each message that covers all before it.
+
+use crate::error::{Code, Error, Result};
+use crate::prompt::{Content, Message, Part, Role};
+
+/// What is needed of a conversation to tell how far a later one begins with it: 8 characters for each message.
+///
+/// The hashes are fast and not cryptographic: who makes two texts collide on purpose makes a report say that a message
+/// is the same which is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    hashes: Vec<u64>,
+}
+
+/// How many bits of a hash are kept: 8 characters of 6 bits.
+const BITS: u32 = 48;
+const CHARS: usize = 8;
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl Fingerprint {
+    /// The fingerprint of a conversation.
+    pub fn of(system: Option<&str>, messages: &[Message<'_>]) -> Self {
+        let mut hasher = Hasher { state: 0x243F_6A88_85A3_08D3 };
+        let mut hashes = Vec::with_capacity(messages.len() + 1);
+        hasher.word(system.is_some().into());
+        hasher.text(system.unwrap_or_default());
+        hashes.push(hasher.so_far());
+        for message in messages {
+            hasher.message(message);
+            hashes.push(hasher.so_far());
+        }
+        Self { hashes }
+    }
+
+    /// How many leading messages are those of the previous conversation; none where the system context is another.
+    pub fn shared(&self, previous: &Self) -> Option<usize> {
+        let same = self.hashes.iter().zip(&previous.hashes).take_while(|(now, before)| now == before).count();
+        same.checked_sub(1)
+    }
+
+    /// As text, to be carried to the next request.
+    pub fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.hashes.len() * CHARS);
+        for hash in &self.hashes {
+            for at in (0..CHARS).rev() {
+                let six = (hash >> (6 * at)) & 0x3F;
+                text.push(ALPHABET.get(six as usize).copied().unwrap_or_default().into());
+            }
+        }
+        text
+    }
+
+    /// From what [`to_text`](Self::to_text) gave; an empty text is the fingerprint of nothing.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = || {
+            let message = "`previous` must be the `cache.fingerprint` of an earlier report, or empty";
+            Error::new(Code::InvalidInput, message).with("path", "previous")
+        };
+        let (groups, rest) = text.as_bytes().as_chunks::<CHARS>();
+        if !rest.is_empty() {
+            return Err(wrong());
+        }
+        let mut hashes = Vec::with_capacity(groups.len());
+        for group in groups {
+            let mut hash = 0;
+            for &byte in group {
+                hash = (hash << 6) | six_bits(byte).ok_or_else(wrong)?;
+            }
+            hashes.push(hash);
+        }
+        Ok(Self { hashes })
+    }
+}
+
+fn six_bits(byte: u8) -> Option<u64> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'-' => 62,
+        b'_' => 63,
+        _ => return None,
+    };
+    Some(value.into())
+}
+
+/// A hash of words of eight bytes, each mixed in by one multiplication.
+struct Hasher {
+    state: u64,
+}
+
+impl Hasher {
+    fn word(&mut self, word: u64) {
+        self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    /// A text and where it ends.
+    fn text(&mut self, text: &str) {
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        self.word(u64::from_le_bytes(last));
+        self.word(text.len() as u64);
+    }
+
+    fn optional(&mut self, text: Option<&str>) {
+        self.word(text.is_some().into());
+        self.text(text.unwrap_or_default());
+    }
+
+    fn message(&mut self, message: &Message<'_>) {
+        self.word(match message.role {
+            Role::System => 1,
+            Role::Developer => 2,
+            Role::User => 3,
+            Role::Assistant => 4,
+        });
+        self.content(&message.content);
+    }
+
+    fn content(&mut self, content: &Content<'_>) {
+        match content {
+            // A text is the same whether it stands alone or as the only part.
+            Content::Text(text) => {
+                self.word(1);
+                self.word(10);
+                self.text(text);
+            }
+            Content::Parts(parts) => {
+                self.word(parts.len() as u64);
+                parts.iter().for_each(|part| self.part(part));
+            }
+        }
+    }
+
+    fn part(&mut self, part: &Part<'_>) {
+        match part {
+            Part::Text { text } => {
+                self.word(10);
+                self.text(text);
+            }
+            Part::Image(image) => {
+                self.word(11);
+                self.text(image.mime_type);
+                [image.data, image.url, image.alt_text].into_iter().for_each(|text| self.optional(text));
+            }
+            Part::Audio(audio) => {
+                self.word(12);
+                self.text(audio.mime_type);
+                [audio.data, audio.url].into_iter().for_each(|text| self.optional(text));
+            }
+            Part::ToolCall(call) => {
+                self.word(13);
+                self.text(call.id);
+                self.text(call.name);
+                self.text(&call.arguments.to_string());
+            }
+            Part::ToolResult(result) => {
+                self.word(14);
+                self.text(result.tool_call_id);
+                self.word((result.is_error == Some(true)).into());
+                self.content(&result.content);
+            }
+            Part::Reasoning { text, signature } => {
+                self.word(15);
+                self.text(text);
+                self.optional(*signature);
+            }
+        }
+    }
+
+    fn so_far(&self) -> u64 {
+        let mut hash = self.state;
+        hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (hash ^ (hash >> 32)) >> (64 - BITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> Message<'_> {
+        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new() }
+    }
+
+    #[test]
+    fn leading_messages_are_known_again() {
+        let before = Fingerprint::of(Some("s"), &[user("a"), user("b"), user("c")]);
+        let shared = |system, messages: &[Message<'_>]| Fingerprint::of(system, messages).shared(&before);
+        assert_eq!(shared(Some("s"), &[user("a"), user("b"), user("c"), user("d")]), Some(3));
+        assert_eq!(shared(Some("s"), &[user("a"), user("x"), user("c")]), Some(1));
+        assert_eq!(shared(Some("s"), &[]), Some(0));
+        assert_eq!(shared(None, &[user("a")]), None);
+        assert_eq!(shared(Some(""), &[user("a")]), None);
+        let assistant = Message { role: Role::Assistant, ..user("b") };
+        assert_eq!(shared(Some("s"), &[user("a"), assistant]), Some(1));
+    }
+
+    #[test]
+    fn texts_do_not_run_into_one_another() {
+        let of = |messages: &[Message<'_>]| Fingerprint::of(None, messages).hashes.last().copied();
+        assert_ne!(of(&[user("ab"), user("c")]), of(&[user("a"), user("bc")]));
+        assert_ne!(of(&[user("a\0")]), of(&[user("a")]));
+    }
+
+    #[test]
+    fn a_fingerprint_survives_the_trip() {
+        let one = Fingerprint::of(None, &[user("héllo"), user("x")]);
+        let text = one.to_text();
+        assert_eq!(text.len(), 24);
+        assert_eq!(Fingerprint::parse(&text).unwrap(), one);
+        assert_eq!(Fingerprint::parse("").unwrap(), Fingerprint::default());
+        assert_eq!(Fingerprint::default().shared(&Fingerprint::default()), None);
+        for wrong in ["abc", "abcdefg!", "ééééé"] {
+            assert_eq!(Fingerprint::parse(wrong).unwrap_err().code(), Code::InvalidInput, "{wrong}");
+        }
+    }
+}

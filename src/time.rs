@@ -1,0 +1,261 @@
+//! Moments in time, as callers give them: RFC 3339 with offsets. There is no clock here (SPEC §0.1).
+
+/// A moment. Moments compare by when they are, whatever offset they were written with.
+///
+/// A leap second is the nanoseconds from 1,000,000,000 up of the second before it, so that it comes after 23:59:59 and
+/// before the next day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    seconds: i64,
+    nanos: u32,
+}
+
+impl Timestamp {
+    /// Reads a date and time of RFC 3339: `2026-03-01T09:30:00Z`, `2026-03-01T10:30:00.25+01:00`.
+    ///
+    /// As RFC 3339 allows, `T` and `Z` may be small, and a space may stand for the `T`. Digits of a fraction beyond the
+    /// ninth are read and dropped. `None` for everything else: a month 13, a 29 February of a common year, a date
+    /// without a time, a time without an offset, and a second 60 that is not the last of a month in UTC.
+    ///
+    /// ```
+    /// use ctxweave::time::Timestamp;
+    /// let utc = Timestamp::parse("2026-03-01T09:30:00Z").unwrap();
+    /// assert_eq!(Timestamp::parse("2026-03-01T10:30:00+01:00"), Some(utc));
+    /// assert_eq!(utc.unix_seconds(), 1_772_357_400);
+    /// assert_eq!(Timestamp::parse("2026-13-01T09:30:00Z"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut reader = Reader { rest: text.as_bytes() };
+        let year = reader.digits(4)?;
+        reader.one_of(b"-")?;
+        let month = reader.digits(2)?;
+        reader.one_of(b"-")?;
+        let day = reader.digits(2)?;
+        reader.one_of(b"Tt ")?;
+        let hour = reader.digits(2).filter(|&hour| hour < 24)?;
+        reader.one_of(b":")?;
+        let minute = reader.digits(2).filter(|&minute| minute < 60)?;
+        reader.one_of(b":")?;
+        let second = reader.digits(2).filter(|&second| second <= 60)?;
+        let nanos = reader.fraction()?;
+        let offset = reader.offset()?;
+        if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || !reader.rest.is_empty() {
+            return None;
+        }
+        let leap = second == 60;
+        let day_start = days_before(year, month, day) * DAY;
+        let seconds = day_start + i64::from(hour * 3600 + minute * 60 + second - u32::from(leap)) - offset;
+        if leap && !begins_month(seconds + 1, year, month) {
+            return None;
+        }
+        Some(Self { seconds, nanos: if leap { nanos + NANOS } else { nanos } })
+    }
+
+    /// The moment so many milliseconds after 1970-01-01T00:00:00Z, as `Date.getTime` gives them.
+    pub fn from_unix_millis(millis: i64) -> Self {
+        let nanos = u32::try_from(millis.rem_euclid(1000)).unwrap_or(0) * 1_000_000;
+        Self { seconds: millis.div_euclid(1000), nanos }
+    }
+
+    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
+    pub fn unix_seconds(self) -> i64 {
+        self.seconds
+    }
+
+    /// Nanoseconds since that second began; from 1,000,000,000 up in a leap second.
+    pub fn nanos(self) -> u32 {
+        self.nanos
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z, rounded down, as `Date.getTime` gives them.
+    pub fn unix_millis(self) -> i64 {
+        self.seconds * 1000 + i64::from(self.nanos / 1_000_000)
+    }
+}
+
+const DAY: i64 = 86_400;
+const NANOS: u32 = 1_000_000_000;
+
+struct Reader<'t> {
+    rest: &'t [u8],
+}
+
+impl Reader<'_> {
+    fn one_of(&mut self, bytes: &[u8]) -> Option<u8> {
+        let (&first, rest) = self.rest.split_first()?;
+        bytes.contains(&first).then(|| {
+            self.rest = rest;
+            first
+        })
+    }
+
+    /// A number of exactly so many digits.
+    fn digits(&mut self, count: usize) -> Option<u32> {
+        let (digits, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0')))
+    }
+
+    /// Nanoseconds; 0 where there is no fraction, `None` for a point without digits.
+    fn fraction(&mut self) -> Option<u32> {
+        if self.one_of(b".").is_none() {
+            return Some(0);
+        }
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.rest.split_at_checked(count).filter(|_| count > 0)?;
+        self.rest = rest;
+        let nine = digits.iter().copied().chain(std::iter::repeat(b'0')).take(9);
+        Some(nine.fold(0, |number, byte| number * 10 + u32::from(byte - b'0')))
+    }
+
+    /// Seconds that local time is ahead of UTC.
+    fn offset(&mut self) -> Option<i64> {
+        let sign = match self.one_of(b"Zz+-")? {
+            b'+' => 1,
+            b'-' => -1,
+            _ => return Some(0),
+        };
+        let hours = self.digits(2).filter(|&hours| hours < 24)?;
+        self.one_of(b":")?;
+        let minutes = self.digits(2).filter(|&minutes| minutes < 60)?;
+        Some(sign * i64::from(hours * 3600 + minutes * 60))
+    }
+}
+
+fn is_leap_year(year: u32) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    match month {
+        2 => 28 + u32::from(is_leap_year(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar.
+fn days_before(year: u32, month: u32, day: u32) -> i64 {
+    let leap_days = match year.checked_sub(1) {
+        // The year 0 is a leap year itself.
+        Some(past) => past / 4 - past / 100 + past / 400 + 1,
+        None => 0,
+    };
+    let months: u32 = (1..month).map(|month| days_in(year, month)).sum();
+    i64::from(year * 365 + leap_days + months + day) - DAYS_TO_EPOCH
+}
+
+/// What the sum in [`days_before`] is for 1970-01-01.
+const DAYS_TO_EPOCH: i64 = 719_529;
+
+/// Whether the day that begins `seconds` after 1970 is the first of a month: of this one or of the next. No offset is as
+/// long as a day, so that a moment in a month is in UTC not further than that from it.
+fn begins_month(seconds: i64, year: u32, month: u32) -> bool {
+    let first = days_before(year, month, 1);
+    [first, first + i64::from(days_in(year, month))].iter().any(|days| days * DAY == seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap_or_else(|| panic!("{text} was refused"))
+    }
+
+    /// Every day there is, against a calendar that counts them one by one.
+    #[test]
+    fn days_follow_each_other() {
+        let mut expected = 1 - DAYS_TO_EPOCH;
+        for year in 0..10_000 {
+            for month in 1..=12 {
+                for day in 1..=days_in(year, month) {
+                    assert_eq!(days_before(year, month, day), expected, "{year}-{month}-{day}");
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(days_before(1970, 1, 1), 0);
+        assert_eq!(days_before(2000, 3, 1), 11_017);
+    }
+
+    /// What `Date.parse` gives in JavaScript.
+    #[test]
+    fn moments_are_those_of_javascript() {
+        for (text, millis) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("0000-01-01T00:00:00Z", -62_167_219_200_000),
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
+            ("1969-12-31T23:59:59.999Z", -1),
+            ("2026-03-01T10:30:00.25+01:00", 1_772_357_400_250),
+            ("2024-02-29T23:59:59-23:59", 1_709_337_539_000),
+            ("2026-11-22T01:14:24.123456789Z", 1_795_310_064_123),
+        ] {
+            assert_eq!(parse(text).unix_millis(), millis, "{text}");
+            assert_eq!(Timestamp::from_unix_millis(millis).unix_millis(), millis);
+        }
+    }
+
+    /// RFC 3339 §5.6, §5.8: its own examples, and what its notes allow.
+    #[test]
+    fn the_examples_of_the_rfc_are_read() {
+        assert_eq!(parse("1985-04-12T23:20:50.52Z").nanos(), 520_000_000);
+        assert_eq!(parse("1996-12-19T16:39:57-08:00"), parse("1996-12-20T00:39:57Z"));
+        assert_eq!(parse("1990-12-31T23:59:60Z"), parse("1990-12-31T15:59:60-08:00"));
+        assert_eq!(parse("1937-01-01T12:00:27.87+00:20").unix_seconds(), -1_041_337_173);
+        assert_eq!(parse("1985-04-12t23:20:50z"), parse("1985-04-12 23:20:50-00:00"));
+        assert_eq!(parse("1985-04-12T23:20:50.1234567899Z").nanos(), 123_456_789);
+    }
+
+    #[test]
+    fn moments_compare_by_when_they_are() {
+        let ascending = [
+            "2016-12-31T23:59:58Z",
+            "2016-12-31T23:59:59.999999999Z",
+            "2016-12-31T23:59:60Z",
+            "2017-01-01T05:29:60.5+05:30",
+            "2017-01-01T00:00:00Z",
+            "2016-12-31T19:00:00.1-05:00",
+            "2017-01-01T02:00:00+01:00",
+        ];
+        assert!(ascending.map(parse).is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in [
+            "",
+            "2026-03-01",
+            "2026-03-01T09:30:00",
+            "2026-03-01T09:30Z",
+            "2026-00-01T09:30:00Z",
+            "2026-13-01T09:30:00Z",
+            "2026-03-00T09:30:00Z",
+            "2026-02-29T09:30:00Z",
+            "1900-02-29T09:30:00Z",
+            "2026-04-31T09:30:00Z",
+            "2026-03-01T24:00:00Z",
+            "2026-03-01T09:60:00Z",
+            "2026-03-01T09:30:61Z",
+            "2026-03-01T09:30:60Z",
+            "2026-03-01T23:59:60Z",
+            "2026-03-31T23:59:60+01:00",
+            "2026-03-01T09:30:00.Z",
+            "2026-03-01T09:30:00,5Z",
+            "2026-03-01T09:30:00+24:00",
+            "2026-03-01T09:30:00+01:60",
+            "2026-03-01T09:30:00+0100",
+            "2026-03-01T09:30:00Z ",
+            " 2026-03-01T09:30:00Z",
+            "+2026-03-01T09:30:00Z",
+            "26-03-01T09:30:00Z",
+            "2026-3-1T09:30:00Z",
+            "2026-03-01T09:30:00\u{2212}01:00",
+            "٢٠٢٦-03-01T09:30:00Z",
+            "Sun Mar 01 2026",
+            "1772357400000",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The brief: the tastes it declares, and its intent (SPEC §2, "Tastes line").
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::input::Content;
+use crate::markdown::{self, Blocks};
+
+/// A brief as the response shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Brief {
+    /// The text as it came.
+    pub raw: String,
+    /// Everything but the Tastes lines, without white space around it.
+    pub intent: String,
+    /// The names that the Tastes lines declare, each once, first mention first.
+    pub tastes: Vec<String>,
+}
+
+/// A brief and what was wrong with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ParsedBrief {
+    /// The brief.
+    #[serde(flatten)]
+    pub brief: Brief,
+    /// Names that were refused, text that could not be read.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a brief; `path` is its name in diagnostics. One that is missing or cannot be read is empty.
+pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
+    let mut parsed = ParsedBrief::default();
+    let Some(raw) = content.and_then(|content| content.text(path, &mut parsed.diagnostics)) else { return parsed };
+    raw.clone_into(&mut parsed.brief.raw);
+    let text = markdown::without_bom(raw);
+    let mut blocks = Blocks::default();
+    let mut intent = String::with_capacity(text.len());
+    for (at, line) in markdown::lines(text).enumerate() {
+        let value = if blocks.is_code(line.text) { None } else { tastes_value(line.text) };
+        let Some(value) = value else {
+            intent.push_str(text.get(line.start..line.end).unwrap_or_default());
+            continue;
+        };
+        for name in names(value) {
+            if let Some(why) = refusal(&name) {
+                let line = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
+                parsed.diagnostics.push(refused(&name, why, path, line));
+            } else if !parsed.brief.tastes.contains(&name) {
+                parsed.brief.tastes.push(name);
+            }
+        }
+    }
+    intent.trim().clone_into(&mut parsed.brief.intent);
+    parsed
+}
+
+/// What follows `Tastes:` on a line that begins with it, in any case, in bold or not.
+fn tastes_value(line: &str) -> Option<&str> {
+    const FORMS: [&str; 3] = ["tastes:", "**tastes:**", "**tastes**:"];
+    FORMS.iter().find_map(|form| {
+        let (start, value) = line.split_at_checked(form.len())?;
+        start.eq_ignore_ascii_case(form).then_some(value)
+    })
+}
+
+/// The names in a comma list that may stand in brackets, each of which may stand in quotes.
+fn names(value: &str) -> Vec<String> {
+    let value = value.trim();
+    let inner = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(value);
+    if inner.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    let mut rest = inner;
+    loop {
+        let start = rest.trim_start();
+        let quoted = start.chars().next().filter(|quote| matches!(quote, '"' | '\'')).and_then(|quote| {
+            let (name, after) = start.get(1..)?.split_once(quote)?;
+            let after = after.trim_start();
+            (after.is_empty() || after.starts_with(',')).then_some((name, after.strip_prefix(',')))
+        });
+        let (name, after) = quoted.unwrap_or_else(|| match start.split_once(',') {
+            Some((name, after)) => (name, Some(after)),
+            None => (start, None),
+        });
+        names.push(name.trim().to_owned());
+        match after {
+            Some(after) => rest = after,
+            None => return names,
+        }
+    }
+}
+
+/// The file that always loads, without its extension.
+pub(super) const DEFAULT_TASTE: &str = "_default";
+
+/// Why a name cannot be that of a genre file.
+fn refusal(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("an empty name")
+    } else if name.contains(['/', '\\']) {
+        Some("a name with a separator")
+    } else if name.contains("..") || name == "." {
+        Some("a name with `..`")
+    } else if name.contains(char::is_control) {
+        Some("a name with a control character")
+    } else if name == DEFAULT_TASTE {
+        Some("the file that always loads")
+    } else {
+        None
+    }
+}
+
+fn refused(name: &str, why: &str, path: &str, line: u32) -> Diagnostic {
+    let shown: String = name.chars().take(80).flat_map(char::escape_debug).collect();
+    let message =
+        format!("the taste `{shown}` was left out: it is {why}; name a genre file without folder and extension");
+    let found = Diagnostic::new(DiagnosticCode::TasteRefused, Severity::Warning, message).at_path(path);
+    Diagnostic { line: Some(line), ..found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_may_have_brackets_and_quotes() {
+        for (value, expected) in [
+            (" a, b ,c", &["a", "b", "c"][..]),
+            (" [a, \"b\", 'c']", &["a", "b", "c"]),
+            (" \"a, b\", c", &["a, b", "c"]),
+            ("", &[]),
+            (" []", &[]),
+            (" a,,b,", &["a", "", "b", ""]),
+            (" \"a", &["\"a"]),
+            (" it's, d", &["it's", "d"]),
+        ] {
+            assert_eq!(names(value), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The response to `read_context` (SPEC §2).
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, Result};
+use crate::input::Content;
+use crate::json;
+use crate::limits::{self, Limits};
+use crate::tokens::Counter;
+
+use super::Sizes;
+use super::brief::{Brief, parse_brief};
+use super::notes::{Notes, summarize};
+use super::plan::Names;
+use super::records::{Gap, LogEntry, recent_gaps, recent_log};
+use super::tastes::{Tastes, read_tastes};
+
+/// The files of a workspace, as far as they are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// The taste file that always loads.
+    pub default_taste: Option<Content>,
+    /// The genre files by name.
+    pub genres: Vec<(String, Option<Content>)>,
+    /// The brief.
+    pub brief: Option<Content>,
+    /// The notes.
+    pub notes: Option<Content>,
+    /// The log, JSONL.
+    pub log: Option<Content>,
+    /// The vocabulary gaps, JSONL.
+    pub gaps: Option<Content>,
+    /// What the files are called in diagnostics.
+    pub names: Names,
+    /// How much of the notes, the log and the gaps is shown.
+    pub sizes: Sizes,
+}
+
+impl Workspace {
+    fn bytes(&self) -> usize {
+        let genres = self.genres.iter().filter_map(|(_, content)| content.as_ref());
+        [&self.default_taste, &self.brief, &self.notes, &self.log, &self.gaps]
+            .into_iter()
+            .filter_map(Option::as_ref)
+            .chain(genres)
+            .fold(0_usize, |sum, content| sum.saturating_add(content.len()))
+    }
+}
+
+/// The response, with the seed's keys in the seed's order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Context {
+    /// The tastes.
+    pub tastes: Tastes,
+    /// The brief.
+    pub brief: Brief,
+    /// The notes.
+    pub notes: Notes,
+    /// The last entries of the log, newest first.
+    pub recent_log: Vec<LogEntry>,
+    /// The last gap records, newest first.
+    pub recent_gaps: Vec<Gap>,
+}
+
+/// What the sections of a response cost: tokens of the JSON text of each, as `JSON.stringify` writes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextTokens {
+    /// The tastes.
+    pub tastes: u32,
+    /// The brief.
+    pub brief: u32,
+    /// The notes.
+    pub notes: u32,
+    /// The log.
+    pub recent_log: u32,
+    /// The gaps.
+    pub recent_gaps: u32,
+    /// All five.
+    pub total: u32,
+    /// What counted.
+    pub tokenizer: String,
+}
+
+/// A response and what travels beside it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadContext {
+    /// The response.
+    pub context: Context,
+    /// What it costs.
+    pub tokens: ContextTokens,
+    /// What was damaged, refused or left out.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes the response out of the files.
+///
+/// # Errors
+/// [`crate::Code::LimitExceeded`] for more than `inputBytes` in all files.
+pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counter) -> Result<ReadContext> {
+    limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
+    let Workspace { names, sizes, .. } = workspace;
+    let parsed = parse_brief(workspace.brief.as_ref(), &names.brief());
+    let mut found = Vec::new();
+    // Without a brief nobody has declared anything, and the genres that came are those that the host picked.
+    let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
+    let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
+    found.extend(parsed.diagnostics);
+    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.notes(), &mut found)) {
+        Some(text) => summarize(text, sizes),
+        None => Notes::default(),
+    };
+    let recent_log = recent_log(workspace.log.as_ref(), &names.log(), sizes.log_entries, &mut found);
+    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.gaps(), sizes.gap_records, &mut found);
+    let context = Context { tastes, brief: parsed.brief, notes, recent_log, recent_gaps };
+    Ok(ReadContext { tokens: price(&context, counter)?, context, diagnostics: found })
+}
+
+fn price(context: &Context, counter: &dyn Counter) -> Result<ContextTokens> {
+    let mut total = 0_u32;
+    let mut count = |section: &dyn Fn() -> Result<Vec<u8>>| -> Result<u32> {
+        let tokens = counter.count(&String::from_utf8_lossy(&section()?));
+        total = total.saturating_add(tokens);
+        Ok(tokens)
+    };
+    let mut tokens = ContextTokens {
+        tastes: count(&|| json::write(&context.tastes))?,
+        brief: count(&|| json::write(&context.brief))?,
+        notes: count(&|| json::write(&context.notes))?,
+        recent_log: count(&|| json::write(&context.recent_log))?,
+        recent_gaps: count(&|| json::write(&context.recent_gaps))?,
+        total: 0,
+        tokenizer: counter.name().to_owned(),
+    };
+    tokens.total = total;
+    Ok(tokens)
+}
+
+/// The whole text of the notes; empty when they are missing or cannot be read, which [`read_context`] reports.
+pub fn read_full_notes(notes: Option<&Content>) -> &str {
+    notes.and_then(|content| content.text("notes.md", &mut Vec::new())).unwrap_or_default()
+}

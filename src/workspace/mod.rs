@@ -1,0 +1,39 @@
+//! An agent's first turn: tastes, brief, notes, recent log and recent gaps, in this order (SPEC §2).
+//!
+//! Loading is two steps, since the brief picks the genre files: [`plan_loading`] says which files are wanted,
+//! [`read_context`] makes the response of their contents. What is missing, empty or damaged gives empty structures, so
+//! that the first turn in a new workspace works as any other.
+
+mod brief;
+mod context;
+mod notes;
+mod plan;
+mod records;
+mod tastes;
+pub mod wire;
+
+pub use brief::{Brief, ParsedBrief, parse_brief};
+pub use context::{Context, ContextTokens, ReadContext, Workspace, read_context, read_full_notes};
+pub use notes::Notes;
+pub use plan::{LoadingPlan, Names, PlannedFile, Role, plan_loading};
+pub use records::{Gap, LogEntry};
+pub use tastes::{Conflict, Genres, Tastes};
+
+/// The settable sizes of the response, with the seed's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Lines of long notes that stay at the start.
+    pub notes_head_lines: usize,
+    /// Lines of long notes that stay at the end. Notes of no more lines than both together come back whole.
+    pub notes_tail_lines: usize,
+    /// Entries of the log.
+    pub log_entries: usize,
+    /// Gap records.
+    pub gap_records: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { notes_head_lines: 10, notes_tail_lines: 30, log_entries: 10, gap_records: 10 }
+    }
+}

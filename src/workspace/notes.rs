@@ -1,0 +1,34 @@
+//! Notes: whole when they are short, else their head and their tail (SPEC §2, "Notes").
+
+use serde::Serialize;
+
+use crate::markdown;
+
+use super::Sizes;
+
+/// Notes as the response shows them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Notes {
+    /// The text, or its head, a line that says how much was left out, and its tail.
+    pub summary: String,
+    /// Whether lines were left out.
+    pub truncated: bool,
+}
+
+/// Shortens notes that have more lines than head and tail together. Line ends within head and tail stay as they are.
+pub(super) fn summarize(text: &str, sizes: &Sizes) -> Notes {
+    let lines: Vec<_> = markdown::lines(text).collect();
+    let keep = sizes.notes_head_lines.saturating_add(sizes.notes_tail_lines);
+    let elided = lines.len().saturating_sub(keep);
+    if elided == 0 {
+        return Notes { summary: text.to_owned(), truncated: false };
+    }
+    let head_end = sizes.notes_head_lines.checked_sub(1).and_then(|last| lines.get(last)).map_or(0, |l| l.text_end());
+    let tail = lines.get(lines.len().saturating_sub(sizes.notes_tail_lines)..).unwrap_or_default();
+    let tail = match (tail.first(), tail.last()) {
+        (Some(first), Some(last)) => text.get(first.start..last.text_end()).unwrap_or_default(),
+        _ => "",
+    };
+    let head = text.get(..head_end).unwrap_or_default();
+    Notes { summary: format!("{head}\n\n... [{elided} lines elided] ...\n\n{tail}"), truncated: true }
+}

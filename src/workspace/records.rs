@@ -1,0 +1,134 @@
+//! The recent log and the recent gaps, out of JSONL (SPEC §2, "Log and gaps", "Gap defaults").
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::Diagnostic;
+use crate::input::Content;
+use crate::jsonl;
+
+/// One entry of the log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LogEntry {
+    /// When; empty where the entry does not say.
+    pub timestamp: String,
+    /// What was done; empty where the entry does not say.
+    pub op: String,
+    /// Every other key, in order.
+    pub details: Map<String, Value>,
+}
+
+/// One vocabulary-gap record, with its defaults filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Gap {
+    /// When; empty where the record does not say.
+    pub timestamp: String,
+    /// The image.
+    pub image_id: String,
+    /// What was missing.
+    pub description: String,
+    /// What was done instead; older records have it.
+    pub workaround: String,
+    /// The session, or null.
+    pub session_id: Value,
+    /// The snapshot, or null.
+    pub snapshot_hash: Value,
+    /// What was wanted, or null.
+    pub intent: Value,
+    /// Its category; `uncategorized` where the record has none.
+    pub intent_category: String,
+    /// What would be needed, or null.
+    pub missing_capability: Value,
+    /// Operations that took part.
+    pub operations_involved: Vec<Value>,
+    /// Vocabulary that was used.
+    pub vocabulary_used: Vec<Value>,
+    /// How well it went, or null.
+    pub satisfaction: Value,
+    /// Anything else.
+    pub notes: String,
+}
+
+/// The last entries of a log, newest first.
+pub(super) fn recent_log(
+    content: Option<&Content>,
+    path: &str,
+    count: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<LogEntry> {
+    let entry = |mut record: Map<String, Value>| LogEntry {
+        timestamp: text(record.shift_remove("timestamp")),
+        op: text(record.shift_remove("op")),
+        details: record,
+    };
+    newest(content, path, count, diagnostics).map(entry).collect()
+}
+
+/// The last gap records, newest first.
+pub(super) fn recent_gaps(
+    content: Option<&Content>,
+    path: &str,
+    count: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Gap> {
+    let gap = |mut record: Map<String, Value>| {
+        let mut take = |key: &str| record.shift_remove(key);
+        let category = text(take("intent_category"));
+        Gap {
+            timestamp: text(take("timestamp")),
+            image_id: text(take("image_id")),
+            description: text(take("description")),
+            workaround: text(take("workaround")),
+            session_id: take("session_id").unwrap_or_default(),
+            snapshot_hash: take("snapshot_hash").unwrap_or_default(),
+            intent: take("intent").unwrap_or_default(),
+            intent_category: if category.is_empty() { "uncategorized".to_owned() } else { category },
+            missing_capability: take("missing_capability").unwrap_or_default(),
+            operations_involved: list(take("operations_involved")),
+            vocabulary_used: list(take("vocabulary_used")),
+            satisfaction: take("satisfaction").unwrap_or_default(),
+            notes: text(take("notes")),
+        }
+    };
+    newest(content, path, count, diagnostics).map(gap).collect()
+}
+
+fn newest(
+    content: Option<&Content>,
+    path: &str,
+    count: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> impl Iterator<Item = Map<String, Value>> {
+    let mut recent = VecDeque::new();
+    if let Some(text) = content.and_then(|content| content.text(path, diagnostics)) {
+        let mut reader = jsonl::Reader::new(text.as_bytes());
+        for record in reader.by_ref() {
+            recent.push_back(record.value);
+            if recent.len() > count {
+                recent.pop_front();
+            }
+        }
+        diagnostics.extend(reader.finish().into_iter().map(|found| found.at_path(path)));
+    }
+    recent.into_iter().rev()
+}
+
+/// Null and absent are empty; what is no string becomes its JSON text.
+fn text(value: Option<Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Null and absent are empty; what is no list becomes a list of itself.
+fn list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(values)) => values,
+        Some(other) => vec![other],
+    }
+}

@@ -1,0 +1,3 @@
+//! Request bodies (SPEC §1 "Provider bodies").
+
+mod writing;

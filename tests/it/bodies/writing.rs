@@ -1,0 +1,151 @@
+//! What each provider's body looks like, message by message.
+
+use std::borrow::Cow;
+
+use ctxweave::DiagnosticCode;
+use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body};
+use ctxweave::prompt::{Content, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+use serde_json::{Value, json};
+
+fn text(role: Role, text: &str) -> Message<'_> {
+    Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: Vec::new() }
+}
+
+fn parts(role: Role, parts: Vec<Part<'_>>) -> Message<'_> {
+    Message { role, content: Content::Parts(parts), node_ids: Vec::new() }
+}
+
+fn say(text: &str) -> Part<'_> {
+    Part::Text { text: Cow::Borrowed(text) }
+}
+
+fn call<'a>(id: &'a str, name: &'a str, arguments: &'a Value) -> Part<'a> {
+    Part::ToolCall(ToolCallPart { id, name, arguments })
+}
+
+fn answer<'a>(id: &'a str, text: &'a str) -> Part<'a> {
+    Part::ToolResult(ToolResultPart { tool_call_id: id, content: Content::Text(text.into()), is_error: None })
+}
+
+fn body(provider: Provider, system: Option<&str>, messages: &[Message<'_>]) -> (Value, Vec<DiagnosticCode>) {
+    body_of(&Target::new(provider, "m"), system, messages)
+}
+
+fn body_of(target: &Target, system: Option<&str>, messages: &[Message<'_>]) -> (Value, Vec<DiagnosticCode>) {
+    let mut diagnostics = Vec::new();
+    let bytes = write_body(system, messages, target, &Hints::default(), &mut diagnostics).unwrap();
+    let codes = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    (serde_json::from_slice(&bytes).unwrap(), codes)
+}
+
+#[test]
+fn plain_texts_are_plain_everywhere() {
+    let messages = [text(Role::User, "Hi \"you\"\n"), text(Role::Assistant, "Hello")];
+    let ours = json!([{ "role": "user", "content": "Hi \"you\"\n" }, { "role": "assistant", "content": "Hello" }]);
+    let (anthropic, codes) = body(Provider::Anthropic, Some("Be brief."), &messages);
+    assert_eq!(anthropic, json!({ "model": "m", "max_tokens": 1024, "system": "Be brief.", "messages": ours }));
+    assert_eq!(codes, [DiagnosticCode::BodyMaxTokensAssumed, DiagnosticCode::BodyEndsWithAssistant]);
+    let (chat, codes) = body(Provider::OpenAi, Some("Be brief."), &messages);
+    assert_eq!(chat["messages"][0], json!({ "role": "system", "content": "Be brief." }));
+    assert_eq!(chat["messages"][2], ours[1]);
+    assert!(codes.is_empty());
+    let (responses, _) = body(Provider::OpenAiResponses, Some("Be brief."), &messages);
+    assert_eq!(responses, json!({ "model": "m", "instructions": "Be brief.", "input": ours }));
+    let (gemini, _) = body(Provider::Gemini, Some("Be brief."), &messages);
+    assert_eq!(
+        gemini,
+        json!({
+            "systemInstruction": { "parts": [{ "text": "Be brief." }] },
+            "contents": [
+                { "role": "user", "parts": [{ "text": "Hi \"you\"\n" }] },
+                { "role": "model", "parts": [{ "text": "Hello" }] },
+            ],
+        })
+    );
+}
+
+#[test]
+fn results_stand_directly_after_their_calls() {
+    let (first, second) = (json!({ "q": 1 }), json!("{\"q\": 2}"));
+    let messages = [
+        text(Role::User, "Look it up."),
+        parts(Role::Assistant, vec![say("Yes."), call("a", "find", &first), call("b", "find", &second)]),
+        parts(Role::User, vec![say("Hurry."), answer("b", "two"), answer("a", "one")]),
+    ];
+    let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
+    assert_eq!(
+        anthropic["messages"][2]["content"],
+        json!([
+            { "type": "tool_result", "tool_use_id": "a", "content": "one" },
+            { "type": "tool_result", "tool_use_id": "b", "content": "two" },
+            { "type": "text", "text": "Hurry." },
+        ])
+    );
+    assert_eq!(anthropic["messages"][1]["content"][2]["input"], json!({ "q": 2 }));
+    assert!(codes.contains(&DiagnosticCode::BodyPartMoved));
+    let (chat, _) = body(Provider::OpenAi, None, &messages);
+    let roles: Vec<_> = chat["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "tool", "user"]);
+    assert_eq!(chat["messages"][1]["tool_calls"][1]["function"]["arguments"], "{\"q\": 2}");
+    let (responses, _) = body(Provider::OpenAiResponses, None, &messages);
+    let kinds: Vec<_> = responses["input"].as_array().unwrap().iter().map(|i| i["type"].as_str()).collect();
+    let (call, output) = (Some("function_call"), Some("function_call_output"));
+    assert_eq!(kinds, [None, None, call, call, output, output, None]);
+    let (gemini, _) = body(Provider::Gemini, None, &messages);
+    assert_eq!(
+        gemini["contents"][2]["parts"][0]["functionResponse"],
+        json!({ "id": "a", "name": "find", "response": { "output": "one" } })
+    );
+    assert_eq!(gemini["contents"][3], json!({ "role": "user", "parts": [{ "text": "Hurry." }] }));
+}
+
+#[test]
+fn a_result_without_its_call_is_never_sent() {
+    let messages = [parts(Role::User, vec![say("So?"), answer("gone", "lost")])];
+    for (_, provider) in &Provider::NAMES[..4] {
+        let (body, codes) = body(*provider, None, &messages);
+        assert!(codes.contains(&DiagnosticCode::ToolPairBroken));
+        assert!(!body.to_string().contains("lost"), "{body}");
+    }
+}
+
+#[test]
+fn what_a_provider_cannot_show_is_said() {
+    let image = |mime_type| {
+        Part::Image(ImagePart {
+            reference: "r",
+            mime_type,
+            width: None,
+            height: None,
+            alt_text: Some("a cat"),
+            data: Some("AAAA"),
+            url: None,
+        })
+    };
+    let messages = [parts(Role::User, vec![image("image/jpg"), image("image/tiff")])];
+    let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
+    assert_eq!(
+        anthropic["messages"][0]["content"],
+        json!([
+            { "type": "image", "source": { "type": "base64", "media_type": "image/jpeg", "data": "AAAA" } },
+            { "type": "text", "text": "[image: a cat]" },
+        ])
+    );
+    assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
+}
+
+#[test]
+fn ids_fit_and_stand_for_one_call_each() {
+    let none = json!({});
+    let messages = [
+        text(Role::User, "Go."),
+        parts(Role::Assistant, vec![call("x:1", "f", &none)]),
+        parts(Role::User, vec![answer("x:1", "1")]),
+        parts(Role::Assistant, vec![call("x:1", "f", &none)]),
+        parts(Role::User, vec![answer("x:1", "2")]),
+    ];
+    let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
+    assert_eq!(anthropic["messages"][1]["content"][0]["id"], "x_1");
+    assert_eq!(anthropic["messages"][4]["content"][0]["tool_use_id"], "x_1_2");
+    assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyIdChanged).count(), 2);
+}
