@@ -78,7 +78,7 @@ fn names(case: &Case, ids: &[&str]) -> BTreeMap<String, String> {
         }
     }
     for id in ids.iter().filter(|id| !names.contains_key(**id)).collect::<Vec<_>>() {
-        let shared = |prefix: &str| case.tree.nodes().iter().any(|node| node.id != **id && node.id.starts_with(prefix));
+        let shared = |prefix: &str| case.tree.nodes().any(|node| node.id != **id && node.id.starts_with(prefix));
         let mut prefixes = (6.min(id.len())..=id.len()).map(|end| &id[..end]);
         let free = prefixes.find(|prefix| (!shared(prefix) || prefix == id) && !is_taken(&names, prefix));
         let numbered = || (2..).map(|n| format!("{id}-{n}")).find(|name| !is_taken(&names, name)).unwrap();

@@ -12,6 +12,7 @@ use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 use serde_json::json;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// A tree and what is asked of it.
@@ -245,7 +246,7 @@ impl Grower {
     }
 }
 
-fn preferences() -> impl Strategy<Value = Preferences> {
+pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     let strategy = prop::sample::select(vec![Cut::TruncateMiddle, Cut::RollingWindow]);
     let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
     let quantum = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
@@ -324,7 +325,8 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
                 options.system_placement = SystemPlacement::Message(Role::System);
             }
             if media {
-                options.media.insert("img".to_owned(), ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned()));
+                let image = ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned());
+                options.media = Rc::new([("img".to_owned(), image)].into());
                 options.image = ctxweave::prompt::ImageRule::Flat(30);
             }
             let settings = TreeSettings { buffer_mode_system_context: whole_system, ..TreeSettings::default() };
