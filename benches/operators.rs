@@ -10,7 +10,9 @@ fn template(steps: usize) -> String {
     let said = "<context_management><inherit_context>none</inherit_context></context_management>";
     let step = |n: usize| {
         let said = if n.is_multiple_of(2) { said } else { "" };
-        format!("    <task type=\"atomic\" id=\"s{n}\">\n      <description>Step {n} &amp; its work</description>\n      {said}\n    </task>\n")
+        format!(
+            "    <task type=\"atomic\" id=\"s{n}\">\n      <description>Step {n} &amp; its work</description>\n      {said}\n    </task>\n"
+        )
     };
     let all: String = (0..steps).map(step).collect();
     format!("<task type=\"sequential\">\n  <steps>\n{all}  </steps>\n</task>\n")

@@ -273,8 +273,8 @@ impl TaskIn {
 
 impl<'de> Deserialize<'de> for TaskIn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        // A task within a task is two elements deeper.
-        Nested { left: XML_DEPTH_MAX / 2 }.deserialize(deserializer)
+        // A task within a task is at least one element deeper.
+        Nested { left: XML_DEPTH_MAX }.deserialize(deserializer)
     }
 }
 
