@@ -124,7 +124,7 @@ impl Block {
                 DiagnosticCode::NoContext,
                 Severity::Warning,
                 format!(
-                    "{} gets no context at all: it inherits none, accumulates none and gets none fresh",
+                    "{} has no context of its own: it inherits none, accumulates none and gets none fresh",
                     of(kind, role)
                 ),
             );

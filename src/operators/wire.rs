@@ -72,6 +72,12 @@ fn invalid(path: &str, message: &str) -> Error {
     Error::new(Code::InvalidInput, format!("`{path}` {message}")).with("path", path)
 }
 
+/// A result as JSON text.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn text(result: &impl Serialize) -> Result<String> {
+    serde_json::to_string(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+}
+
 /// A number of tokens.
 fn tokens(path: &str, value: Option<f64>) -> Result<Option<u32>> {
     let Some(value) = value else { return Ok(None) };
