@@ -1,7 +1,9 @@
 #![doc = include_str!("../docs/crate.md")]
 
 mod collect;
+pub mod commits;
 pub mod error;
+pub mod folders;
 pub mod input;
 mod json;
 mod jsonl;
