@@ -109,10 +109,18 @@ impl ParseOptionsIn {
     }
 }
 
-/// Parses a template.
+/// Parses a template. Of halves of surrogate pairs, which crossing has made U+FFFD of, it is told how many there are and
+/// the UTF-16 offset of the first.
 #[cfg(target_arch = "wasm32")]
-pub(crate) fn parse(xml: &str, options: Option<ParseOptionsIn>) -> Result<ParsedTask> {
-    parse_task(xml, &options.unwrap_or_default().finish()?)
+pub(crate) fn parse(xml: &str, lone: Option<(usize, usize)>, options: Option<ParseOptionsIn>) -> Result<ParsedTask> {
+    let mut parsed = parse_task(xml, &options.unwrap_or_default().finish()?)?;
+    if let Some((count, at)) = lone {
+        let place = super::xml::place_of_unit(xml, at);
+        let found = json::surrogate_diagnostic(count, "xml".to_owned());
+        let found = Diagnostic { line: Some(place.line), column: Some(place.column), ..found };
+        parsed.diagnostics.insert(0, found);
+    }
+    Ok(parsed)
 }
 
 /// Parses a template that comes as bytes.

@@ -89,6 +89,18 @@ impl<'a> Places<'a> {
     }
 }
 
+/// The place of a UTF-16 code unit.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn place_of_unit(source: &str, unit: usize) -> Place {
+    let mut units = 0usize;
+    let mut before = source.char_indices().take_while(|(_, ch)| {
+        units = units.saturating_add(ch.len_utf16());
+        units <= unit
+    });
+    let offset = before.by_ref().last().map_or(0, |(at, ch)| at.saturating_add(ch.len_utf8()));
+    Places::new(source).at(offset)
+}
+
 /// An attribute, its references resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Attribute<'a> {

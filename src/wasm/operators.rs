@@ -1,6 +1,6 @@
 //! Operators: XML task templates, assembly, runs.
 
-use js_sys::Uint8Array;
+use js_sys::{JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode, lone_surrogates, throw};
@@ -27,16 +27,28 @@ fn text<T: serde::Serialize>(run: impl FnOnce() -> Result<T, Error>) -> Result<S
 pub fn parse_task(xml: JsValue, options: JsValue) -> Result<String, JsValue> {
     text(|| {
         let options = decode(options)?;
-        let Some(said) = xml.as_string() else {
+        let Some(said) = xml.dyn_ref::<JsString>() else {
             let bytes = xml.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default();
             return wire::parse_of_bytes(&bytes, options);
         };
-        let mut parsed = wire::parse(&said, options)?;
-        if said.contains(char::REPLACEMENT_CHARACTER) {
-            parsed.diagnostics.splice(0..0, lone_surrogates(&xml));
-        }
-        Ok(parsed)
+        wire::parse(&String::from(said), lone_surrogates_of(said), options)
     })
+}
+
+/// How many halves of surrogate pairs a string holds, and the offset of the first.
+fn lone_surrogates_of(text: &JsString) -> Option<(usize, usize)> {
+    if text.is_valid_utf16() {
+        return None;
+    }
+    let (mut count, mut first, mut at) = (0usize, 0, 0usize);
+    for unit in char::decode_utf16(text.iter()) {
+        if unit.is_err() {
+            first = if count == 0 { at } else { first };
+            count = count.saturating_add(1);
+        }
+        at = at.saturating_add(unit.map_or(1, char::len_utf16));
+    }
+    Some((count, first))
 }
 
 /// Writes a task with its defaults made explicit; see `writeTask` in the package's types.

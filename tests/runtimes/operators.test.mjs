@@ -61,11 +61,13 @@ describe("parseTask", () => {
   });
 
   it("says where half of a surrogate pair was", () => {
-    const { task, diagnostics } = ctxweave.parseTask(`<task type="atomic"><description>\ud800</description></task>`);
-    assert.equal(task.description, "\ufffd");
+    const { task, diagnostics } = ctxweave.parseTask(
+      `<task type="atomic">\n  <description>😀\ud800</description></task>`,
+    );
+    assert.equal(task.description, "😀\ufffd");
     assert.deepEqual(
-      diagnostics.map(({ code }) => code),
-      ["lone_surrogate_replaced"],
+      diagnostics.map(({ code, path, line, column }) => [code, path, line, column]),
+      [["lone_surrogate_replaced", "xml", 2, 18]],
     );
   });
 
