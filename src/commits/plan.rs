@@ -151,7 +151,7 @@ impl CommitGraph {
                     "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
                     record.id
                 );
-                diagnostics.push(Diagnostic::new(DiagnosticCode::LeftOutOfChain, Severity::Warning, message));
+                diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
             }
             if included && !is_known(&record.format) {
                 let message = format!(

@@ -18,6 +18,8 @@ mod commits;
 mod commits_properties;
 mod dialogue;
 mod estimator;
+mod folders;
+mod folders_model;
 mod formats;
 mod generate;
 mod golden;

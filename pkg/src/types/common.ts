@@ -35,51 +35,34 @@ export type DiagnosticCode =
   | "broken_chain"
   | "commit_cycle"
   | "commit_id_mismatch"
+  | "compaction_left_out"
+  | "context_file_missing"
+  | "duplicate_file"
   | "edge_missing_on_path"
   | "empty_path"
   | "file_unreadable"
   | "foreign_commit_ids"
+  | "front_matter_invalid"
   | "glued_records"
   | "invalid_record"
   | "invalid_time"
-  | "left_out_of_chain"
-  | "local_id_not_unique"
-  | "lone_surrogate_replaced"
-  | "loom_aware_left_out"
-  | "malformed_line"
-  | "media_missing"
-  | "memory_left_out"
-  | "metadata_conflict"
-  | "newer_version"
-  | "no_messages"
-  | "non_text_left_out"
-  | "not_expressible"
-  | "parent_missing"
-  | "start_on_user_unmet"
-  | "taste_missing"
-  | "taste_not_declared"
-  | "taste_refused"
-  | "timestamp_unreadable"
-  | "tool_pair_broken"
-  | "torn_line"
-  | "unknown_format"
-  | "unknown_record"
-  | "versions_not_linked";
   | "invalid_utf8"
+  | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
   | "loom_aware_left_out"
   | "malformed_line"
   | "media_missing"
+  | "memory_left_out"
   | "metadata_conflict"
   | "newer_version"
   | "no_messages"
   | "non_text_left_out"
-  | "parent_missing"
-  | "memory_left_out"
-  | "no_messages"
-  | "non_text_left_out"
+  | "not_a_context_file"
   | "not_expressible"
+  | "parent_missing"
+  | "path_outside_vault"
+  | "prompt_delimiter_in_file"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
@@ -89,7 +72,9 @@ export type DiagnosticCode =
   | "torn_line"
   | "unknown_format"
   | "unknown_record"
-  | "versions_not_linked";
+  | "versions_not_linked"
+  | "watch_invalid"
+  | "watch_rewritten";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
@@ -111,6 +96,7 @@ export type ErrorCode =
   | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
+  | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
   | "limit_exceeded"
@@ -118,7 +104,9 @@ export type ErrorCode =
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "path_outside_vault"
   | "plan_mismatch"
+  | "section_not_found"
   | "stop_not_in_chain"
   | "system_context_too_long"
   | "tokenizer_failed"
@@ -153,6 +141,16 @@ export interface Limits {
   blobBytes?: number;
   /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
   materializedBytes?: number;
+  /** Context files in one request. Default 100000. */
+  contextFiles?: number;
+  /** Folders that a path goes down. Default 256. */
+  folderDepth?: number;
+  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  frontMatterBytes?: number;
+  /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
+  watchAlternatives?: number;
+  /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
+  watchesPerFile?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */
