@@ -142,7 +142,7 @@ codes! {
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
-        UnknownFormat = "unknown_format", "A blob has a format that is not known; it was handed over as it is, with a description.";
+        UnknownFormat = "unknown_format", "A blob has a format that is not known, and was handed over as it is, with a description; or the format asked for is not known, and the result is Markdown.";
         UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
         WatchInvalid = "watch_invalid", "A watch is not a pattern that can be used; it was left out.";
