@@ -277,7 +277,8 @@ function stops(): { value: string; name: string }[] {
   ];
   const ancestors = own.map((id) => ({ value: id, name: id }));
   // A stop of another branch stays to be seen, with the error that it is.
-  const other = stop.value.startsWith("ctx-") && !own.includes(stop.value) ? [{ value: stop.value, name: stop.value }] : [];
+  const other =
+    stop.value.startsWith("ctx-") && !own.includes(stop.value) ? [{ value: stop.value, name: stop.value }] : [];
   return [...fixed, ...ancestors, ...other];
 }
 
