@@ -64,7 +64,7 @@ codes! {
         HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
-        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commit` and `artifactRef` where they are known.";
+        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
