@@ -193,10 +193,15 @@ impl Output {
         let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
+                let capacity = run.iter().map(|part| part.blob.len()).sum();
+                let mut older = Concatenator::new(from, options.limits, capacity);
                 for part in run {
-                    let bytes = map_fields(part.blob, target, link, &mut notes)?;
-                    joined.push(&bytes, part.source)?;
+                    older.push(part.blob, part.source)?;
                 }
+                let older = older.finish()?;
+                diagnostics.extend(older.diagnostics);
+                let bytes = map_fields(&older.bytes, target, options.through_compactions, link, &mut notes)?;
+                joined.push(&bytes, place)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
             }
