@@ -19,6 +19,7 @@ mod estimator;
 mod formats;
 mod generate;
 mod golden;
+mod imports;
 mod model;
 mod path;
 mod recount;

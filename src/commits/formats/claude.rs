@@ -234,6 +234,7 @@ impl<'a> Session<'a> {
         if beside.is_empty() {
             return path;
         }
+        let in_order = path.is_sorted();
         let mut all = Vec::with_capacity(path.len());
         let mut next: Vec<usize> = Vec::new();
         for index in path {
@@ -242,6 +243,10 @@ impl<'a> Session<'a> {
                 all.push(index);
                 next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
             }
+        }
+        // Nearly always the chain runs down the file; then so does what hangs beside it.
+        if in_order {
+            all.sort_unstable();
         }
         all
     }
