@@ -373,7 +373,7 @@ fn large_inputs_take_linear_time() {
     for target in ["claude-code-v1", "codex-v1", "bureau-agent-v1"] {
         assert_eq!(translated(&chain, target, CrossFamily::Transcode).message_count, 10_000, "{target}");
     }
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
 }
 
 fn json_value() -> impl Strategy<Value = Value> {
