@@ -44,12 +44,12 @@ impl Content {
             Self::Bytes(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => return Some(text),
                 Err(error) => {
-                    let message = format!("`{path}` is not UTF-8; it was taken as empty: save it as UTF-8");
+                    let message = format!("`{path}` is not UTF-8 and was not used; save it as UTF-8");
                     (DiagnosticCode::InvalidUtf8, message, Some(place_after(bytes, error.valid_up_to())))
                 }
             },
             Self::Unreadable(why) => {
-                let message = format!("`{path}` could not be read and was taken as empty: {why}");
+                let message = format!("`{path}` could not be read: {why}");
                 (DiagnosticCode::FileUnreadable, message, None)
             }
         };

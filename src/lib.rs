@@ -3,6 +3,7 @@
 mod collect;
 pub mod commits;
 pub mod error;
+pub mod folders;
 pub mod input;
 mod json;
 mod jsonl;

@@ -49,6 +49,15 @@ limits! {
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
     cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    commits, "commits", 1_000_000, "Commits in one graph.";
+    chain_depth, "chainDepth", 1_000_000, "Commits on the way from one to its root.";
+    blob_bytes, "blobBytes", 256 * 1024 * 1024, "Bytes of one blob.";
+    materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialised conversation.";
+    context_files, "contextFiles", 100_000, "Context files in one request.";
+    folder_depth, "folderDepth", 256, "Folders that a path goes down.";
+    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file; more of it is a diagnostic of that file.";
+    watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
+    watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the

@@ -3,6 +3,7 @@
  * a string never gets to where the glue would take it for one.
  */
 
+export * from "./api/commits.js";
 export * from "./api/loom.js";
 export * from "./api/tokens.js";
 export * from "./api/transcripts.js";

@@ -3,6 +3,7 @@
 export * from "./api.js";
 export { CtxweaveError } from "./error.js";
 export { type InitSource, initSync, type SyncInitSource } from "./load.js";
+export type * from "./types/commits.js";
 export type * from "./types/common.js";
 export type * from "./types/loom.js";
 export type * from "./types/transcripts.js";

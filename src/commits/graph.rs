@@ -364,12 +364,14 @@ impl CommitGraph {
         match (found.len(), found.first()) {
             (1, Some(full)) => Ok((*full).to_owned()),
             (0, _) => {
-                let message = format!("no commit has an artifact that `{artifact_ref}` is short for; give the full ref");
+                let message =
+                    format!("no commit has an artifact that `{artifact_ref}` is short for; give the full ref");
                 Err(Error::new(Code::ArtifactNotFound, message).with("artifactRef", artifact_ref))
             }
             _ => {
                 let candidates: Vec<&str> = found.into_iter().collect();
-                let message = format!("`{artifact_ref}` is short for {} artifacts; give the full ref", candidates.len());
+                let message =
+                    format!("`{artifact_ref}` is short for {} artifacts; give the full ref", candidates.len());
                 let error = Error::new(Code::AmbiguousRef, message);
                 Err(error.with("artifactRef", artifact_ref).with("candidates", candidates))
             }

@@ -1,18 +1,15 @@
 //! Records as JSONL, one a line: export and import (SPEC §5, TRAPS "Commits and JSONL").
 //!
-//! Lines end at LF only, so that U+2028 within a string is part of it. What cannot be read is a diagnostic with its line;
-//! what follows from its absence is an error of whoever walks the chain.
+//! What cannot be read is a diagnostic with its line; what follows from its absence is an error of whoever walks the chain.
 
 use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{Origin, RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::{json, limits};
+use crate::{json, jsonl, limits};
+use serde::Serialize;
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -53,7 +50,8 @@ impl CommitGraph {
     /// tags, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
     pub fn import_jsonl(&mut self, text: &[u8]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
-        let records = read_lines(text, self.limits(), &mut report.diagnostics)?;
+        limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
+        let records = read_lines(text, &mut report.diagnostics);
         self.import(records, report)
     }
 
@@ -117,7 +115,9 @@ impl CommitGraph {
             let Some(record) = self.find(id) else { continue };
             if record.derived_id() != *id {
                 if is_own_form(id) {
-                    let message = format!("the id `{id}` does not follow from the fields of its record; something in it was changed");
+                    let message = format!(
+                        "the id `{id}` does not follow from the fields of its record; something in it was changed"
+                    );
                     found.push(finding(DiagnosticCode::CommitIdMismatch, Severity::Warning, line, message));
                 } else {
                     foreign.push(id.as_str());
@@ -127,20 +127,29 @@ impl CommitGraph {
                 newer.push(id.as_str());
             }
             if record.time().is_none() {
-                let message = format!("`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit", record.created_at);
+                let message = format!(
+                    "`created_at` of `{id}` is `{}`, which is not RFC 3339; no time leads to the commit",
+                    record.created_at
+                );
                 found.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
             }
             if let Some(parent) = record.parent.as_deref().filter(|parent| self.find(parent).is_none()) {
-                let message = format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too");
+                let message = format!(
+                    "commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too"
+                );
                 found.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
             }
         }
         if !foreign.is_empty() {
-            let message = format!("{} not made here and cannot be checked against the fields of the record", several("id was", "ids were", &foreign));
+            let message = format!(
+                "{} not made here and cannot be checked against the fields of the record",
+                several("id was", "ids were", &foreign)
+            );
             found.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
-            let message = format!("{} of a later version: to be read, not changed", several("record is", "records are", &newer));
+            let message =
+                format!("{} of a later version: to be read, not changed", several("record is", "records are", &newer));
             found.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
@@ -206,60 +215,27 @@ fn merged(
     let conflict = there.summary != other.summary && there.summary.is_some() && other.summary.is_some()
         || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
     if conflict {
-        let message = format!("two records of `{}` have different summaries or tags; those that sort last were kept", there.id);
+        let message =
+            format!("two records of `{}` have different summaries or tags; those that sort last were kept", there.id);
         found.push(finding(DiagnosticCode::MetadataConflict, Severity::Warning, line, message));
     }
     (summary != there.summary.as_ref() || *tags != there.tags).then(|| (summary.cloned(), tags.clone()))
 }
 
 /// The records of a JSONL text with their lines.
-fn read_lines(text: &[u8], limits: &limits::Limits, found: &mut Vec<Diagnostic>) -> Result<Vec<(u32, Record)>> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+fn read_lines(text: &[u8], found: &mut Vec<Diagnostic>) -> Vec<(u32, Record)> {
     let mut records = Vec::new();
-    let mut rest = text;
-    let mut line = 0_u32;
-    while !rest.is_empty() {
-        line = line.saturating_add(1);
-        let end = rest.iter().position(|&byte| byte == b'\n');
-        let (this, after) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or((rest, b""));
-        rest = after.get(1..).unwrap_or_default();
-        limits::check("recordBytes", this.len(), limits.record_bytes)?;
-        read_line(this, line, end.is_none(), &mut records, found);
-    }
-    Ok(records)
-}
-
-/// The records of one line: one, or none where it is blank, or several where a line end was lost.
-fn read_line(text: &[u8], line: u32, last: bool, records: &mut Vec<(u32, Record)>, found: &mut Vec<Diagnostic>) {
-    if text.trim_ascii().is_empty() {
-        return;
-    }
-    let (text, repaired) = json::repair_surrogates(text);
-    found.extend(repaired.into_iter().map(|diagnostic| Diagnostic { line: Some(line), ..diagnostic }));
-    let mut count = 0_u32;
-    for value in serde_json::Deserializer::from_slice(&text).into_iter::<&RawValue>() {
-        match value {
-            Ok(value) => {
-                count += 1;
-                match Record::read(value.get().as_bytes(), Origin::Stored) {
-                    Ok(record) => records.push((line, record)),
-                    Err(error) => {
-                        let message = format!("the line is no record of a commit and was left out: {}", error.message());
-                        found.push(finding(DiagnosticCode::InvalidRecord, Severity::Error, line, message));
-                    }
-                }
-            }
+    let mut reader = jsonl::Reader::new(text);
+    for object in reader.by_ref() {
+        // The reader says of each line which surrogates it had to replace.
+        match Record::read(&json::repair_surrogates(object.bytes).0, Origin::Stored) {
+            Ok(record) => records.push((object.line, record)),
             Err(error) => {
-                let (code, what) = match last && error.is_eof() {
-                    true => (DiagnosticCode::TornLine, "the last line was cut off and was left out"),
-                    false => (DiagnosticCode::MalformedLine, "the line, or the rest of it, is not JSON and was left out"),
-                };
-                found.push(finding(code, Severity::Error, line, what.to_owned()));
+                let message = format!("the line is no record of a commit and was left out: {}", error.message());
+                found.push(finding(DiagnosticCode::InvalidRecord, Severity::Error, object.line, message));
             }
         }
     }
-    if count > 1 {
-        let message = format!("{count} records stand on one line; all of them were read");
-        found.push(finding(DiagnosticCode::GluedRecords, Severity::Warning, line, message));
-    }
+    found.extend(reader.finish());
+    records
 }

@@ -13,7 +13,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::limits::{self, LimitOverrides, Limits};
-use crate::loom::aware::wire::{LoomAwareIn, PermissionsIn};
+use crate::loom::aware::wire::LoomAwareIn;
 use crate::loom::content;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
@@ -231,7 +231,7 @@ struct PreferencesIn {
 #[serde(default, expecting = "an agent, an object")]
 struct AgentIn {
     configuration: Option<ConfigurationIn>,
-    permissions: Option<PermissionsIn>,
+    permissions: Option<AnyJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -311,7 +311,9 @@ impl RequestIn {
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
             system_prompt: agent.configuration.and_then(|configuration| configuration.system_prompt),
-            loom_aware: self.loom_aware.map_or(Ok(None), |aware| aware.finish(agent.permissions))?,
+            loom_aware: self
+                .loom_aware
+                .map_or(Ok(None), |aware| aware.finish(agent.permissions.as_ref().map(|any| &any.0)))?,
             preferences: self.preferences.unwrap_or_default().finish()?,
             app_preferences: self.app_preferences.unwrap_or_default().finish()?,
             system_placement: placement,

@@ -15,7 +15,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
-use crate::tokens::bpe::{Encoding, Vocabulary};
+use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
 
 pub(crate) use choice::TokenizerChoice;
 
@@ -76,7 +76,7 @@ impl Counter for Heuristic {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tokenizers {
-    vocabularies: BTreeMap<Encoding, Rc<Vocabulary>>,
+    vocabularies: BTreeMap<Encoding, Rc<Remembering>>,
 }
 
 impl Tokenizers {
@@ -89,7 +89,7 @@ impl Tokenizers {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
         if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
-            place.insert(Rc::new(Vocabulary::load(encoding, asset)?));
+            place.insert(Rc::new(Remembering::new(Vocabulary::load(encoding, asset)?)));
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Tokenizers {
             return Ok(Rc::new(Heuristic));
         }
         if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
-            return Ok(Rc::<Vocabulary>::clone(vocabulary));
+            return Ok(Rc::<Remembering>::clone(vocabulary));
         }
         self.missing(name)
     }

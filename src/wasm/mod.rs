@@ -3,6 +3,7 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+pub mod commits;
 mod data;
 pub mod loom;
 mod read;

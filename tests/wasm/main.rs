@@ -3,6 +3,8 @@
 #![cfg(target_arch = "wasm32")]
 
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod loom;
 #[cfg(test)]
 mod shapes;
@@ -55,7 +57,7 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::loom::call, crate::transcripts::call];
+    const AREAS: &[Area] = &[crate::commits::call, crate::loom::call, crate::transcripts::call];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;

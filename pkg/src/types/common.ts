@@ -20,7 +20,6 @@ export interface Diagnostic {
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
   | "annotation_not_found"
-  | "broken_chain"
   | "body_arguments_wrapped"
   | "body_cache_capped"
   | "body_ends_with_assistant"
@@ -33,20 +32,37 @@ export type DiagnosticCode =
   | "body_part_replaced"
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
+  | "broken_chain"
+  | "commit_cycle"
+  | "commit_id_mismatch"
+  | "compaction_left_out"
+  | "context_file_missing"
+  | "duplicate_file"
   | "edge_missing_on_path"
   | "empty_path"
   | "file_unreadable"
+  | "foreign_commit_ids"
+  | "front_matter_invalid"
   | "glued_records"
+  | "invalid_record"
+  | "invalid_time"
   | "invalid_utf8"
+  | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
   | "loom_aware_left_out"
   | "malformed_line"
   | "media_missing"
   | "memory_left_out"
+  | "metadata_conflict"
+  | "newer_version"
   | "no_messages"
   | "non_text_left_out"
+  | "not_a_context_file"
   | "not_expressible"
+  | "parent_missing"
+  | "path_outside_vault"
+  | "prompt_delimiter_in_file"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
@@ -54,20 +70,33 @@ export type DiagnosticCode =
   | "timestamp_unreadable"
   | "tool_pair_broken"
   | "torn_line"
+  | "unknown_format"
   | "unknown_record"
-  | "versions_not_linked";
+  | "versions_not_linked"
+  | "watch_invalid"
+  | "watch_rewritten";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
+  | "ambiguous_commit"
   | "ambiguous_path"
+  | "ambiguous_ref"
+  | "artifact_not_found"
+  | "blob_mismatch"
+  | "blob_missing"
+  | "chain_cycle"
+  | "commit_not_found"
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
   | "edge_without_source"
+  | "head_moved"
+  | "id_collision"
   | "internal_error"
   | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
+  | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
   | "limit_exceeded"
@@ -75,9 +104,14 @@ export type ErrorCode =
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
+  | "path_outside_vault"
+  | "plan_mismatch"
+  | "section_not_found"
+  | "stop_not_in_chain"
   | "system_context_too_long"
   | "tokenizer_failed"
   | "unknown_value"
+  | "unsupported_version"
   | "vocabulary_not_loaded"
   | "wasm_load_failed";
 
@@ -99,6 +133,24 @@ export interface Limits {
   cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Commits in one graph. Default 1000000. */
+  commits?: number;
+  /** Commits on the way from one to its root. Default 1000000. */
+  chainDepth?: number;
+  /** Bytes of one blob. Default 268435456 (256 MiB). */
+  blobBytes?: number;
+  /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
+  materializedBytes?: number;
+  /** Context files in one request. Default 100000. */
+  contextFiles?: number;
+  /** Folders that a path goes down. Default 256. */
+  folderDepth?: number;
+  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  frontMatterBytes?: number;
+  /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
+  watchAlternatives?: number;
+  /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
+  watchesPerFile?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */

@@ -49,6 +49,11 @@ const ASIDE: &[&str] = &[
     "worktree-state",
 ];
 
+/// Whether records of this type are known.
+pub(super) fn knows_record(kind: &str) -> bool {
+    matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
+}
+
 /// A record of a session.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {

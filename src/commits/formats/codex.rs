@@ -22,6 +22,11 @@ const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_sta
 /// Item types that are not the conversation.
 const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
 
+/// Whether envelopes of this type are known.
+pub(super) fn knows_record(kind: &str) -> bool {
+    matches!(kind, "response_item" | "compacted") || ASIDE.contains(&kind)
+}
+
 /// One line, without its envelope.
 pub(crate) struct Line<'a> {
     /// Its own bytes.

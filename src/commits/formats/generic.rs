@@ -9,6 +9,11 @@ use super::blocks;
 use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, owned, text};
 use crate::jsonl::Reader;
 
+/// Whether somebody of this role is known.
+pub(super) fn knows_role(role: &str) -> bool {
+    matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool")
+}
+
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     let mut turns = Vec::new();
     let mut reader = Reader::new(bytes);

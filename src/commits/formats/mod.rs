@@ -13,7 +13,7 @@
 //! Concatenation does not read the conversation, so that it costs little more than copying: what it does not know passes
 //! through byte for byte. [`crate::commits::formats::Format::read`] is what reads.
 
-mod append;
+pub(crate) mod append;
 mod blocks;
 mod bureau;
 mod cbor;
@@ -80,6 +80,23 @@ impl Format {
     /// [`Code::UnknownValue`], with the names that are known.
     pub fn named(name: &str) -> Result<Self> {
         Self::from_name(name).ok_or_else(|| unknown_format(name))
+    }
+
+    /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
+    pub(crate) const fn is_appended(self) -> bool {
+        matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// Whether a line of an appended format is of a kind that is known, be it conversation or not: by its `type` or, of
+    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type` and `id`.
+    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id]: [bool; 3]) -> bool {
+        match self {
+            Self::ClaudeCodeV1 => claude::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 if payload => codex::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id,
+            Self::GenericV1 => generic::knows_role(kind),
+            Self::BureauAgentV1 | Self::GeminiV1 => true,
+        }
     }
 
     /// The runtime that the format belongs to: versions of one family can be mapped field by field.

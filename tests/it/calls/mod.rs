@@ -2,6 +2,8 @@
 //!
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
+mod commits;
+mod folders;
 mod loom;
 mod transcripts;
 mod workspace;
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [loom::call, transcripts::call, workspace::call];
+    let areas = [commits::call, folders::call, loom::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
