@@ -212,7 +212,9 @@ impl<'a> Session<'a> {
                 *place = true;
             }
             if let Some(entry) = self.entries.get(index) {
-                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+                for id in entry.answers() {
+                    open.remove(id);
+                }
             }
         }
         let mut beside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -229,7 +231,9 @@ impl<'a> Session<'a> {
             };
             if belongs {
                 open.extend(entry.calls());
-                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+                for id in entry.answers() {
+                    open.remove(id);
+                }
                 if let Some(place) = on_path.get_mut(index) {
                     *place = true;
                 }
