@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { CommitsView } from "../views/commits/view.js";
 import { LoomView } from "../views/loom/view.js";
 import { OperatorsView } from "../views/operators/view.js";
 
@@ -13,4 +14,5 @@ export interface View {
 export const VIEWS: readonly [View, ...View[]] = [
   { id: "loom", name: "Loom", component: LoomView },
   { id: "operators", name: "Operators", component: OperatorsView },
+  { id: "commits", name: "Commits", component: CommitsView },
 ];
