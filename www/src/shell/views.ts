@@ -1,5 +1,7 @@
 import type { ComponentType } from "preact";
+import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
+import { WorkspaceView } from "../views/workspace/view.js";
 
 /** One page of the demo. A new one is a line here and a folder under views/. */
 export interface View {
@@ -9,4 +11,8 @@ export interface View {
   component: ComponentType;
 }
 
-export const VIEWS: readonly [View, ...View[]] = [{ id: "loom", name: "Loom", component: LoomView }];
+export const VIEWS: readonly [View, ...View[]] = [
+  { id: "loom", name: "Loom", component: LoomView },
+  { id: "workspace", name: "Workspace", component: WorkspaceView },
+  { id: "folders", name: "Folders", component: FoldersView },
+];
