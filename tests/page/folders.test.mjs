@@ -117,10 +117,10 @@ describe("the sample vault", () => {
 
   it("says what is wrong with a file", async () => {
     await on("#/folders?select=Odd%2Fbad-yaml&select=Odd%2Flatin-1&select=Odd%2Fdelimiters", async (page) => {
-      await page.getByRole("tab", { name: "Chain 3" }).click();
+      await page.getByRole("tab", { name: /^Chain/ }).click();
       const found = page.locator(".result-pane [data-finding]");
       const codes = await found.evaluateAll((all) => all.map((one) => one.dataset.finding));
-      assert.deepEqual(codes, ["front_matter_invalid", "prompt_delimiter_in_file", "invalid_utf8"]);
+      assert.deepEqual(codes, ["front_matter_invalid", "invalid_utf8", "prompt_delimiter_in_file"]);
     });
   });
 });
@@ -134,10 +134,10 @@ describe("a folder from the disk", () => {
       const chooser = page.waitForEvent("filechooser");
       await page.getByRole("button", { name: "Open a folder…" }).click();
       await (await chooser).setFiles(join(vaultDir, "Areas"));
-      await page.getByText("13 context files").waitFor();
       const below = files
         .filter(({ path }) => path.startsWith("Areas/"))
         .map(({ path, content }) => ({ path: path.slice("Areas/".length), content }));
+      await page.getByText(`${below.length} context files`).waitFor();
       await folder(page, "taiji").check();
       const chain = buildContextChain({ files: below, selected: ["", "taiji"] });
       await eventually(async () => assert.equal(await prompt(page), renderContextPrompt(chain)));

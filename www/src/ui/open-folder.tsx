@@ -84,7 +84,7 @@ export function OpenFolder(props: {
         type="file"
         multiple
         class="visually-hidden"
-        aria-label={`${props.label} (field)`}
+        aria-label="A folder of your own"
         data-folder-input
         tabIndex={-1}
         onChange={(event) => {

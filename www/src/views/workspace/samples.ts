@@ -1,6 +1,6 @@
 import type { OpenedFile } from "../../ui/open-folder.js";
 
-const urls = import.meta.glob<string>(["../../../../examples/workspace/**", "!**/README.md"], {
+const urls = import.meta.glob<string>("../../../../examples/workspace/*/*", {
   query: "?url",
   import: "default",
   eager: true,

@@ -74,7 +74,7 @@ export function changeTaste(name: string, text: string): void {
 
 export async function openSample(): Promise<void> {
   try {
-    use({ name: "Sample", files: await fetchSample(), skipped: 0 });
+    use({ name: "Sample", files: (await fetchSample()).filter(({ path }) => wants(path)), skipped: 0 });
   } catch (error) {
     problem.value = (error as Error).message;
   }
