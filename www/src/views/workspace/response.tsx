@@ -56,9 +56,9 @@ export function Response({ context }: { context: WorkspaceContext }) {
 
 function Section(props: { name: string; id: string; aside?: ComponentChildren; children: ComponentChildren }) {
   return (
-    <section class="part" data-section={props.id} aria-labelledby={`part-${props.id}`}>
-      <div class="part-head">
-        <h3 id={`part-${props.id}`}>{props.name}</h3>
+    <section class="answer" data-section={props.id} aria-labelledby={`answer-${props.id}`}>
+      <div class="answer-head">
+        <h3 id={`answer-${props.id}`}>{props.name}</h3>
         {props.aside ? <span class="quiet-text">{props.aside}</span> : null}
       </div>
       {props.children}
