@@ -6,10 +6,13 @@
 // when a file changes.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import picomatch from "picomatch";
 import { buildContextChain, bubble, contextWatchRecords, discoverContextFolders, init, watchersOf } from "ctxweave";
 
-const most = Number(process.argv[process.argv.indexOf("--files") + 1] || 10_000);
+const { values } = parseArgs({ options: { files: { type: "string", default: "10000" } } });
+const most = Number(values.files);
 const sizes = [Math.round(most / 10), most];
 
 function watchOf(at) {
@@ -35,13 +38,22 @@ function vault(size) {
   }));
 }
 
+/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
+function now() {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    return performance.now();
+  }
+}
+
 /** The median of some runs, in milliseconds. */
 function time(run, runs = 5) {
   run();
   const times = Array.from({ length: runs }, () => {
-    const begun = performance.now();
+    const begun = now();
     run();
-    return performance.now() - begun;
+    return now() - begun;
   }).sort((a, b) => a - b);
   return times[Math.floor(runs / 2)];
 }
