@@ -372,7 +372,9 @@ impl RequestIn {
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
             system_prompt: agent.configuration.and_then(|configuration| configuration.system_prompt),
-            loom_aware: self.loom_aware.map_or(Ok(None), |aware| aware.finish(agent.permissions.as_ref().map(|any| &any.0)))?,
+            loom_aware: self
+                .loom_aware
+                .map_or(Ok(None), |aware| aware.finish(agent.permissions.as_ref().map(|any| &any.0)))?,
             preferences: self.preferences.unwrap_or_default().finish()?,
             app_preferences: self.app_preferences.unwrap_or_default().finish()?,
             system_placement: placement,
