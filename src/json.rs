@@ -137,7 +137,7 @@ pub(crate) fn under_index(index: usize, rest: &str) -> String {
 pub(crate) const TOO_DEEP: &str = "json is too deep";
 
 /// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
-fn too_deep<E: serde::de::Error>() -> E {
+pub(crate) fn too_deep<E: serde::de::Error>() -> E {
     E::custom(TOO_DEEP)
 }
 

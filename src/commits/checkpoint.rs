@@ -301,7 +301,7 @@ impl Checkpointer {
         blob: &[u8],
         fields: &CheckpointFields,
     ) -> Record {
-        let counts = count::of(self.format, blob);
+        let counts = count::of(self.format, blob, &self.limits);
         let options = self.options.clone();
         Record {
             parent,

@@ -1,7 +1,9 @@
 //! How many messages and tokens a blob has, for records that do not say.
 
-use crate::commits::formats::{BlobSource, Concatenator, Format};
+use crate::commits::formats::Format;
+use crate::commits::translate::{CrossFamily, TranslateOptions, count};
 use crate::limits::Limits;
+use crate::tokens::Heuristic;
 
 /// What a blob counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,16 +12,14 @@ pub(crate) struct BlobCounts {
     pub(crate) tokens: u64,
 }
 
-/// Counts a blob. One that cannot be read has no messages.
-pub(crate) fn of(format: Format, blob: &[u8]) -> BlobCounts {
-    let lines = || blob.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
-    let messages = match format {
-        Format::BureauAgentV1 => {
-            let mut items = Concatenator::new(format, &Limits::default(), 0);
-            let read = items.push(blob, BlobSource::default()).and_then(|()| items.finish());
-            read.ok().and_then(|read| read.counts.messages).map_or(0, u64::from)
-        }
-        _ => lines() as u64,
-    };
-    BlobCounts { messages, tokens: (blob.len() as u64).div_ceil(4) }
+/// Counts a blob by reading it. One that cannot be read has no messages: it is joined as it is all the same.
+pub(crate) fn of(format: Format, blob: &[u8], limits: &Limits) -> BlobCounts {
+    let options = options(limits, false);
+    let (messages, tokens) = count(Some(format), blob, &options).unwrap_or_default();
+    BlobCounts { messages: messages.into(), tokens: tokens.into() }
+}
+
+/// How blobs are translated here.
+pub(crate) fn options(limits: &Limits, through_compactions: bool) -> TranslateOptions<'_> {
+    TranslateOptions { cross_family: CrossFamily::default(), through_compactions, limits, counter: &Heuristic }
 }

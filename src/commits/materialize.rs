@@ -4,30 +4,16 @@
 //! Where a format is joined by appending bytes, nothing is kept here at all: each [`Piece`] says how the blob goes into the
 //! result, and whoever has the blob puts it there.
 
-use serde::Serialize;
-
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
 use crate::commits::count;
 use crate::commits::formats::append::{needs_newline, torn};
 use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::graph::CommitGraph;
-use crate::commits::plan::{Plan, PlanRequest};
+use crate::commits::inspect::Inspector;
+use crate::commits::plan::{Plan, PlanRequest, Stop};
+use crate::commits::translate::{Part as Delta, Tier, TranslateOptions, translate};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
-
-/// How close the result is to what was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// The same format: what was stored, joined.
-    Native,
-    /// An older version of the same family: the same turns, in the newer form.
-    Fields,
-    /// Another family: a narrative.
-    Rendering,
-    /// A format that nobody knows: the artifacts, with a description of each.
-    Raw,
-}
 
 /// A conversation, materialised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +49,6 @@ pub enum Piece {
 #[derive(Debug)]
 pub struct Materializer {
     plan: Plan,
-    format: Format,
     parts: Vec<Part>,
     next: usize,
     work: Work,
@@ -79,14 +64,22 @@ pub struct Materializer {
 struct Part {
     commit: String,
     artifact_ref: String,
+    format: String,
     message_count: Option<u64>,
     token_count: Option<u64>,
+    /// Where the blobs are translated.
+    summary: Option<String>,
 }
 
+/// How blobs become the result.
 #[derive(Debug)]
 enum Work {
-    Append { hasher: ArtifactHasher, last: Option<u8> },
-    Join(Box<Concatenator>),
+    /// Native, and joined by appending bytes: the caller does it.
+    Append { format: Format, hasher: ArtifactHasher, last: Option<u8>, inspector: Option<Inspector> },
+    /// Native, and joined in another way.
+    Join(Format, Box<Concatenator>),
+    /// Translated, once all of them are there.
+    Gather(Vec<Vec<u8>>),
 }
 
 impl Materializer {
@@ -102,25 +95,32 @@ impl Materializer {
             let message = format!("the plan for commit `{commit}` is not what the graph would plan now; plan again");
             return Err(Error::new(Code::PlanMismatch, message).with("commitId", commit).with("cacheKey", cache_key));
         }
+        let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
         let mut parts = Vec::new();
         for step in plan.included() {
             let record = graph.show(&step.id)?;
             parts.push(Part {
                 commit: step.id.clone(),
                 artifact_ref: step.artifact_ref.clone(),
+                format: step.format.clone(),
                 message_count: record.message_count,
                 token_count: record.token_count,
+                summary: record.summary.clone().filter(|_| native.is_none()),
             });
         }
-        let format = Format::named(&plan.format)?;
-        let work = match format.is_appended() {
-            true => Work::Append { hasher: ArtifactHasher::default(), last: None },
-            false => Work::Join(Box::new(Concatenator::new(format, graph.limits(), 0))),
+        let work = match native {
+            Some(format) if format.is_appended() => Work::Append {
+                format,
+                hasher: ArtifactHasher::default(),
+                last: None,
+                inspector: (!plan.request.unseen).then(|| Inspector::new(format)),
+            },
+            Some(format) => Work::Join(format, Box::new(Concatenator::new(format, graph.limits(), 0))),
+            None => Work::Gather(Vec::new()),
         };
         Ok(Self {
             diagnostics: plan.diagnostics.clone(),
             plan,
-            format,
             parts,
             next: 0,
             work,
@@ -171,8 +171,8 @@ impl Materializer {
         let bytes = self.bytes.saturating_add(blob.len());
         limits::check("materializedBytes", bytes, self.limits.materialized_bytes).map_err(|error| part.about(error))?;
         let source = BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref };
-        let piece = match &mut self.work {
-            Work::Append { hasher, last } => {
+        let (piece, format) = match &mut self.work {
+            Work::Append { format, hasher, last, inspector } => {
                 let newline = needs_newline(*last, blob);
                 if newline {
                     hasher.update(b"\n");
@@ -180,18 +180,27 @@ impl Materializer {
                 hasher.update(blob);
                 *last = blob.last().copied().or(*last);
                 self.diagnostics.extend(torn(blob).map(|found| source.place(found)));
-                if newline { Piece::AppendAfterNewline } else { Piece::Append }
+                if let Some(inspector) = inspector {
+                    inspector.push(blob, source);
+                }
+                (if newline { Piece::AppendAfterNewline } else { Piece::Append }, Some(*format))
             }
-            Work::Join(joined) => {
+            Work::Join(format, joined) => {
                 joined.push(blob, source)?;
-                Piece::Taken
+                (Piece::Taken, Some(*format))
+            }
+            Work::Gather(blobs) => {
+                blobs.push(blob.to_vec());
+                (Piece::Taken, None)
             }
         };
         self.bytes = bytes.saturating_add(usize::from(piece == Piece::AppendAfterNewline));
-        let (messages, tokens) = match (part.message_count, part.token_count) {
-            (Some(messages), Some(tokens)) => (messages, tokens),
-            (messages, tokens) => {
-                let counted = count::of(self.format, blob);
+        let (messages, tokens) = match (part.message_count, part.token_count, format) {
+            (Some(messages), Some(tokens), _) => (messages, tokens),
+            // What is translated is counted as a whole.
+            (.., None) => (0, 0),
+            (messages, tokens, Some(format)) => {
+                let counted = count::of(format, blob, &self.limits);
                 (messages.unwrap_or(counted.messages), tokens.unwrap_or(counted.tokens))
             }
         };
@@ -209,20 +218,38 @@ impl Materializer {
         if self.next < self.parts.len() {
             return Err(self.missing());
         }
+        let mut tier = Tier::Native;
         let (bytes, artifact_ref) = match self.work {
-            Work::Append { hasher, .. } => (Vec::new(), hasher.artifact_ref()),
-            Work::Join(joined) => {
+            Work::Append { hasher, inspector, .. } => {
+                self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
+                (Vec::new(), hasher.artifact_ref())
+            }
+            Work::Join(_, joined) => {
                 let joined = joined.finish()?;
                 self.diagnostics.extend(joined.diagnostics);
                 let artifact_ref = artifact_ref(&joined.bytes);
                 (joined.bytes, artifact_ref)
+            }
+            Work::Gather(blobs) => {
+                let deltas: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(Part::delta).collect();
+                let options = TranslateOptions {
+                    cross_family: self.plan.request.cross_family,
+                    ..count::options(&self.limits, through_compactions(&self.plan))
+                };
+                let translated = translate(&deltas, &self.plan.format, &options)?;
+                tier = translated.tier;
+                self.diagnostics.extend(translated.diagnostics);
+                (self.message_count, self.token_count) =
+                    (translated.message_count.into(), translated.token_count.into());
+                let artifact_ref = artifact_ref(&translated.bytes);
+                (translated.bytes, artifact_ref)
             }
         };
         Ok(Materialized {
             bytes,
             artifact_ref,
             format: self.plan.format,
-            tier: Tier::Native,
+            tier,
             message_count: self.message_count,
             token_count: self.token_count,
             diagnostics: self.diagnostics,
@@ -230,7 +257,22 @@ impl Materializer {
     }
 }
 
+/// Whether compactions that stand within blobs are read through: not where the result begins with one.
+fn through_compactions(plan: &Plan) -> bool {
+    let begins_with_summary = plan.included().next().is_some_and(|step| step.commit_type == "compaction");
+    plan.request.stop != Stop::Compaction && !begins_with_summary
+}
+
 impl Part {
+    fn delta<'d>((part, blob): (&'d Self, &'d Vec<u8>)) -> Delta<'d> {
+        Delta {
+            format: &part.format,
+            blob,
+            source: BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref },
+            summary: part.summary.as_deref(),
+        }
+    }
+
     #[cold]
     fn about(&self, error: Error) -> Error {
         error.with("commitId", self.commit.as_str()).with("artifactRef", self.artifact_ref.as_str())

@@ -5,14 +5,21 @@
 
 mod artifact;
 mod checkpoint;
+pub mod conversation;
 mod count;
 pub mod formats;
 mod graph;
 mod id;
+pub mod import;
+mod inspect;
 mod jsonl;
 mod materialize;
 mod plan;
 mod record;
+mod render;
+pub mod transcript;
+pub mod transcript_wire;
+pub mod translate;
 pub mod wire;
 
 pub use artifact::{artifact_ref, short_ref};
@@ -20,6 +27,7 @@ pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offere
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::ImportReport;
-pub use materialize::{Materialized, Materializer, Piece, Tier, materialize};
-pub use plan::{CrossFamily, DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
+pub use materialize::{Materialized, Materializer, Piece, materialize};
+pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
+pub use translate::{CrossFamily, Tier};

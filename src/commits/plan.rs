@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use crate::commits::formats::is_known;
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
 use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::translate::CrossFamily;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
 /// The format of a conversation that begins with nothing and says nothing of its format.
@@ -51,43 +53,6 @@ impl Stop {
     }
 }
 
-/// What to do with the turns of another family of formats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum CrossFamily {
-    /// They become a narrative.
-    #[default]
-    Render,
-    /// They become turns of the target format.
-    Transcode,
-}
-
-impl CrossFamily {
-    /// Reads `render` or `transcode`.
-    ///
-    /// # Errors
-    /// [`Code::UnknownValue`].
-    pub fn from_name(name: &str) -> Result<Self> {
-        match name {
-            "render" => Ok(Self::Render),
-            "transcode" => Ok(Self::Transcode),
-            other => {
-                let message = format!("`crossFamily` is `{other}`; it must be `render` or `transcode`");
-                Err(Error::new(Code::UnknownValue, message)
-                    .with("value", other)
-                    .with("expected", vec!["render", "transcode"]))
-            }
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Render => "render",
-            Self::Transcode => "transcode",
-        }
-    }
-}
-
 /// What to materialise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
@@ -99,6 +64,8 @@ pub struct PlanRequest {
     pub format: Option<String>,
     /// What to do with the turns of another family of formats.
     pub cross_family: CrossFamily,
+    /// Whether not even the kinds of the records are looked at where blobs are joined as they are.
+    pub unseen: bool,
 }
 
 /// Why a commit of the chain is in the result, or is not.
@@ -185,6 +152,13 @@ impl CommitGraph {
                     record.id
                 );
                 diagnostics.push(Diagnostic::new(DiagnosticCode::LeftOutOfChain, Severity::Warning, message));
+            }
+            if included && !is_known(&record.format) {
+                let message = format!(
+                    "the format `{}` of commit `{}` is not known; its blob is handed over as it is, with a description",
+                    record.format, record.id
+                );
+                diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
             }
             steps.push(PlanStep {
                 id: record.id.clone(),
@@ -299,7 +273,10 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     let mut fields = vec![plan.format.as_str()];
     let native = plan.is_native();
     if !native {
-        fields.push(plan.request.cross_family.as_str());
+        fields.push(match plan.request.cross_family {
+            CrossFamily::Render => "render",
+            CrossFamily::Transcode => "transcode",
+        });
     }
     for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::materialize::{Materialized, Materializer};
-use crate::commits::plan::{CrossFamily, Plan, PlanRequest, Stop};
+use crate::commits::plan::{Plan, PlanRequest, Stop};
 use crate::commits::record::{Fields, Origin, Record, trigger};
+use crate::commits::translate::{CrossFamily, cross_family};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json;
 use crate::limits::{LimitOverrides, Limits};
@@ -165,9 +166,8 @@ fn plan_request(request: &str) -> Result<(PlanRequest, Option<String>)> {
         commit: fields.text("commit")?,
         stop: fields.text("stop")?.map_or(Ok(Stop::default()), |name| Stop::from_name(&name))?,
         format: fields.text("format")?,
-        cross_family: fields
-            .text("crossFamily")?
-            .map_or(Ok(CrossFamily::default()), |name| CrossFamily::from_name(&name))?,
+        cross_family: cross_family(fields.text("crossFamily")?.as_deref())?,
+        unseen: !fields.take("inspect", "true or false")?.unwrap_or(true),
     };
     Ok((request, fields.text("cacheKey")?))
 }
@@ -184,7 +184,10 @@ pub fn plan(graph: &CommitGraph, request: &str) -> Result<String> {
             plan.shift_insert(0, "commit".to_owned(), commit.into());
         }
         if request.cross_family != CrossFamily::default() {
-            plan.insert("crossFamily".to_owned(), json!(request.cross_family));
+            plan.insert("crossFamily".to_owned(), "transcode".into());
+        }
+        if request.unseen {
+            plan.insert("inspect".to_owned(), false.into());
         }
         plan.insert("refs".to_owned(), json!(refs));
         plan.insert("steps".to_owned(), json!(steps));

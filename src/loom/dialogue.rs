@@ -19,7 +19,7 @@ use crate::loom::shorten::{From, Shorten, inline_marker};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Fingerprint, Message, Role};
+use crate::prompt::{Content, Fingerprint, Message, Prices, Role};
 use crate::tokens::Counter;
 
 /// A dialogue ready to be sent.
@@ -67,7 +67,10 @@ fn assemble<'a>(
     messages_only: bool,
 ) -> Result<DialogueAssembly<'a>> {
     let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
-    let conversation = tools::repair(tree, &mut draft.selection, &mut draft.diagnostics);
+    let conversation = {
+        let selection = &mut draft.selection;
+        tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
+    };
     if messages_only && bound::fits(&draft, &conversation) {
         draft.prices.counter = &bound::Uncounted;
     }
@@ -94,7 +97,10 @@ fn assemble<'a>(
     let content: u64 = match &outcome.shorter {
         None => {
             let overhead = options.overhead.per_message * messages.len() as u64;
-            layout.apart(outcome.kept, outcome.marker.as_deref()).saturating_sub(fixed + overhead)
+            let costs = layout.costs();
+            let total =
+                if outcome.marker.is_some() { costs.cut(outcome.kept) } else { costs.apart(outcome.kept, None) };
+            total.saturating_sub(fixed + overhead)
         }
         Some(_) => messages.iter().map(|message| draft.prices.message(message)).sum(),
     };
@@ -152,47 +158,49 @@ impl<'a> Outcome<'a> {
 }
 
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
-    let count = layout.len();
-    let total = layout.total();
+    let costs = layout.costs();
+    let count = costs.len();
+    let total = costs.total();
     if total <= draft.limit {
         let kept = Kept { head: count, tail: count };
         return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
-    let costs = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
+    let of_each = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
     let strategy = draft.settings.truncation_strategy;
-    let overfull = Overfull { layout, units, limit: draft.limit, settings: &draft.settings };
+    let overfull = Overfull { layout: costs, units, limit: draft.limit, settings: &draft.settings };
     let (kept, from) = match strategy {
         Strategy::StopAtLimit => {
             let advice = "exclude nodes, or use a model with a larger context window";
-            return Err(draft.too_long(total, costs(), advice));
+            return Err(draft.too_long(total, of_each(), advice));
         }
         Strategy::TruncateMiddle => (overfull.middle(), From::Middle),
         Strategy::RollingWindow => (overfull.rolling(), From::Head),
     };
     if let Some(kept) = kept {
         let gap = kept.tail - kept.head;
-        let marker = (strategy == Strategy::TruncateMiddle).then(|| layout.marker(gap)).flatten();
+        let marker = (strategy == Strategy::TruncateMiddle).then(|| costs.marker(gap)).flatten();
         return Ok(Outcome { shorter: None, kept, marker, shortened: Vec::new() });
     }
     let start = units.iter().rev().nth(1).copied().unwrap_or(0);
     shorten(draft, layout, start, from).ok_or_else(|| {
         let advice = "not even its newest message fits when it is shortened; use a larger context window";
-        draft.too_long(total, costs(), advice)
+        draft.too_long(total, of_each(), advice)
     })
 }
 
 /// Keeps the last unit alone, with its texts cut.
 fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
-    let lead = layout.lead();
+    let costs = layout.costs();
+    let lead = costs.lead();
     let before = start - lead;
-    let gap = (from == From::Middle && before > 0).then(|| layout.marker(before)).flatten();
+    let gap = (from == From::Middle && before > 0).then(|| costs.marker(before)).flatten();
     let custom = &draft.settings.truncation_marker;
     let marker = if custom == DIALOGUE_MARKER {
         TEXT_MARKER.to_owned()
     } else {
-        inline_marker(&layout.marker(before).unwrap_or_default())
+        inline_marker(&costs.marker(before).unwrap_or_default())
     };
-    let budget = draft.limit.checked_sub(layout.fixed())?;
+    let budget = draft.limit.checked_sub(costs.fixed)?;
     let shorten = Shorten { from, marker: &marker, gap: gap.clone(), lead, budget, prices: draft.prices };
     let blocks = layout.items.iter().take(lead);
     let whole: Vec<Item<'a>> = blocks.chain(layout.items.iter().skip(start)).cloned().collect();
@@ -213,7 +221,7 @@ fn finish<'a>(
 ) -> DialogueAssembly<'a> {
     let Outcome { shorter, kept, marker, shortened } = outcome;
     let items = shorter.as_deref().unwrap_or(&layout.items);
-    let mut cut = Cut { position: kept.head.saturating_sub(layout.lead()), ..Cut::default() };
+    let mut cut = Cut { position: kept.head.saturating_sub(layout.costs().lead()), ..Cut::default() };
     for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
         cut.node_ids.extend(item.id);
         cut.tokens += item.alone;
@@ -234,7 +242,7 @@ fn finish<'a>(
         }
     }
     let truncated = kept.tail > kept.head || !shortened.is_empty();
-    let met = kept.tail <= layout.recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
+    let met = kept.tail <= layout.costs().recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
     if truncated
         && draft.settings.start_on == StartOn::User
         && messages.first().is_some_and(|first| first.role != Role::User)
@@ -249,15 +257,7 @@ fn finish<'a>(
     {
         messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
     }
-    let cache = draft.options.previous.as_ref().map(|previous| {
-        let now = Fingerprint::of(system.as_deref(), &messages);
-        let known = now.shared(previous);
-        let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
-        let prices = &draft.prices;
-        let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
-        let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-        Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() }
-    });
+    let cache = cached(draft.options, system.as_deref(), &messages, &draft.prices, &tokens);
     let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
     report.truncated = truncated;
     report.cut = truncated.then_some(cut);
@@ -271,6 +271,23 @@ fn finish<'a>(
         }
     }
     DialogueAssembly { system, messages, report }
+}
+
+/// How much of a dialogue is as it was in the previous one, where the options say what that was.
+pub(crate) fn cached(
+    options: &Options,
+    system: Option<&str>,
+    messages: &[Message<'_>],
+    prices: &Prices<'_>,
+    tokens: &Tokens,
+) -> Option<Cached> {
+    let previous = options.previous.as_ref()?;
+    let now = Fingerprint::of(system, messages);
+    let known = now.shared(previous);
+    let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
+    let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
+    let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
+    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() })
 }
 
 /// For each node, the message that holds it.

@@ -124,7 +124,7 @@ impl Request {
             || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
             || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
-            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+            || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
 }
 
@@ -384,7 +384,7 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: media(self.media.unwrap_or_default())?,
+            media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
             previous: self.previous.as_deref().map(Fingerprint::parse).transpose()?,
             limits,

@@ -4,7 +4,9 @@ pub mod bpe;
 pub mod chat;
 mod choice;
 pub mod heuristic;
+mod heuristic_ranges;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;

@@ -71,6 +71,8 @@ fn each_dependency_has_one_home() {
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
+        ("fast_glob", "folders"),
+        ("saphyr_parser", "folders"),
     ];
     for (file, source) in sources() {
         for (name, home) in homes {

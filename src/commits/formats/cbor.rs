@@ -127,3 +127,96 @@ fn fixed(decoder: &mut Decoder<'_>, length: usize) -> Result<(), Damage> {
     decoder.set_position(end);
     Ok(())
 }
+
+/// A CBOR item as data. Tags are left off; what has no place in JSON is null.
+#[derive(Debug, PartialEq)]
+pub(super) enum Item<'a> {
+    /// Null, undefined, numbers, truth values, simple values: nothing that a message needs.
+    Other,
+    /// A truth value.
+    Bool(bool),
+    /// A text.
+    Text(String),
+    /// A byte string.
+    Bytes(std::borrow::Cow<'a, [u8]>),
+    /// An array.
+    Array(Vec<Item<'a>>),
+    /// A map, in the order it came in.
+    Map(Vec<(Item<'a>, Item<'a>)>),
+}
+
+impl<'a> Item<'a> {
+    /// Reads an item that [`skip`] has passed over, so that its depth and its lengths are known to be fine.
+    pub(super) fn read(decoder: &mut Decoder<'a>) -> Result<Self, minicbor::decode::Error> {
+        Ok(match decoder.datatype()? {
+            Type::Bool => Self::Bool(decoder.bool()?),
+            Type::String | Type::StringIndef => {
+                let mut text = String::new();
+                for chunk in decoder.str_iter()? {
+                    text.push_str(chunk?);
+                }
+                Self::Text(text)
+            }
+            Type::Bytes => Self::Bytes(std::borrow::Cow::Borrowed(decoder.bytes()?)),
+            Type::BytesIndef => {
+                let mut bytes = Vec::new();
+                for chunk in decoder.bytes_iter()? {
+                    bytes.extend_from_slice(chunk?);
+                }
+                Self::Bytes(std::borrow::Cow::Owned(bytes))
+            }
+            Type::Array | Type::ArrayIndef => {
+                let left = decoder.array()?;
+                let mut items = Vec::new();
+                while more(decoder, left, items.len())? {
+                    items.push(Self::read(decoder)?);
+                }
+                Self::Array(items)
+            }
+            Type::Map | Type::MapIndef => {
+                let left = decoder.map()?;
+                let mut entries = Vec::new();
+                while more(decoder, left, entries.len())? {
+                    let key = Self::read(decoder)?;
+                    entries.push((key, Self::read(decoder)?));
+                }
+                Self::Map(entries)
+            }
+            Type::Tag => {
+                decoder.tag()?;
+                Self::read(decoder)?
+            }
+            _ => {
+                decoder.skip()?;
+                Self::Other
+            }
+        })
+    }
+
+    /// The value under a key of a map; the first of several.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter().find(|(name, _)| matches!(name, Self::Text(name) if name == key)).map(|(_, value)| value)
+    }
+
+    /// The text, or the bytes where they are UTF-8.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an array or a map goes on; passes over the break that ends one of indefinite length.
+fn more(decoder: &mut Decoder<'_>, declared: Option<u64>, read: usize) -> Result<bool, minicbor::decode::Error> {
+    if let Some(count) = declared {
+        return Ok((read as u64) < count);
+    }
+    if decoder.datatype()? != Type::Break {
+        return Ok(true);
+    }
+    decoder.set_position(decoder.position().saturating_add(1));
+    Ok(false)
+}

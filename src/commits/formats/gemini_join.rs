@@ -10,6 +10,7 @@
 //! - Where both meet, the objects become lines: a header line (a `$set` line where a header came before), then a line for
 //!   each message, with the white space between its tokens taken out.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -21,6 +22,8 @@ use super::{BlobSource, Format, append};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::AnyJson;
 use crate::jsonl::Reader;
+
+const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON";
 
 /// What has been joined so far.
 #[derive(Debug, Default)]
@@ -66,7 +69,7 @@ pub(super) fn push(
     let mut find = |finding| diagnostics.push(source.place(finding));
     let kind = kind(blob);
     if kind == Kind::Neither {
-        return Err(source.invalid(Format::GeminiV1, "it is neither an object with `messages` nor lines of JSON"));
+        return Err(source.invalid(Format::GeminiV1, NEITHER));
     }
     if kind == Kind::Lines {
         match std::mem::take(joined) {
@@ -98,6 +101,21 @@ pub(super) fn push(
         Joined::Lines => write_lines(out, &session, true)?,
     }
     Ok(())
+}
+
+/// A session file as lines, whichever kind it is.
+pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
+    let source = BlobSource::default();
+    match kind(blob) {
+        Kind::Lines => Ok(Cow::Borrowed(blob)),
+        Kind::Neither if blob.trim_ascii().is_empty() => Ok(Cow::Borrowed(b"")),
+        Kind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
+        Kind::Object => {
+            let mut out = Vec::with_capacity(blob.len());
+            write_lines(&mut out, &take_apart(blob, source)?, false)?;
+            Ok(Cow::Owned(out))
+        }
+    }
 }
 
 /// What has been joined, as one file.

@@ -14,12 +14,23 @@
 //! through byte for byte. [`crate::commits::formats::Format::read`] is what reads.
 
 pub(crate) mod append;
-pub(crate) mod bureau;
+mod blocks;
+mod bureau;
 mod cbor;
+pub(crate) mod claude;
+pub(crate) mod codex;
+mod gemini;
 mod gemini_join;
+mod generic;
+mod link;
 
 use std::fmt;
 
+use serde_json::Value;
+
+pub(crate) use self::link::Link;
+pub(crate) use crate::commits::transcript::ImageSource;
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::Limits;
 
@@ -74,6 +85,18 @@ impl Format {
     /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
     pub(crate) const fn is_appended(self) -> bool {
         matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// Whether a line of an appended format is of a kind that is known, be it conversation or not: by its `type` or, of
+    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type` and `id`.
+    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id]: [bool; 3]) -> bool {
+        match self {
+            Self::ClaudeCodeV1 => claude::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 if payload => codex::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id,
+            Self::GenericV1 => generic::knows_role(kind),
+            Self::BureauAgentV1 | Self::GeminiV1 => true,
+        }
     }
 
     /// The runtime that the format belongs to: versions of one family can be mapped field by field.
@@ -268,4 +291,124 @@ pub fn concatenate(
     }
     diagnostics.extend(joined.diagnostics);
     Ok(joined.counts)
+}
+
+/// How to read a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions<'a> {
+    /// Reads on through compactions and leaves their summaries out, instead of beginning with the newest summary.
+    pub through_compactions: bool,
+    /// Which blob it is.
+    pub source: BlobSource<'a>,
+}
+
+impl Format {
+    /// Reads a conversation into the neutral transcript; with it come the findings about what was damaged or not known.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for CBOR that is not well-formed or too deep. JSON that is
+    /// damaged is a finding.
+    pub fn read(
+        self,
+        bytes: &[u8],
+        options: ReadOptions<'_>,
+        limits: &Limits,
+    ) -> Result<(Transcript, Vec<Diagnostic>)> {
+        let source = options.source;
+        let mut notes = Notes::at(if source.commit.is_empty() { source.artifact_ref } else { source.commit });
+        let through = options.through_compactions;
+        let transcript = match self {
+            Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
+            Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
+            Self::CodexV0 | Self::CodexV1 => codex::read(bytes, through, &mut notes),
+            Self::GeminiV1 => gemini::read(bytes, &mut notes),
+            Self::GenericV1 => generic::read(bytes, &mut notes),
+        };
+        Ok((transcript, notes.finish()))
+    }
+
+    /// Writes a transcript as a conversation of its own, with findings about what the format cannot express. What it needs
+    /// and the transcript has not (ids) follows from `seed`: the same seed gives the same bytes.
+    ///
+    /// # Errors
+    /// [`Code::InternalError`], should the result not be writable.
+    pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+        let mut notes = Notes::default();
+        let mut link = Link::new(seed);
+        let bytes = write_part(self, &transcript.turns, &mut link, &mut notes)?;
+        Ok((bytes, notes.finish()))
+    }
+}
+
+/// Writes turns as a delta that follows on what `link` remembers.
+pub(crate) fn write_part(format: Format, turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Result<Vec<u8>> {
+    let turns = &by_role(turns);
+    let lines = match format {
+        Format::BureauAgentV1 => {
+            let mut out = bureau::room(0);
+            let count = bureau::write(turns, &mut out, notes);
+            bureau::write_header(&mut out, count);
+            return Ok(out);
+        }
+        Format::ClaudeCodeV1 => claude::write(turns, link, notes),
+        Format::CodexV0 => codex::write(turns, false, link, notes),
+        Format::CodexV1 => codex::write(turns, true, link, notes),
+        Format::GeminiV1 => gemini::write(turns, link, notes),
+        Format::GenericV1 => generic::write(turns),
+    };
+    link.begins = false;
+    to_lines(&lines)
+}
+
+/// Maps a delta to another version of its family, field by field.
+pub(crate) fn map_fields(bytes: &[u8], to: Format, link: &mut Link, notes: &mut Notes) -> Result<Vec<u8>> {
+    let lines = codex::map_fields(bytes, to == Format::CodexV1, link, notes);
+    link.begins = false;
+    to_lines(&lines)
+}
+
+/// Remembers how a delta in the target format ends, so that what is written after it follows on. Whether that is known
+/// now; otherwise the delta before it may say.
+pub(crate) fn follow(format: Format, bytes: &[u8], link: &mut Link) -> bool {
+    link.begins = false;
+    format != Format::ClaudeCodeV1 || claude::end(bytes, link)
+}
+
+/// A session file of Gemini CLI as lines, whichever kind it is.
+pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>> {
+    gemini_join::to_lines(bytes)
+}
+
+fn to_lines(lines: &[Value]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut out, line).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// Splits turns so that the user has the results and the model has the calls and the thoughts, as every vendor wants it.
+fn by_role(turns: &[Turn]) -> Vec<Turn> {
+    let mut out: Vec<Turn> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let mut part = Turn { blocks: Vec::new(), ..turn.clone() };
+        for block in &turn.blocks {
+            let role = match block {
+                Block::Text(_) | Block::Image(_) => part.role,
+                Block::ToolResult { server: false, .. } => Role::User,
+                Block::ToolResult { .. } | Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
+            };
+            if role != part.role {
+                let next = Turn { role, blocks: Vec::new(), ..part.clone() };
+                let before = std::mem::replace(&mut part, next);
+                if !before.blocks.is_empty() {
+                    out.push(before);
+                }
+            }
+            part.blocks.push(block.clone());
+        }
+        out.push(part);
+    }
+    out
 }

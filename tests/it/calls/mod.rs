@@ -3,7 +3,11 @@
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
 mod bodies;
+mod commits;
+mod folders;
 mod loom;
+mod operators;
+mod transcripts;
 mod workspace;
 
 use ctxweave::Error;
@@ -12,7 +16,8 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [bodies::call, loom::call, workspace::call];
+    let areas =
+        [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
