@@ -8,6 +8,8 @@ import "./styles/shell.css";
 import "./styles/loom.css";
 import "./styles/body.css";
 import "./styles/operators.css";
+import "./styles/commits.css";
+import "./styles/files.css";
 
 applyTheme();
 const root = document.getElementById("app") as HTMLElement;
