@@ -121,6 +121,7 @@ impl Request {
         let settings = self.tree.settings();
         let said = [&self.options.system_prompt, &settings.system_context];
         self.options.working_buffer.contains(REPLACEMENT)
+            || self.target.as_ref().is_some_and(|target| target.holds(REPLACEMENT))
             || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
             || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
