@@ -5,4 +5,5 @@
 
 export * from "./api/bodies.js";
 export * from "./api/loom.js";
+export * from "./api/resident.js";
 export * from "./api/tokens.js";

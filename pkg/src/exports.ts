@@ -6,4 +6,5 @@ export { type InitSource, initSync, type SyncInitSource } from "./load.js";
 export type * from "./types/bodies.js";
 export type * from "./types/common.js";
 export type * from "./types/loom.js";
+export type * from "./types/resident.js";
 export { version } from "./version.js";

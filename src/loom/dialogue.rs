@@ -249,7 +249,7 @@ pub(crate) fn cached(
     let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
     let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
     let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() })
+    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: Some(now.to_text()) })
 }
 
 /// For each node, the message that holds it.

@@ -7,6 +7,7 @@ pub mod bodies;
 mod data;
 pub mod loom;
 mod read;
+pub mod resident;
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;
