@@ -49,7 +49,15 @@ macro_rules! codes {
 codes! {
     /// What kind of error it is. The names are stable: programs may compare them.
     Code {
+        AmbiguousCommit = "ambiguous_commit", "A principal made several commits at one moment, and none of them led to the others. `details`: `principal`, `candidates`.";
         AmbiguousPath = "ambiguous_path", "A node has several incoming continuation edges and `choices` names none of them. `details`: `nodeId`, `candidates`.";
+        AmbiguousRef = "ambiguous_ref", "A short artifact ref stands for several artifacts. `details`: `artifactRef`, `candidates`.";
+        ArtifactNotFound = "artifact_not_found", "No commit has an artifact that a short ref stands for. `details`: `artifactRef`.";
+        BlobMismatch = "blob_mismatch", "A blob is not the one that its ref names: it was damaged, or it is another one. `details`: `commitId`, `artifactRef`, `actualRef`.";
+        BlobMissing = "blob_missing", "A blob that a plan lists was not given, or could not be fetched. `details`: `commitId`, `artifactRef`.";
+        ChainCycle = "chain_cycle", "The chain of a commit comes back to a commit that is on it already. `details`: `commitId`, `artifactRef`.";
+        CommitNotFound = "commit_not_found", "A commit is not in the graph: the one that was asked for, or the parent of one that is. `details`: `commitId`; `childId` and `artifactRef` of the commit whose parent it is.";
+        ContextRetrievalFailure = "context_retrieval_failure", "The memory system failed, and failed again when it was asked once more. `details`: `attempts`, `reason`.";
         ContextTooLong = "context_too_long", "The context is over the limit and the strategy may not cut it, or cannot cut enough. `details`: `limit`, `required`, `overBy`, `nodes` with the cost of each.";
         DuplicateId = "duplicate_id", "Two nodes or two edges have the same id. `details`: `kind`, `id`.";
         EdgeNodeNotFound = "edge_node_not_found", "An edge names a node that the tree does not have. `details`: `edgeId`, `nodeId`.";
@@ -58,19 +66,31 @@ codes! {
         HandleBusy = "handle_busy", "A method of a handle was called from within another call of it, by a tokenizer of one's own say.";
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
         HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
+        HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
+        IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
+        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commit` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
+        InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
+        InvalidXml = "invalid_xml", "The task template is not well-formed XML, holds what is refused (a DTD, an entity of its own), or its root is not a task. `details`: `reason`, `line`, `column`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
         LoomContextTooLong = "loom_context_too_long", "The operational memory and the loom block are over the limit by themselves, with the system context; they are never truncated. `details`: `limit`, `required`, `overBy`, `memory`, `loomBlock`.";
+        MissingSetting = "missing_setting", "The task has a type that has no defaults, and does not say how its context is made. `details`: `setting`, `type`.";
         NodeNotFound = "node_not_found", "The request names a node that the tree does not have. `details`: `nodeId`.";
         NotInitialized = "not_initialized", "A function was called before `await init()` had finished.";
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
+        PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault. `details`: `path`.";
+        PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
+        RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
+        SectionNotFound = "section_not_found", "The section that an edit names is not in the file. `details`: `section`, `sections`, `path` where it is known.";
+        StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the one to materialise. `details`: `commitId`, `stop`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
+        UnsupportedVersion = "unsupported_version", "A record is of a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason` and `url` where an asset was asked for.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`.";
     }
@@ -79,6 +99,7 @@ codes! {
 codes! {
     /// What kind of diagnostic it is. The names are stable: programs may compare them.
     DiagnosticCode {
+        AccumulationNotAllowed = "accumulation_not_allowed", "A task accumulates that is not sequential; it does not.";
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
         BodyArgumentsWrapped = "body_arguments_wrapped", "The provider takes the arguments of a tool call as a JSON object only; others were wrapped in one, under `arguments`.";
         BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out.";
@@ -92,27 +113,65 @@ codes! {
         BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
+        CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
+        CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
+        ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
+        ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
+        DuplicateElement = "duplicate_element", "An element that can stand once stands twice; the first counts.";
+        DuplicateFile = "duplicate_file", "Two files have the same path; the first was taken.";
+        DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; what they give is told apart by order only.";
         EdgeMissingOnPath = "edge_missing_on_path", "Two neighbours in an explicit `path` have no edge between them; they were taken as they stand.";
         EmptyPath = "empty_path", "The path holds no nodes, so there are no messages.";
+        ExclusiveConflict = "exclusive_conflict", "With `exclusive`, a task that inherits cannot have fresh context too.";
         FileUnreadable = "file_unreadable", "The host could not read a file; it was taken as empty.";
+        ForeignCommitIds = "foreign_commit_ids", "Imported records have ids of another origin, which cannot be checked against their fields.";
+        FormatWithoutAccumulation = "format_without_accumulation", "`accumulation_format` has no meaning where nothing is accumulated.";
+        FrontMatterInvalid = "front_matter_invalid", "Front matter is not YAML as it should be; the file watches nothing.";
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
+        InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
         InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
+        LeftOutOfChain = "left_out_of_chain", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
+        LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";
         LoomAwareLeftOut = "loom_aware_left_out", "`loomAware` is for dialogues; a document is one continuous text and has none of it.";
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
+        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; those that sort last were kept.";
+        MisplacedElement = "misplaced_element", "An element or attribute that means something stands where it means nothing; it was kept and ignored.";
+        MissingElement = "missing_element", "A reduce task lacks `<inner_task>` or `<reduction_task>`; the defaults stand in.";
+        MissingField = "missing_field", "A `<context_management>` lacks a field that it must have; the default is used.";
+        MissingFormat = "missing_format", "`accumulate_data` is true and `accumulation_format` is not there; the default is used.";
+        NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
+        NoContext = "no_context", "A task inherits nothing, accumulates nothing and gets no fresh context.";
         NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
+        NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
+        NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
+        NotesMissing = "notes_missing", "Only notes are accumulated, and a step has none; it was left out.";
+        ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
+        PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
+        PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file is one of the prompt's own headings; it went in as it is.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
         TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
         TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
+        TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
+        TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
+        UnknownFormat = "unknown_format", "A blob has a format that is not known; it was handed over as it is, with a description.";
+        UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
+        UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is no setting; it was kept and ignored.";
+        UnknownType = "unknown_type", "A task has a type that is not known; it was kept, and has no defaults.";
         VersionsNotLinked = "versions_not_linked", "Several primary sources of one edge are not linked by `editedFrom`; they were taken as versions of one node.";
+        WatchInvalid = "watch_invalid", "A watch is not a pattern that can be used; it was left out.";
+        WatchRewritten = "watch_rewritten", "A watch was understood otherwise than it is written.";
     }
 }
 

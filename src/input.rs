@@ -37,6 +37,12 @@ impl Content {
         self.len() == 0
     }
 
+    /// Whether it is text that holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        matches!(self, Self::Text(text) if text.contains(char::REPLACEMENT_CHARACTER))
+    }
+
     /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.
     pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
         let (code, message, place) = match self {
@@ -44,12 +50,12 @@ impl Content {
             Self::Bytes(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => return Some(text),
                 Err(error) => {
-                    let message = format!("`{path}` is not UTF-8; it was taken as empty: save it as UTF-8");
+                    let message = format!("`{path}` is not UTF-8 and was not used; save it as UTF-8");
                     (DiagnosticCode::InvalidUtf8, message, Some(place_after(bytes, error.valid_up_to())))
                 }
             },
             Self::Unreadable(why) => {
-                let message = format!("`{path}` could not be read and was taken as empty: {why}");
+                let message = format!("`{path}` could not be read: {why}");
                 (DiagnosticCode::FileUnreadable, message, None)
             }
         };

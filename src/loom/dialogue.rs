@@ -8,6 +8,7 @@ use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
 use crate::loom::aware;
+use crate::loom::bound;
 use crate::loom::layout::{Item, Kept, Layout, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
@@ -46,11 +47,33 @@ pub fn assemble_dialogue<'a>(
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
+    assemble(tree, options, counter, false)
+}
+
+/// The same messages, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
+/// numbers of the report mean nothing.
+pub(crate) fn assemble_messages<'a>(
+    tree: &'a Tree,
+    options: &'a Options,
+    counter: &'a dyn Counter,
+) -> Result<DialogueAssembly<'a>> {
+    assemble(tree, options, counter, true)
+}
+
+fn assemble<'a>(
+    tree: &'a Tree,
+    options: &'a Options,
+    counter: &'a dyn Counter,
+    messages_only: bool,
+) -> Result<DialogueAssembly<'a>> {
     let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
     let conversation = {
         let selection = &mut draft.selection;
         tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
     };
+    if messages_only && bound::fits(&draft, &conversation) {
+        draft.prices.counter = &bound::Uncounted;
+    }
     let mut items = items(&mut draft, &conversation);
     if items.is_empty() && !draft.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
@@ -70,7 +93,15 @@ pub fn assemble_dialogue<'a>(
     let outcome = truncate(&draft, &layout, &units)?;
 
     let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
-    let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
+    // The layout knows what the messages cost, but for texts that were shortened since.
+    let content: u64 = match &outcome.shorter {
+        None => {
+            let overhead = options.overhead.per_message * messages.len() as u64;
+            layout.costs().kept(outcome.kept, outcome.marker.is_some()).saturating_sub(fixed + overhead)
+        }
+        Some(_) => messages.iter().map(|message| draft.prices.message(message)).sum(),
+    };
+    debug_assert_eq!(content, messages.iter().map(|message| draft.prices.message(message)).sum::<u64>(), "the recount");
     let count = messages.len() as u64 + u64::from(system_message);
     let overhead = overhead.per_request + overhead.per_message * count;
     let tokens = Tokens {
@@ -82,7 +113,7 @@ pub fn assemble_dialogue<'a>(
         loom_aware: added.as_ref().map(|added| added.tokens(outcome.kept(&layout), &draft.prices)),
     };
     debug_assert!(tokens.total <= draft.limit, "over the limit");
-    let mut assembly = finish(draft, &layout, outcome, messages, tokens);
+    let mut assembly = finish(draft, &layout, outcome, messages, tokens, messages_only);
     if let Some(added) = added {
         added.report(&mut assembly.report);
     }
@@ -183,6 +214,7 @@ fn finish<'a>(
     outcome: Outcome<'a>,
     mut messages: Vec<Message<'a>>,
     tokens: Tokens,
+    messages_only: bool,
 ) -> DialogueAssembly<'a> {
     let Outcome { shorter, kept, marker, shortened } = outcome;
     let items = shorter.as_deref().unwrap_or(&layout.items);
@@ -228,9 +260,12 @@ fn finish<'a>(
     report.cut = truncated.then_some(cut);
     report.cache = cache;
     report.minimum_recent_nodes_met = !truncated || met;
-    let places = places(&messages);
-    for node in report.nodes.iter_mut() {
-        node.message = places.get(node.node_id).copied();
+    // Where nothing was cut, the body of a request has no use for this.
+    if !messages_only || truncated {
+        let places = places(&messages);
+        for node in report.nodes.iter_mut() {
+            node.message = places.get(node.node_id).copied();
+        }
     }
     DialogueAssembly { system, messages, report }
 }

@@ -7,6 +7,7 @@
 mod assemble;
 pub mod aware;
 mod body;
+mod bound;
 mod buffer;
 mod content;
 mod created;
@@ -29,12 +30,12 @@ mod truncate;
 pub mod wire;
 
 pub use aware::LoomAware;
-pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body};
+pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
-pub use report::{Cached, Cut, Fate, NodePart, NodeReport, Reason, Report, Tokens};
+pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody, TreeSize};
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

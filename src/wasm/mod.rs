@@ -4,11 +4,16 @@
 //! `CtxweaveError`s of them.
 
 pub mod bodies;
+pub mod commits;
 mod data;
+pub mod folders;
 pub mod loom;
+pub mod operators;
 mod read;
 pub mod resident;
 pub mod tokens;
+pub mod transcripts;
+pub mod workspace;
 
 use wasm_bindgen::prelude::*;
 

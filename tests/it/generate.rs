@@ -164,7 +164,7 @@ impl Grower {
             _ => Some(format!("2026-03-01T09:{:02}:00+0{}:00", at % 60, at % 4)),
         };
         let local_id = (at % 7 == 3).then(|| format!("node-{}", at / 14));
-        let author_agent_id = (at % 5 == 0).then(|| "ada".to_owned());
+        let author_agent_id = at.is_multiple_of(5).then(|| "ada".to_owned());
         self.nodes.push(Node {
             excluded: mark == 1,
             pruned: mark == 2,

@@ -66,10 +66,13 @@ fn each_dependency_has_one_home() {
         ("tiktoken_rs", "tokens"),
         ("quick_xml", "operators"),
         ("blake3", "commits"),
+        ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
+        ("fast_glob", "folders"),
+        ("saphyr_parser", "folders"),
     ];
     for (file, source) in sources() {
         for (name, home) in homes {

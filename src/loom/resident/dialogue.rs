@@ -352,12 +352,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let (messages, marker_at) = self.messages(kept, marker.as_deref());
         let view = self.view();
         let costs = self.costs(&view);
-        let count = costs.len();
-        let total = match (kept.head == count, &marker) {
-            (true, _) => costs.total(),
-            (false, None) if kept.head == 0 => costs.run(kept.tail, count),
-            (false, _) => costs.cut(kept),
-        };
+        let total = costs.kept(kept, marker.is_some());
         let overhead = self.ground.options.overhead;
         let extra = self.fixed - self.system_tokens + overhead.per_message * messages.len() as u64;
         let tokens = self.tokens(total, extra);

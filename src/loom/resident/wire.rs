@@ -172,6 +172,7 @@ impl Handle {
     }
 
     /// Whether options are such that they can be the defaults of what is asked.
+    #[cfg(target_arch = "wasm32")]
     pub(crate) fn check_defaults(
         &self,
         defaults: RequestIn,

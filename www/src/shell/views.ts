@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { LoomView } from "../views/loom/view.js";
+import { OperatorsView } from "../views/operators/view.js";
 
 /** One page of the demo. A new one is a line here and a folder under views/. */
 export interface View {
@@ -9,4 +10,7 @@ export interface View {
   component: ComponentType;
 }
 
-export const VIEWS: readonly [View, ...View[]] = [{ id: "loom", name: "Loom", component: LoomView }];
+export const VIEWS: readonly [View, ...View[]] = [
+  { id: "loom", name: "Loom", component: LoomView },
+  { id: "operators", name: "Operators", component: OperatorsView },
+];

@@ -1,0 +1,415 @@
+//! A curator's edits: what is asked for, and nothing else, byte for byte (SPEC §3).
+//!
+//! Every edit is one run of bytes that is replaced by another. It comes back as a [`Change`], and taking the changes back
+//! in reverse order gives the first bytes again.
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+use crate::limits::{self, Limits};
+use crate::markdown::{self, Blocks, Part};
+use crate::text::Utf16Offsets;
+use crate::time::Timestamp;
+
+use super::file::{Place, places, without_blank_edges};
+use super::{front_matter, items};
+
+/// What to do with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Adds lines at the end of a section's own text, before the sections within it.
+    Append {
+        /// The section's heading, in any case.
+        section: String,
+        /// The lines.
+        content: String,
+        /// Whether to add the section at the end of the file where there is none.
+        create: bool,
+    },
+    /// Puts other lines in place of all that a section holds, the sections within it too. The heading stays, and a comment
+    /// right below it, which says what the section is for, unless the new lines begin with one.
+    ReplaceSection {
+        /// The section's heading, in any case.
+        section: String,
+        /// The lines; none to clear the section.
+        content: String,
+        /// Whether to add the section at the end of the file where there is none.
+        create: bool,
+    },
+    /// Adds an entry with its date at the end of the history.
+    AddHistory {
+        /// The section's heading, in any case.
+        section: String,
+        /// The lines.
+        content: String,
+        /// When, RFC 3339; it is written in UTC.
+        time: String,
+        /// Who.
+        author: String,
+        /// Whether to add the section at the end of the file where there is none.
+        create: bool,
+    },
+    /// Takes a change back.
+    Undo(Change),
+}
+
+/// One run of text that was replaced by another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Where, in UTF-16 code units.
+    pub at: usize,
+    /// What was there.
+    pub removed: String,
+    /// What is there now.
+    pub inserted: String,
+}
+
+/// An edited file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Edited {
+    /// The new text.
+    pub text: String,
+    /// What is different.
+    pub change: Change,
+}
+
+/// Edits a file. `path` is its name in errors.
+///
+/// # Errors
+/// [`Code::SectionNotFound`]; [`Code::InvalidEdit`] for content that would end its section or swallow what follows, for
+/// two sections of one name, for a time that is none, and for a change that is not there to be taken back.
+pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -> Result<Edited> {
+    limits::check("inputBytes", text.len(), limits.input_bytes)?;
+    let file = File::read(text, path, limits);
+    match edit {
+        Edit::Undo(change) => file.undo(change),
+        Edit::Append { section, content, create } => {
+            let lines = file.content(section, content, false)?;
+            match file.find(section, *create)? {
+                None => file.add_section(section, &lines),
+                Some(place) => {
+                    file.keeps_within(section, content, place.level)?;
+                    let at = file.last_line_end(section, place.start, place.own_end)?;
+                    file.insert_lines(at.unwrap_or(place.start), &lines)
+                }
+            }
+        }
+        Edit::ReplaceSection { section, content, create } => {
+            let lines = file.content(section, content, true)?;
+            match file.find(section, *create)? {
+                None => file.add_section(section, &lines),
+                Some(place) => {
+                    file.keeps_within(section, content, place.level)?;
+                    file.replace(section, &place, &lines)
+                }
+            }
+        }
+        Edit::AddHistory { section, content, time, author, create } => {
+            let lines = file.content(section, content, false)?;
+            let eol = file.eol;
+            let when = minute(time).ok_or_else(|| {
+                let message = format!("`{time}` is no moment in time; write it as `2025-01-06T12:00:00Z`");
+                file.wrong(section, &message)
+            })?;
+            if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
+                let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
+                return Err(file.wrong(section, &message));
+            }
+            let entry = format!("<!-- Added by {author} on {when} UTC -->{eol}{lines}");
+            match file.find(section, *create)? {
+                None => file.add_section(section, &entry),
+                Some(place) => {
+                    file.keeps_within(section, content, place.level)?;
+                    let at = file.last_line_end(section, place.start, place.end)?;
+                    file.insert_lines(at.unwrap_or(place.start), &format!("{eol}{entry}"))
+                }
+            }
+        }
+    }
+}
+
+struct File<'a> {
+    text: &'a str,
+    path: Option<&'a str>,
+    /// The line end that most of its lines have.
+    eol: &'static str,
+    body_start: usize,
+    sections: Vec<Place>,
+}
+
+impl<'a> File<'a> {
+    fn read(text: &'a str, path: Option<&'a str>, limits: &Limits) -> Self {
+        let front = front_matter::read(text, path.unwrap_or_default(), limits, &mut Vec::new());
+        let (_, sections) = places(text, front.body_start, front.body_line);
+        let crlf = text.matches("\r\n").count();
+        let lone = text.matches('\n').count().saturating_sub(crlf);
+        let eol = if crlf > lone { "\r\n" } else { "\n" };
+        Self { text, path, eol, body_start: front.body_start, sections }
+    }
+
+    /// The section of this name that is highest up.
+    fn find(&self, section: &str, create: bool) -> Result<Option<Place>> {
+        let wanted = section.trim().to_lowercase();
+        let same = || self.sections.iter().filter(|place| place.title.to_lowercase() == wanted);
+        let level = same().map(|place| place.level).min();
+        let mut found = same().filter(|place| Some(place.level) == level);
+        match (found.next(), found.next()) {
+            (None, _) if create && !wanted.is_empty() && !section.contains(['\n', '\r']) => Ok(None),
+            (None, _) => {
+                let titles: Vec<&str> = self.sections.iter().map(|place| place.title.as_str()).collect();
+                let has = match titles.as_slice() {
+                    [] => "it has none".to_owned(),
+                    _ => format!("it has `{}`", titles.join("`, `")),
+                };
+                let message = format!("{} has no section `{}`; {has}", self.name(), section.trim());
+                Err(self.about(Error::new(Code::SectionNotFound, message), section).with("sections", titles))
+            }
+            (Some(place), None) => Ok(Some(place.clone())),
+            (Some(one), Some(other)) => {
+                let message = format!(
+                    "{} has the section `{}` on lines {} and {}; give them different names first",
+                    self.name(),
+                    one.title,
+                    one.line,
+                    other.line
+                );
+                Err(self.about(Error::new(Code::InvalidEdit, message), section))
+            }
+        }
+    }
+
+    /// The lines to put in, with the file's line ends, without blank lines around them.
+    fn content(&self, section: &str, content: &str, may_be_empty: bool) -> Result<String> {
+        let lines: Vec<&str> = markdown::lines(without_blank_edges(content)).map(|line| line.text).collect();
+        if lines.is_empty() && !may_be_empty {
+            return Err(self.wrong(section, "there is nothing to add; give some `content`"));
+        }
+        let mut blocks = Blocks::default();
+        lines.iter().for_each(|line| {
+            blocks.next(line);
+        });
+        if blocks.closing_fence().is_some() || blocks.in_comment() {
+            let message =
+                "the content leaves a code block or a comment open, which would swallow what follows; close it";
+            return Err(self.wrong(section, message));
+        }
+        Ok(lines.join(self.eol))
+    }
+
+    /// Fails when the content holds a heading that would end the section.
+    fn keeps_within(&self, section: &str, content: &str, level: usize) -> Result<()> {
+        let mut blocks = Blocks::default();
+        for line in markdown::lines(content) {
+            let heading = markdown::heading(line.text).filter(|_| blocks.next(line.text) == Part::Prose);
+            if heading.is_some_and(|(other, _)| other <= level) {
+                let message = format!(
+                    "the heading `{}` in the content would end the section; give it more than {level} `#`",
+                    line.text.trim()
+                );
+                return Err(self.wrong(section, &message));
+            }
+            if markdown::heading(line.text).is_none() {
+                blocks.next(line.text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the last line ends that says something, its line end not included. A thematic break after a blank line,
+    /// which parts the section from the next one, does not count. Nothing where there is no such line.
+    fn last_line_end(&self, section: &str, start: usize, end: usize) -> Result<Option<usize>> {
+        let own = self.text.get(start..end).unwrap_or_default();
+        let mut blocks = Blocks::default();
+        let mut last = None;
+        let mut before_break = None;
+        let mut after_blank = true;
+        for line in markdown::lines(own) {
+            let part = blocks.next(line.text);
+            if line.text.trim().is_empty() {
+                after_blank = true;
+                continue;
+            }
+            if part == Part::Prose && after_blank && items::is_break(line.text) {
+                before_break = before_break.or(Some(last));
+            } else {
+                before_break = None;
+                last = Some(start.saturating_add(line.text_end()));
+            }
+            after_blank = false;
+        }
+        if blocks.closing_fence().is_some() || blocks.in_comment() {
+            let message = "the section ends within a code block or a comment that is not closed; close it first";
+            return Err(self.wrong(section, message));
+        }
+        Ok(before_break.unwrap_or(last))
+    }
+
+    /// Puts lines below the line that ends at `at`, or at the start of the line that begins there.
+    fn insert_lines(&self, at: usize, lines: &str) -> Result<Edited> {
+        let head = self.text.get(..at).unwrap_or_default();
+        let eol = self.eol;
+        let inserted = if head.is_empty() || head.ends_with(['\n', '\r']) {
+            format!("{lines}{eol}")
+        } else {
+            format!("{eol}{lines}")
+        };
+        self.splice(at, at, inserted)
+    }
+
+    fn replace(&self, section: &str, place: &Place, lines: &str) -> Result<Edited> {
+        let own = self.text.get(place.start..place.end).unwrap_or_default();
+        let end = self.last_line_end(section, place.start, place.end)?;
+        // The comment right below the heading.
+        let mut blocks = Blocks::default();
+        let mut start = place.start;
+        let first_is_comment =
+            markdown::lines(lines).next().is_some_and(|line| Blocks::default().next(line.text) == Part::Comment);
+        for line in markdown::lines(own).take_while(|_| !first_is_comment) {
+            if blocks.next(line.text) != Part::Comment || is_history(line.text) {
+                break;
+            }
+            start = place.start.saturating_add(line.end);
+            if !blocks.in_comment() {
+                break;
+            }
+        }
+        // Blank lines that stand before the first line stay.
+        let rest = self.text.get(start..place.end).unwrap_or_default();
+        let blank = markdown::lines(rest).take_while(|line| line.text.trim().is_empty()).last();
+        let first = start.saturating_add(blank.map_or(0, |line| line.end));
+        match end.filter(|end| *end >= first) {
+            Some(end) if lines.is_empty() => {
+                // The last line's end goes with it.
+                let after = self.text.get(end..).unwrap_or_default();
+                let eol = if after.starts_with("\r\n") { 2 } else { usize::from(after.starts_with(['\n', '\r'])) };
+                self.splice(first, end.saturating_add(eol), String::new())
+            }
+            Some(end) => self.splice(first, end, lines.to_owned()),
+            None if lines.is_empty() => self.splice(start, start, String::new()),
+            None => self.insert_lines(start, lines),
+        }
+    }
+
+    /// Adds a section at the end of the file.
+    fn add_section(&self, section: &str, lines: &str) -> Result<Edited> {
+        let eol = self.eol;
+        let body = self.text.get(self.body_start..).unwrap_or_default();
+        self.last_line_end(section, self.body_start, self.text.len())?;
+        let gap = if body.is_empty() && (self.text.is_empty() || self.text.ends_with(['\n', '\r', '\u{feff}'])) {
+            String::new()
+        } else if !self.text.ends_with(['\n', '\r']) {
+            eol.repeat(2)
+        } else if markdown::lines(self.text).last().is_some_and(|line| line.text.trim().is_empty()) {
+            String::new()
+        } else {
+            eol.to_owned()
+        };
+        let end = self.text.len();
+        let below = if lines.is_empty() { String::new() } else { format!("{lines}{eol}") };
+        self.splice(end, end, format!("{gap}## {}{eol}{below}", section.trim()))
+    }
+
+    fn undo(&self, change: &Change) -> Result<Edited> {
+        let mut units = 0_usize;
+        let at = self.text.char_indices().find_map(|(at, ch)| {
+            let here = units;
+            units = units.saturating_add(ch.len_utf16());
+            (here >= change.at).then_some((here, at))
+        });
+        let (found, at) = at.unwrap_or((units, self.text.len()));
+        let there = self.text.get(at..).is_some_and(|rest| rest.starts_with(&change.inserted));
+        if found != change.at || !there {
+            let message = "the change is not there to be taken back; take later changes back first";
+            return Err(self.wrong("", message));
+        }
+        self.splice(at, at.saturating_add(change.inserted.len()), change.removed.clone())
+    }
+
+    fn splice(&self, from: usize, to: usize, inserted: String) -> Result<Edited> {
+        let (head, removed, tail) = match (self.text.get(..from), self.text.get(from..to), self.text.get(to..)) {
+            (Some(head), Some(removed), Some(tail)) => (head, removed, tail),
+            _ => return Err(Error::new(Code::InternalError, "an edit fell outside its file")),
+        };
+        let text = format!("{head}{inserted}{tail}");
+        let at = Utf16Offsets::new(self.text).at(from);
+        Ok(Edited { text, change: Change { at, removed: removed.to_owned(), inserted } })
+    }
+
+    fn name(&self) -> String {
+        self.path.map_or_else(|| "the file".to_owned(), |path| format!("`{path}`"))
+    }
+
+    #[cold]
+    fn wrong(&self, section: &str, message: &str) -> Error {
+        let place = match section.trim() {
+            "" => self.name(),
+            section => format!("{}, section `{section}`", self.name()),
+        };
+        self.about(Error::new(Code::InvalidEdit, format!("{place}: {message}")), section)
+    }
+
+    fn about(&self, error: Error, section: &str) -> Error {
+        let error = if section.trim().is_empty() { error } else { error.with("section", section.trim()) };
+        match self.path {
+            Some(path) => error.with("path", path),
+            None => error,
+        }
+    }
+}
+
+/// Whether a comment dates what stands below it, so that it goes with that.
+fn is_history(line: &str) -> bool {
+    line.trim_start().starts_with("<!-- Added by ")
+}
+
+/// A moment in UTC to the minute, `2025-01-06 12:00`, out of RFC 3339.
+fn minute(time: &str) -> Option<String> {
+    let minutes = Timestamp::parse(time)?.unix_seconds().div_euclid(60);
+    let (days, minutes) = (minutes.div_euclid(24 * 60), minutes.rem_euclid(24 * 60));
+    // The calendar repeats every 400 years, and years that begin in March have their odd day at the end.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
+    let (hour, minute) = (minutes / 60, minutes % 60);
+    Some(format!("{:04}-{month:02}-{day:02} {hour:02}:{minute:02}", year + era * 400))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc() {
+        for (time, expected) in [
+            ("2025-01-06T12:00:00Z", "2025-01-06 12:00"),
+            ("2024-02-29T23:59:59.123z", "2024-02-29 23:59"),
+            ("2025-01-01T01:30:00+02:00", "2024-12-31 23:30"),
+            ("1969-12-31T23:59:59Z", "1969-12-31 23:59"),
+            ("2000-03-01T00:00:00Z", "2000-03-01 00:00"),
+            ("1900-02-28T24:00:00Z", ""),
+            ("2025-01-06T12:00:00", ""),
+            ("yesterday", ""),
+        ] {
+            assert_eq!(minute(time).unwrap_or_default(), expected, "{time}");
+        }
+        // Day by day through the years in which the rules for leap years meet.
+        let mut day = Timestamp::parse("1899-12-31T06:07:00Z").unwrap().unix_seconds();
+        for year in 1900..=2001 {
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            for (month, days) in
+                [31, 28 + i32::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().enumerate()
+            {
+                for number in 1..=days {
+                    day += 24 * 60 * 60;
+                    let time = format!("{year}-{:02}-{number:02}T06:07:00Z", month + 1);
+                    assert_eq!(Timestamp::parse(&time).unwrap().unix_seconds(), day);
+                    assert_eq!(minute(&time), Some(time[..16].replace('T', " ")));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Which folders have a context file (SPEC §3, "Discovery from a list of paths").
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, Result};
+use crate::limits::Limits;
+
+use super::paths;
+
+/// A folder that can be selected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Folder {
+    /// The folder; empty for the root.
+    pub path: String,
+    /// Its context file.
+    pub file: String,
+    /// Whether it has an `AGENTS.md`.
+    pub has_agents_md: bool,
+    /// Whether it has a `CLAUDE.md`.
+    pub has_claude_md: bool,
+}
+
+/// The folders that can be selected, in the order of their paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Discovery {
+    /// The folders.
+    pub folders: Vec<Folder>,
+    /// Paths that were refused.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Finds the folders that have a context file among the paths of a vault's files; other files may be among them.
+///
+/// # Errors
+/// [`crate::Code::LimitExceeded`] for a path that goes down too far.
+pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> Result<Discovery> {
+    let mut diagnostics = Vec::new();
+    let mut found: BTreeMap<String, (bool, bool)> = BTreeMap::new();
+    for path in all {
+        let Some(path) = paths::normalize_or_tell(path, limits, &mut diagnostics)? else { continue };
+        let Some((folder, preferred)) = paths::context_file(&path) else { continue };
+        let (agents, claude) = found.entry(folder.to_owned()).or_default();
+        *(if preferred { agents } else { claude }) = true;
+    }
+    let folder = |(path, (has_agents_md, has_claude_md)): (String, (bool, bool))| Folder {
+        file: file_in(&path, has_agents_md),
+        path,
+        has_agents_md,
+        has_claude_md,
+    };
+    Ok(Discovery { folders: found.into_iter().map(folder).collect(), diagnostics })
+}
+
+/// The path of a folder's context file.
+pub(super) fn file_in(folder: &str, preferred: bool) -> String {
+    let [agents, claude] = paths::CONTEXT_FILE_NAMES;
+    let name = if preferred { agents } else { claude };
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}

@@ -1,0 +1,211 @@
+//! The file format: front matter, title, description, sections, bullets (SPEC §3).
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Diagnostic, Result};
+use crate::input::Content;
+use crate::limits::{self, Limits};
+use crate::markdown::{self, Blocks, Part};
+
+use super::{front_matter, glob, items, paths};
+
+/// A context file, read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParsedFile {
+    /// Its path, normalised.
+    pub path: String,
+    /// Its folder; empty for the root.
+    pub folder: String,
+    /// The first heading, where it is of level 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The quote below the title; its lines are joined by LF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The sections, in order, those within others too.
+    pub sections: Vec<Section>,
+    /// The patterns that it watches, as written.
+    pub watch: Vec<String>,
+    /// The front matter, where there is some that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_matter: Option<Value>,
+    /// Everything but the front matter: what goes into a prompt.
+    pub body: String,
+    /// The body's first line in the file, from 1.
+    pub body_line: usize,
+    /// What was wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A heading and what stands below it, up to the next heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// The heading's text.
+    pub title: String,
+    /// 1 to 6.
+    pub level: usize,
+    /// The heading's line in the file, from 1.
+    pub line: usize,
+    /// The text below, without blank lines around it.
+    pub text: String,
+    /// Its bullets, in order.
+    pub bullets: Vec<Bullet>,
+}
+
+/// An item of a bullet list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bullet {
+    /// Its text without the marker, with the lines that belong to it, joined by LF.
+    pub text: String,
+    /// Its first line in the file, from 1.
+    pub line: usize,
+}
+
+/// Where a section is, in bytes of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub title: String,
+    pub level: usize,
+    /// The heading's line, from 1.
+    pub line: usize,
+    /// Where the heading's line begins.
+    pub at: usize,
+    /// Where the line below the heading begins.
+    pub start: usize,
+    /// Where the next heading begins, of whatever level.
+    pub own_end: usize,
+    /// Where the next heading begins that does not belong to this section.
+    pub end: usize,
+}
+
+/// The sections of a file whose body starts at byte `body_start`, on line `body_line`; the title is none of them.
+pub(super) fn places(text: &str, body_start: usize, body_line: usize) -> (Option<Place>, Vec<Place>) {
+    let mut blocks = Blocks::default();
+    let mut found: Vec<Place> = Vec::new();
+    for (at, line) in markdown::lines(text.get(body_start..).unwrap_or_default()).enumerate() {
+        if blocks.next(line.text) != Part::Prose {
+            continue;
+        }
+        let Some((level, title)) = markdown::heading(line.text) else { continue };
+        let start = body_start.saturating_add(line.start);
+        if let Some(last) = found.last_mut() {
+            last.own_end = start;
+        }
+        found.push(Place {
+            title: title.to_owned(),
+            level,
+            line: body_line.saturating_add(at),
+            at: start,
+            start: body_start.saturating_add(line.end),
+            own_end: text.len(),
+            end: text.len(),
+        });
+    }
+    // From the back: a section ends where the next one of its level or above begins. The latter are on a stack, whose
+    // levels fall.
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for place in found.iter_mut().rev() {
+        while stack.last().is_some_and(|(level, _)| *level > place.level) {
+            stack.pop();
+        }
+        place.end = stack.last().map_or(text.len(), |(_, start)| *start);
+        stack.push((place.level, place.at));
+    }
+    let title = found.first().is_some_and(|first| first.level == 1).then(|| found.remove(0));
+    (title, found)
+}
+
+/// Reads a context file.
+///
+/// # Errors
+/// [`crate::Code::PathOutsideVault`] for such a path, [`crate::Code::LimitExceeded`].
+pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<ParsedFile> {
+    let path = paths::normalize(path, limits)?;
+    limits::check("inputBytes", content.len(), limits.input_bytes)?;
+    let mut diagnostics = Vec::new();
+    let text = content.text(&path, &mut diagnostics).unwrap_or_default();
+    let front = front_matter::read(text, &path, limits, &mut diagnostics);
+    let folder = paths::folder_of(&path).to_owned();
+    for declared in &front.watch {
+        glob_findings(declared, &path, &folder, limits, &mut diagnostics);
+    }
+    let (title, places) = places(text, front.body_start, front.body_line);
+    let description = title.as_ref().and_then(|title| quote(text.get(title.start..title.own_end).unwrap_or_default()));
+    let section = |place: Place| {
+        let own = text.get(place.start..place.own_end).unwrap_or_default();
+        let bullet = |item: items::Item| Bullet {
+            line: place.line.saturating_add(1).saturating_add(item.first_line),
+            text: item.text,
+        };
+        Section {
+            text: without_blank_edges(own).to_owned(),
+            bullets: items::items(own).into_iter().map(bullet).collect(),
+            title: place.title,
+            level: place.level,
+            line: place.line,
+        }
+    };
+    Ok(ParsedFile {
+        title: title.map(|title| title.title),
+        description,
+        sections: places.into_iter().map(section).collect(),
+        watch: front.watch.into_iter().map(|declared| declared.pattern).collect(),
+        front_matter: front.value,
+        body: text.get(front.body_start..).unwrap_or_default().to_owned(),
+        body_line: front.body_line,
+        folder,
+        path,
+        diagnostics,
+    })
+}
+
+/// Says of a declared pattern that it cannot be used, or was understood otherwise than written; gives it when it can.
+pub(super) fn glob_findings(
+    declared: &front_matter::Declared,
+    path: &str,
+    folder: &str,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<glob::Pattern> {
+    let shown = &declared.pattern;
+    match glob::resolve(shown, folder, limits.watch_alternatives) {
+        Err(reason) => {
+            let message = format!("the watch `{shown}` was left out: {reason}");
+            diagnostics.push(front_matter::invalid(&message, path, declared.line));
+            None
+        }
+        Ok(pattern) => {
+            if pattern.backslashes {
+                let message = format!("the watch `{shown}` has backslashes; write `/` between folders");
+                let code = crate::DiagnosticCode::WatchRewritten;
+                diagnostics.push(Diagnostic { code, ..front_matter::invalid(&message, path, declared.line) });
+            }
+            Some(pattern)
+        }
+    }
+}
+
+/// The block quote that a text begins with, without its marks.
+fn quote(text: &str) -> Option<String> {
+    let mut quoted: Vec<&str> = Vec::new();
+    for line in markdown::lines(text) {
+        match line.text.trim().strip_prefix('>') {
+            Some(inner) => quoted.push(inner.trim()),
+            None if quoted.is_empty() && line.text.trim().is_empty() => {}
+            None => break,
+        }
+    }
+    let quoted = quoted.join("\n").trim().to_owned();
+    (!quoted.is_empty()).then_some(quoted)
+}
+
+/// A text without the blank lines at its start and its end, and without its last line end.
+pub(super) fn without_blank_edges(text: &str) -> &str {
+    let mut edges: Option<(usize, usize)> = None;
+    for line in markdown::lines(text).filter(|line| !line.text.trim().is_empty()) {
+        edges = Some((edges.map_or(line.start, |(start, _)| start), line.text_end()));
+    }
+    edges.and_then(|(start, end)| text.get(start..end)).unwrap_or_default()
+}

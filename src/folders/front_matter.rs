@@ -1,0 +1,131 @@
+//! Front matter: YAML between `---` lines at a file's start, and the watches in it (SPEC §3).
+
+use serde_json::Value;
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::limits::Limits;
+use crate::markdown;
+
+use super::yaml::{self, Kind, Node};
+
+/// A file's front matter and its body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FrontMatter {
+    /// The YAML as JSON, where there is some that can be read.
+    pub value: Option<Value>,
+    /// The patterns of `watch`, in order, as written, each once.
+    pub watch: Vec<Declared>,
+    /// Where the body starts, in bytes.
+    pub body_start: usize,
+    /// The body's first line, from 1.
+    pub body_line: usize,
+}
+
+/// A pattern as it was declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declared {
+    pub pattern: String,
+    /// Its line in the file, from 1.
+    pub line: usize,
+}
+
+/// Splits a file and reads what it watches.
+pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> FrontMatter {
+    let bom = text.len().saturating_sub(markdown::without_bom(text).len());
+    let mut front = FrontMatter { body_start: bom, body_line: 1, ..FrontMatter::default() };
+    let inner = text.get(bom..).unwrap_or_default();
+    let mut lines = markdown::lines(inner).enumerate();
+    let Some((_, first)) = lines.next().filter(|(_, line)| line.text.trim_end() == "---") else { return front };
+    let mut tell = |message: String, line: usize, column: Option<usize>| {
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let found = Diagnostic::new(DiagnosticCode::FrontMatterInvalid, Severity::Warning, message).at_path(path);
+        diagnostics.push(Diagnostic { line: Some(number(line)), column: column.map(number), ..found });
+    };
+    let Some((at, last)) = lines.find(|(_, line)| line.text.trim_end() == "---") else {
+        if markdown::lines(inner).nth(1).is_some_and(|line| line.text.contains(": ") || line.text.ends_with(':')) {
+            let message = "the front matter is not closed by a line `---`, so all of the file is its body";
+            tell(message.to_owned(), 1, None);
+        }
+        return front;
+    };
+    front.body_start = bom.saturating_add(last.end);
+    front.body_line = at.saturating_add(2);
+    let yaml = inner.get(first.end..last.start).unwrap_or_default();
+    if yaml.len() > limits.front_matter_bytes as usize {
+        let message = format!(
+            "the front matter has {} bytes, over the limit `frontMatterBytes` of {}; it was not read",
+            yaml.len(),
+            limits.front_matter_bytes
+        );
+        tell(message, 1, None);
+        return front;
+    }
+    let node = match yaml::read(yaml) {
+        Ok(None) => return front,
+        Ok(Some(node)) => node,
+        Err(problem) => {
+            let line = problem.line.max(1);
+            let source = markdown::lines(yaml).nth(line.saturating_sub(1)).map_or("", |line| line.text);
+            let hint = match source.trim_start().trim_start_matches("- ").trim_start_matches("watch:").trim_start() {
+                value if value.starts_with(['*', '[', '{', '&', '!', '@', '`', '%', '"', '\'']) => {
+                    "; put the patterns of `watch` in quotes"
+                }
+                _ => "",
+            };
+            let message = format!("the front matter is not YAML: {}{hint}", problem.message);
+            tell(message, line.saturating_add(1), Some(problem.column));
+            return front;
+        }
+    };
+    let entries = match &node.kind {
+        Kind::Map(entries) => entries,
+        Kind::Scalar(Value::Null) => return front,
+        _ => {
+            tell("the front matter is not a list of `key: value`".to_owned(), node.line.saturating_add(1), None);
+            return front;
+        }
+    };
+    front.value = Some(node.to_json());
+    if let Some((_, watch)) = entries.iter().find(|(key, _)| key.as_str() == Some("watch")) {
+        front.watch = declared(watch, path, limits, diagnostics);
+    }
+    front
+}
+
+fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Vec<Declared> {
+    let one = std::slice::from_ref(watch);
+    let items = match &watch.kind {
+        Kind::Scalar(Value::Null) => &[],
+        Kind::List(items) => items.as_slice(),
+        Kind::Scalar(_) | Kind::Tagged | Kind::Map(_) => one,
+    };
+    let mut patterns: Vec<Declared> = Vec::new();
+    for item in items {
+        let line = item.line.saturating_add(1);
+        let problem = match item.as_str() {
+            None => "a watch is a text; put it in quotes".to_owned(),
+            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder".to_owned(),
+            Some(text) if patterns.iter().any(|known| known.pattern == text) => continue,
+            Some(text) if patterns.len() < limits.watches_per_file as usize => {
+                patterns.push(Declared { pattern: text.to_owned(), line });
+                continue;
+            }
+            Some(_) => {
+                let left = items.len().saturating_sub(patterns.len());
+                let max = limits.watches_per_file;
+                let message =
+                    format!("{left} watches are beyond the limit `watchesPerFile` of {max}; they were left out");
+                diagnostics.push(invalid(&message, path, line));
+                break;
+            }
+        };
+        diagnostics.push(invalid(&problem, path, line));
+    }
+    patterns
+}
+
+/// The diagnostic for a watch that cannot be used.
+pub(super) fn invalid(message: &str, path: &str, line: usize) -> Diagnostic {
+    let found = Diagnostic::new(DiagnosticCode::WatchInvalid, Severity::Warning, message).at_path(path);
+    Diagnostic { line: Some(u32::try_from(line).unwrap_or(u32::MAX)), ..found }
+}

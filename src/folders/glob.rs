@@ -1,0 +1,311 @@
+//! Watch patterns: globs on folders (SPEC §3, "Watch patterns").
+//!
+//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is cut into
+//! segments. So `**` and the limits of `*` are a matter of segments, and fast-glob matches within one.
+
+use fast_glob::glob_match;
+
+/// One segment of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Segment {
+    /// A name.
+    Literal(String),
+    /// `*`, `?` and `[…]` within a name.
+    Glob(String),
+    /// `**`: any number of names, none included.
+    Any,
+}
+
+/// A pattern that can be matched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// What the braces expand to; no segments for the root.
+    pub alternatives: Vec<Vec<Segment>>,
+    /// Whether backslashes were taken for separators or escapes, which whoever wrote them may not have meant.
+    pub backslashes: bool,
+}
+
+/// Why a pattern cannot be used.
+pub(super) type Reason = String;
+
+/// Resolves a pattern against the folder of the file that declares it.
+pub(super) fn resolve(pattern: &str, folder: &str, max_alternatives: u32) -> Result<Pattern, Reason> {
+    let pattern = pattern.trim();
+    let slashed = separators(pattern);
+    let mut resolved = Pattern { backslashes: pattern.contains('\\'), ..Pattern::default() };
+    for alternative in expand(&slashed, max_alternatives as usize)? {
+        add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
+    }
+    // A folder whose name has brackets in it is meant by just that name, too.
+    if pattern.contains('[') && !pattern.contains('\\') {
+        let literal = path_segments(pattern, folder, |name| Ok(Segment::Literal(name.to_owned())))?;
+        add(&mut resolved.alternatives, literal);
+    }
+    Ok(resolved)
+}
+
+fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {
+    if !alternatives.contains(&segments) {
+        alternatives.push(segments);
+    }
+}
+
+/// Makes separators of backslashes, but for those that escape what would be special.
+fn separators(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(ch) = chars.next() {
+        if ch != '\\' {
+            out.push(ch);
+        } else if let Some(special) = chars.next_if(|next| "*?[]{}!,\\".contains(*next)) {
+            out.push('\\');
+            out.push(special);
+        } else {
+            out.push('/');
+        }
+    }
+    out
+}
+
+/// Expands braces; those without a comma, and those that are not closed, stand for themselves.
+fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
+    let mut done: Vec<String> = Vec::new();
+    // What is still to be expanded, the next one last.
+    let mut waiting = vec![(String::new(), pattern.to_owned())];
+    while let Some((mut head, rest)) = waiting.pop() {
+        let Some((before, choices, after)) = first_braces(&rest) else {
+            head.push_str(&rest);
+            done.push(head);
+            continue;
+        };
+        if done.len().saturating_add(waiting.len()).saturating_add(choices.len()) > max {
+            return Err(format!("its braces make more than {max} alternatives, the limit `watchAlternatives`"));
+        }
+        head.push_str(before);
+        for choice in choices.iter().rev() {
+            waiting.push((head.clone(), format!("{choice}{after}")));
+        }
+    }
+    Ok(done)
+}
+
+/// The text before the first braces that hold a comma, their choices, and the text after them.
+fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    // Braces that are open: where, and the commas in them.
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut found: Option<(usize, usize, Vec<usize>)> = None;
+    let mut skip_to = 0;
+    for (at, ch) in text.char_indices() {
+        if at < skip_to {
+            continue;
+        }
+        match ch {
+            '\\' => skip_to = at.saturating_add(2),
+            '[' => skip_to = class_end(text, at).unwrap_or(at),
+            '{' => open.push((at, Vec::new())),
+            ',' => {
+                if let Some((_, commas)) = open.last_mut() {
+                    commas.push(at);
+                }
+            }
+            '}' => {
+                if let Some((start, commas)) = open.pop().filter(|(_, commas)| !commas.is_empty()) {
+                    // The outermost is wanted; one that is enclosed by this one was found before it.
+                    if found.as_ref().is_none_or(|(other, ..)| *other > start) {
+                        found = Some((start, at, commas));
+                    }
+                    if open.is_empty() {
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let (start, end, commas) = found?;
+    let mut choices = Vec::new();
+    let mut from = start.saturating_add(1);
+    for comma in commas.into_iter().chain([end]) {
+        choices.push(text.get(from..comma).unwrap_or_default());
+        from = comma.saturating_add(1);
+    }
+    Some((text.get(..start)?, choices, text.get(end.saturating_add(1)..)?))
+}
+
+/// Where a class that starts at `at` ends, behind its `]`; nothing when it does not, or holds a separator.
+fn class_end(text: &str, at: usize) -> Option<usize> {
+    let inner = text.get(at.checked_add(1)?..)?;
+    let body = inner.strip_prefix(['!', '^']).unwrap_or(inner);
+    let start = text.len().checked_sub(body.len())?;
+    let mut escaped = false;
+    for (offset, ch) in body.char_indices() {
+        match ch {
+            '/' => return None,
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ']' if offset > 0 => return start.checked_add(offset)?.checked_add(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn segments_of(pattern: &str, folder: &str) -> Result<Vec<Segment>, Reason> {
+    path_segments(pattern, folder, segment)
+}
+
+fn path_segments(
+    pattern: &str,
+    folder: &str,
+    make: impl Fn(&str) -> Result<Segment, Reason>,
+) -> Result<Vec<Segment>, Reason> {
+    let mut names = pattern.split('/').filter(|name| !name.is_empty()).peekable();
+    let relative = !pattern.starts_with('/') && matches!(names.peek(), Some(&("." | "..")));
+    let mut segments: Vec<Segment> = Vec::new();
+    if relative {
+        segments.extend(super::paths::segments(folder).map(|name| Segment::Literal(name.to_owned())));
+    }
+    for name in names {
+        match name {
+            "." => {}
+            ".." => match segments.pop() {
+                // The root is its own parent.
+                None | Some(Segment::Literal(_)) => {}
+                Some(_) => return Err("`..` cannot follow a wildcard".to_owned()),
+            },
+            // `**` twice is `**` once.
+            "**" if segments.last() == Some(&Segment::Any) => {}
+            name => segments.push(make(name)?),
+        }
+    }
+    if segments.last().is_some_and(|last| super::paths::CONTEXT_FILE_NAMES.iter().any(|name| *last == literal(name))) {
+        segments.pop();
+    }
+    Ok(segments)
+}
+
+fn literal(name: &str) -> Segment {
+    Segment::Literal(name.to_owned())
+}
+
+/// A segment of a pattern: a name, or a glob as fast-glob reads it.
+fn segment(name: &str) -> Result<Segment, Reason> {
+    if name == "**" {
+        return Ok(Segment::Any);
+    }
+    let mut glob = String::with_capacity(name.len());
+    let mut plain = String::with_capacity(name.len());
+    let mut wild = false;
+    let mut skip_to = 0;
+    for (at, ch) in name.char_indices() {
+        if at < skip_to {
+            continue;
+        }
+        match ch {
+            '\\' => {
+                let special = name.get(at.saturating_add(1)..).and_then(|rest| rest.chars().next()).unwrap_or('\\');
+                skip_to = at.saturating_add(1).saturating_add(special.len_utf8());
+                glob.push('\\');
+                glob.push(special);
+                plain.push(special);
+            }
+            '*' => {
+                wild = true;
+                if !glob.ends_with('*') || glob.ends_with("\\*") {
+                    glob.push('*');
+                }
+            }
+            '?' => {
+                wild = true;
+                glob.push('?');
+            }
+            '[' => {
+                wild = true;
+                let end =
+                    class_end(name, at).ok_or("a `[` is not closed within its segment; write `\\[` for the sign")?;
+                glob.push_str(name.get(at..end).unwrap_or_default());
+                skip_to = end;
+            }
+            // Special to fast-glob, and not here: braces are expanded, and nothing is negated.
+            '{' | '}' | ',' | '!' | ']' => {
+                glob.push('\\');
+                glob.push(ch);
+                plain.push(ch);
+            }
+            other => {
+                glob.push(other);
+                plain.push(other);
+            }
+        }
+    }
+    Ok(if wild { Segment::Glob(glob) } else { Segment::Literal(plain) })
+}
+
+/// What every name that a glob matches begins with.
+pub(super) fn literal_prefix(glob: &str) -> &str {
+    let end = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
+    glob.get(..end).unwrap_or_default()
+}
+
+/// Whether `**` goes through a folder of this name: hidden ones have to be named.
+pub(super) fn is_visible(name: &str) -> bool {
+    !name.starts_with('.')
+}
+
+/// Whether a glob matches the name of a folder. A wildcard at its start does not stand for a dot.
+pub(super) fn matches(glob: &str, name: &str) -> bool {
+    if !is_visible(name) && glob.starts_with(['*', '?']) {
+        return false;
+    }
+    if glob.is_ascii() && name.is_ascii() {
+        return glob_match(glob, name);
+    }
+    // fast-glob takes a byte for a character. So each character gets a byte, in the order of the characters, so that
+    // ranges stay what they are.
+    let mut others: Vec<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let byte = |ch: char| match u8::try_from(ch) {
+        Ok(byte) if byte.is_ascii() => Some(byte),
+        _ => others.binary_search(&ch).ok().and_then(|at| u8::try_from(at.checked_add(0x80)?).ok()),
+    };
+    // More than 128 different ones are not the name of a folder: file systems stop at 255 bytes.
+    let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();
+    match (bytes(glob), bytes(name)) {
+        (Some(glob), Some(name)) => glob_match(glob, name),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(pattern: &str) -> Vec<String> {
+        expand(pattern, 100).unwrap()
+    }
+
+    #[test]
+    fn braces_expand() {
+        assert_eq!(expanded("{a,b}/{c,d}"), ["a/c", "a/d", "b/c", "b/d"]);
+        assert_eq!(expanded("x{a,{b,c}d,}y"), ["xay", "xbdy", "xcdy", "xy"]);
+        assert_eq!(expanded("{a}{b{c,d}"), ["{a}{bc", "{a}{bd"]);
+        assert_eq!(expanded("\\{a,b}[{,}]{"), ["\\{a,b}[{,}]{"]);
+        assert_eq!(expanded("{a/b,c}"), ["a/b", "c"]);
+        assert!(expand(&"{a,b}".repeat(30), 256).is_err());
+        assert_eq!(expanded(&"{".repeat(100_000)).len(), 1);
+    }
+
+    #[test]
+    fn characters_are_characters() {
+        assert!(matches("?", "é") && matches("[а-я]*", "жизнь") && matches("*ü?", "grüß"));
+        assert!(!matches("?", "éé") && !matches("[а-в]", "я") && matches("[^é]", "e") && !matches("[^é]", "é"));
+        assert!(matches("👩?", "👩x") && matches("*", "日本"));
+    }
+
+    #[test]
+    fn many_stars_take_no_time() {
+        assert!(!matches(&"*a".repeat(2000), &"a".repeat(1999)));
+        assert!(!matches(&format!("{}b", "*a".repeat(500)), &"a".repeat(5000)));
+    }
+}

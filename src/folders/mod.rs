@@ -1,0 +1,32 @@
+//! Folders with AGENTS.md files: what is loaded, who watches whom, what goes into the prompt (SPEC §3).
+//!
+//! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file; ancestors come
+//! with it only where they are asked for. [`build_chain`] decides what is loaded and what of it fits a budget,
+//! [`render_prompt`] writes it down, [`WatchIndex`] says who is told of a change, [`edit_file`] is how a curator writes.
+
+mod chain;
+mod curate;
+mod discover;
+mod file;
+mod front_matter;
+mod glob;
+mod items;
+mod migrate;
+mod paths;
+mod records;
+mod render;
+mod vault;
+mod watch;
+pub mod wire;
+mod yaml;
+
+pub use chain::{Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Reason, Selection, build_chain};
+pub use curate::{Change, Edit, Edited, edit_file};
+pub use discover::{Discovery, Folder, discover};
+pub use file::{Bullet, ParsedFile, Section, parse_file};
+pub use migrate::{Action, Migration, MigrationInput, Move, Unresolved, migrate_legacy};
+pub use paths::{CONTEXT_FILE_NAMES, normalize};
+pub use records::{Diff, SessionContext, WatchRecord, diff, session_records, watch_records};
+pub use render::{RenderOptions, WorkingDirectory, render_prompt};
+pub use vault::VaultFile;
+pub use watch::{Told, WatchIndex, Watcher};

@@ -1,0 +1,114 @@
+//! Paths in a vault: relative, with `/` between segments, normalised (SPEC §3). A folder is written without a slash at its
+//! end; the root is the empty string.
+
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::limits::{self, Limits};
+
+/// The names that a context file can have, the preferred one first.
+pub const CONTEXT_FILE_NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// A path without `.`, `..`, empty segments and backslashes.
+///
+/// # Errors
+/// [`Code::PathOutsideVault`] for a path that is absolute or leaves the vault; [`Code::LimitExceeded`] for one that goes
+/// down too far.
+pub fn normalize(path: &str, limits: &Limits) -> Result<String> {
+    let slashed = path.replace('\\', "/");
+    if slashed == "/" {
+        return Ok(String::new());
+    }
+    let mut letters = slashed.chars();
+    let drive = letters.next().is_some_and(|ch| ch.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && matches!(letters.next(), None | Some('/'));
+    if slashed.starts_with('/') || drive || slashed.contains('\0') {
+        return Err(outside(path));
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in slashed.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop().ok_or_else(|| outside(path))?;
+            }
+            name => segments.push(name),
+        }
+    }
+    limits::check("folderDepth", segments.len(), limits.folder_depth)?;
+    Ok(segments.join("/"))
+}
+
+#[cold]
+fn outside(path: &str) -> Error {
+    let message = format!("the path `{path}` is absolute or leaves the vault; give it relative to the vault's root");
+    Error::new(Code::PathOutsideVault, message).with("path", path)
+}
+
+/// The same, where a path that leaves the vault is a diagnostic.
+pub(super) fn normalize_or_tell(
+    path: &str,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<String>> {
+    match normalize(path, limits) {
+        Ok(path) => Ok(Some(path)),
+        Err(error) if error.code() == Code::PathOutsideVault => {
+            let message = format!("the path `{path}` is absolute or leaves the vault; it was refused");
+            diagnostics.push(Diagnostic::new(DiagnosticCode::PathOutsideVault, Severity::Error, message).at_path(path));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A path's folder and its last segment.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The folder of a context file, and whether it is the preferred one; nothing for another file.
+pub(super) fn context_file(path: &str) -> Option<(&str, bool)> {
+    let (folder, name) = split(path);
+    match CONTEXT_FILE_NAMES.iter().position(|known| *known == name)? {
+        0 => Some((folder, true)),
+        _ => Some((folder, false)),
+    }
+}
+
+/// The folder that a path stands for: that of a context file, else the path itself.
+pub(super) fn folder_of(path: &str) -> &str {
+    context_file(path).map_or(path, |(folder, _)| folder)
+}
+
+/// How many folders down it is; 0 for the root.
+pub(super) fn depth(folder: &str) -> usize {
+    segments(folder).count()
+}
+
+/// The folder's segments; none for the root.
+pub(super) fn segments(folder: &str) -> impl Iterator<Item = &str> {
+    folder.split('/').filter(|segment| !segment.is_empty())
+}
+
+/// The folders above, the nearest first, the root last.
+pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    let mut next = (!folder.is_empty()).then_some(folder);
+    std::iter::from_fn(move || {
+        let (parent, _) = split(next?);
+        next = (!parent.is_empty()).then_some(parent);
+        Some(parent)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ancestors_end_at_the_root() {
+        assert_eq!(ancestors("a/b/c").collect::<Vec<_>>(), ["a/b", "a", ""]);
+        assert_eq!(ancestors("a").collect::<Vec<_>>(), [""]);
+        assert_eq!(ancestors("").count(), 0);
+        assert_eq!((depth(""), depth("a"), depth("a/b")), (0, 1, 2));
+    }
+}

@@ -1,0 +1,163 @@
+//! The prompt section (SPEC §3, "Prompt").
+
+use crate::input::Content;
+use crate::limits::Limits;
+
+use super::chain::{ChainFile, Level};
+use super::file::without_blank_edges;
+use super::{front_matter, paths};
+
+/// Headings that only the prompt itself should have.
+pub(super) const OWN_HEADINGS: [&str; 2] = ["## Project Knowledge", "## Working Directory Context"];
+
+const SENTENCE: &str = "The following context has been loaded for your reference:";
+
+/// The working directory's own file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkingDirectory {
+    /// Its path. Where it is that of a loaded file, it is not repeated.
+    pub path: String,
+    /// Its content.
+    pub content: Content,
+}
+
+/// What can be asked of the prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// The working directory's own file, if there is one.
+    pub working_directory: Option<WorkingDirectory>,
+}
+
+/// Writes the prompt section of a chain's files; empty when there is nothing to show.
+pub fn render_prompt(files: &[ChainFile], options: &RenderOptions) -> String {
+    let mut out = String::new();
+    let shown = files.iter().filter(|file| !file.content.is_empty());
+    for (at, file) in shown.enumerate() {
+        if at == 0 {
+            let [heading, _] = OWN_HEADINGS;
+            out.push_str(&format!("{heading}\n\n{SENTENCE}\n"));
+        }
+        out.push_str(&format!("\n### {} ({})\n{}\n", display_name(file), one_line(&file.path), file.content));
+    }
+    if let Some(text) = options.working_directory.as_ref().and_then(|own| working_directory(own, files)) {
+        let [_, heading] = OWN_HEADINGS;
+        if !out.is_empty() {
+            out.push_str("\n---\n\n");
+        }
+        out.push_str(&format!("{heading}\n\n{text}\n"));
+    }
+    out
+}
+
+/// The working directory's text, unless it is blank, or that of a loaded file.
+fn working_directory(own: &WorkingDirectory, files: &[ChainFile]) -> Option<String> {
+    let limits = Limits::default();
+    let path = paths::normalize(&own.path, &limits).ok();
+    if files.iter().any(|file| Some(&file.path) == path.as_ref()) {
+        return None;
+    }
+    let text = own.content.text(&own.path, &mut Vec::new())?;
+    let body = front_matter::read(text, &own.path, &limits, &mut Vec::new()).body_start;
+    let text = without_blank_edges(text.get(body..)?);
+    let same = files.iter().any(|file| file.content == text);
+    (!text.is_empty() && !same).then(|| text.to_owned())
+}
+
+/// `Root Context`, `Projects Overview`, `Parachute Project`.
+fn display_name(file: &ChainFile) -> String {
+    let (parent, name) = paths::split(&file.folder);
+    let name = title_case(&one_line(name));
+    match file.level {
+        Level::Root => "Root Context".to_owned(),
+        Level::Parent => format!("{name} Overview"),
+        Level::Direct => {
+            let (_, parent) = paths::split(parent);
+            let kind = singular(&title_case(&one_line(parent)));
+            format!("{name} {}", if kind.is_empty() { "Context" } else { &kind })
+        }
+    }
+}
+
+/// A heading is one line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|ch| if ch.is_control() || matches!(ch, '\u{2028}' | '\u{2029}') { ' ' } else { ch }).collect()
+}
+
+/// A folder's name as a title: its words, with a capital first letter where they have none.
+fn title_case(name: &str) -> String {
+    let words = name.split([' ', '-', '_']).filter(|word| !word.is_empty());
+    let titled = words.map(|word| {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(first) if !word.contains(char::is_uppercase) => first.to_uppercase().chain(chars).collect(),
+            _ => word.to_owned(),
+        }
+    });
+    let title = titled.collect::<Vec<String>>().join(" ");
+    if title.is_empty() { name.to_owned() } else { title }
+}
+
+/// An English plural's singular, as far as its ending tells.
+fn singular(plural: &str) -> String {
+    const SAME: [&str; 4] = ["Series", "News", "Species", "Analysis"];
+    const OTHERS: [(&str, &str); 4] =
+        [("People", "Person"), ("Children", "Child"), ("Movies", "Movie"), ("Analyses", "Analysis")];
+    if let Some((_, one)) = OTHERS.iter().find(|(many, _)| *many == plural) {
+        return (*one).to_owned();
+    }
+    if SAME.contains(&plural) || plural.len() < 4 {
+        return plural.to_owned();
+    }
+    if let Some(stem) = plural.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["sses", "shes", "ches", "xes"] {
+        if plural.ends_with(ending) {
+            return plural.strip_suffix("es").unwrap_or(plural).to_owned();
+        }
+    }
+    match plural.strip_suffix('s') {
+        Some(stem) if !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => plural.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_titles() {
+        for (name, title) in [
+            ("parachute", "Parachute"),
+            ("well-being", "Well Being"),
+            ("iOS app", "iOS App"),
+            ("éa_b", "Éa B"),
+            ("--", "--"),
+        ] {
+            assert_eq!(title_case(name), title);
+        }
+    }
+
+    #[test]
+    fn plurals_have_singulars() {
+        for (many, one) in [
+            ("Projects", "Project"),
+            ("Areas", "Area"),
+            ("Companies", "Company"),
+            ("Classes", "Class"),
+            ("Branches", "Branch"),
+            ("Boxes", "Box"),
+            ("Notes", "Note"),
+            ("Status", "Status"),
+            ("Business", "Business"),
+            ("Series", "Series"),
+            ("People", "Person"),
+            ("Archive", "Archive"),
+            ("iOS", "iOS"),
+            ("", ""),
+        ] {
+            assert_eq!(singular(many), one);
+        }
+    }
+}

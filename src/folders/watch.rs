@@ -1,0 +1,276 @@
+//! Who watches a folder, and who is told of a change (SPEC §3, "Bubbling").
+//!
+//! All patterns are in one tree of segments. A changed folder walks down it, segment by segment, along the names that
+//! are equal and the globs whose literal beginning its name has, so that a change does not try all patterns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, Result};
+use crate::limits::Limits;
+
+use super::file::glob_findings;
+use super::front_matter::{self, Declared};
+use super::glob::{self, Segment};
+use super::paths;
+use super::records::WatchRecord;
+use super::vault::{self, Vault, VaultFile};
+
+/// A file that watches another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Watcher {
+    /// The watching file.
+    pub path: String,
+    /// Its patterns that match, as written, in the order in which it declares them.
+    pub patterns: Vec<String>,
+}
+
+/// A file that is told of changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// The file.
+    pub path: String,
+    /// 1 for a watcher of something that changed, 2 for a watcher of such a watcher, and so on.
+    pub depth: usize,
+    /// The files that it is told about, in path order, with its patterns that match each.
+    pub because: Vec<Watcher>,
+}
+
+/// The watches of a vault, ready to be asked.
+#[derive(Debug, Default)]
+pub struct WatchIndex {
+    /// The watching files.
+    watchers: Vec<Source>,
+    /// Which folders have which file, where the files are known.
+    files: BTreeMap<String, String>,
+    tree: Tree,
+}
+
+#[derive(Debug)]
+struct Source {
+    path: String,
+    folder: String,
+    patterns: Vec<String>,
+}
+
+/// One pattern of one watcher, by their places.
+type Watch = (usize, usize);
+
+#[derive(Debug)]
+struct Tree {
+    nodes: Vec<Node>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { nodes: vec![Node::default()] }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    names: BTreeMap<String, usize>,
+    /// By the glob's literal beginning.
+    globs: BTreeMap<String, Vec<(String, usize)>>,
+    /// The node behind `**`.
+    any: Option<usize>,
+    /// Whether it is itself behind `**`, so that it may pass over any number of names.
+    passes: bool,
+    ends: Vec<Watch>,
+}
+
+impl Tree {
+    fn add(&mut self, segments: &[Segment], watch: Watch) {
+        let mut at = 0;
+        for segment in segments {
+            let fresh = self.nodes.len();
+            let Some(node) = self.nodes.get_mut(at) else { return };
+            at = match segment {
+                Segment::Literal(name) => *node.names.entry(name.clone()).or_insert(fresh),
+                Segment::Any => *node.any.get_or_insert(fresh),
+                Segment::Glob(glob) => {
+                    let same = node.globs.entry(glob::literal_prefix(glob).to_owned()).or_default();
+                    match same.iter().find(|(other, _)| other == glob) {
+                        Some((_, known)) => *known,
+                        None => {
+                            same.push((glob.clone(), fresh));
+                            fresh
+                        }
+                    }
+                }
+            };
+            if at == fresh {
+                self.nodes.push(Node { passes: *segment == Segment::Any, ..Node::default() });
+            }
+        }
+        if let Some(node) = self.nodes.get_mut(at).filter(|node| !node.ends.contains(&watch)) {
+            node.ends.push(watch);
+        }
+    }
+
+    /// The watches that match a folder.
+    fn find(&self, folder: &str) -> BTreeSet<Watch> {
+        let mut here = BTreeSet::new();
+        self.enter(0, &mut here);
+        for name in paths::segments(folder) {
+            let mut next = BTreeSet::new();
+            for node in here.iter().filter_map(|at| self.nodes.get(*at).map(|node| (*at, node))) {
+                self.step(node, name, &mut next);
+            }
+            here = next;
+        }
+        here.iter().filter_map(|at| self.nodes.get(*at)).flat_map(|node| node.ends.iter().copied()).collect()
+    }
+
+    fn enter(&self, at: usize, into: &mut BTreeSet<usize>) {
+        into.insert(at);
+        if let Some(behind) = self.nodes.get(at).and_then(|node| node.any) {
+            into.insert(behind);
+        }
+    }
+
+    fn step(&self, (at, node): (usize, &Node), name: &str, into: &mut BTreeSet<usize>) {
+        if node.passes && glob::is_visible(name) {
+            into.insert(at);
+        }
+        if let Some(next) = node.names.get(name) {
+            self.enter(*next, into);
+        }
+        let ends = name.char_indices().map(|(at, ch)| at.saturating_add(ch.len_utf8()));
+        for prefix in std::iter::once(0).chain(ends).filter_map(|end| name.get(..end)) {
+            for (glob, next) in node.globs.get(prefix).into_iter().flatten() {
+                if glob::matches(glob, name) {
+                    self.enter(*next, into);
+                }
+            }
+        }
+    }
+}
+
+impl WatchIndex {
+    /// The watches of these files, out of their front matter.
+    ///
+    /// # Errors
+    /// [`crate::Code::LimitExceeded`].
+    pub fn of_files(files: &[VaultFile], limits: &Limits) -> Result<Self> {
+        Ok(Self::of_vault(&vault::vault(files, limits, &mut Vec::new())?, limits))
+    }
+
+    pub(super) fn of_vault(vault: &Vault<'_>, limits: &Limits) -> Self {
+        let mut index = Self::default();
+        for (folder, entry) in vault {
+            let mut unread = Vec::new();
+            let text = entry.content.text(&entry.path, &mut unread).unwrap_or_default();
+            let watch = front_matter::read(text, &entry.path, limits, &mut unread).watch;
+            index.add(&entry.path, folder, &watch, limits, &mut unread);
+            index.files.insert(folder.clone(), entry.path.clone());
+        }
+        index
+    }
+
+    /// The watches of these rows of the table `context_watches`.
+    ///
+    /// # Errors
+    /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
+    pub fn of_records(records: &[WatchRecord], limits: &Limits) -> Result<Self> {
+        let mut by_watcher: BTreeMap<String, Vec<Declared>> = BTreeMap::new();
+        for record in records {
+            let declared = by_watcher.entry(paths::normalize(&record.watcher_path, limits)?).or_default();
+            if declared.iter().all(|known| known.pattern != record.watch_pattern) {
+                declared.push(Declared { pattern: record.watch_pattern.clone(), line: 0 });
+            }
+        }
+        let mut index = Self::default();
+        for (path, declared) in &by_watcher {
+            index.add(path, paths::folder_of(path), declared, limits, &mut Vec::new());
+        }
+        Ok(index)
+    }
+
+    pub(super) fn add(
+        &mut self,
+        path: &str,
+        folder: &str,
+        declared: &[Declared],
+        limits: &Limits,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        if declared.is_empty() {
+            return;
+        }
+        let watcher = self.watchers.len();
+        for (at, declared) in declared.iter().enumerate() {
+            let Some(pattern) = glob_findings(declared, path, folder, limits, diagnostics) else { continue };
+            for segments in &pattern.alternatives {
+                self.tree.add(segments, (watcher, at));
+            }
+        }
+        let patterns = declared.iter().map(|declared| declared.pattern.clone()).collect();
+        self.watchers.push(Source { path: path.to_owned(), folder: folder.to_owned(), patterns });
+    }
+
+    /// Who watches a path, in path order. The path is that of a context file or of a folder; a file never watches itself.
+    ///
+    /// # Errors
+    /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
+    pub fn watchers_of(&self, changed: &str, limits: &Limits) -> Result<Vec<Watcher>> {
+        let changed = paths::normalize(changed, limits)?;
+        Ok(self.watchers(&changed))
+    }
+
+    fn watchers(&self, changed: &str) -> Vec<Watcher> {
+        let folder = paths::folder_of(changed);
+        // A CLAUDE.md beside an AGENTS.md is nobody's context.
+        let shadowed = paths::context_file(changed).is_some_and(|(_, preferred)| !preferred)
+            && self.files.get(folder).is_some_and(|effective| effective != changed);
+        if shadowed {
+            return Vec::new();
+        }
+        self.watchers_of_folder(folder)
+    }
+
+    pub(super) fn watchers_of_folder(&self, folder: &str) -> Vec<Watcher> {
+        let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (watcher, pattern) in self.tree.find(folder) {
+            let Some(source) = self.watchers.get(watcher).filter(|source| source.folder != folder) else { continue };
+            found.entry(&source.path).or_default().extend(source.patterns.get(pattern).cloned());
+        }
+        found.into_iter().map(|(path, patterns)| Watcher { path: path.to_owned(), patterns }).collect()
+    }
+
+    /// Who is told of changes, and who of what these will change, down to `max_depth`: each file once, so that cycles end.
+    /// In the order of depth, then path.
+    ///
+    /// A file that changed is told only of other changes that came with its own, never of what it caused itself.
+    ///
+    /// # Errors
+    /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
+    pub fn bubble(&self, changed: &[String], max_depth: usize, limits: &Limits) -> Result<Vec<Told>> {
+        let mut front: BTreeSet<String> = BTreeSet::new();
+        for path in changed {
+            front.insert(paths::normalize(path, limits)?);
+        }
+        let mut told: Vec<Told> = Vec::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let changed: BTreeSet<String> = front.iter().map(|path| paths::folder_of(path).to_owned()).collect();
+        let mut depth = 0_usize;
+        while !front.is_empty() && depth < max_depth {
+            depth = depth.saturating_add(1);
+            let mut next: BTreeMap<String, Vec<Watcher>> = BTreeMap::new();
+            for path in &front {
+                for watcher in self.watchers(path) {
+                    let own = depth > 1 && changed.contains(paths::folder_of(&watcher.path));
+                    if !own && !seen.contains(&watcher.path) {
+                        let because = Watcher { path: path.clone(), patterns: watcher.patterns };
+                        next.entry(watcher.path).or_default().push(because);
+                    }
+                }
+            }
+            front = next.keys().filter(|path| !changed.contains(paths::folder_of(path))).cloned().collect();
+            seen.extend(next.keys().cloned());
+            told.extend(next.into_iter().map(|(path, because)| Told { path, depth, because }));
+        }
+        Ok(told)
+    }
+}

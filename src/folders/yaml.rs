@@ -1,0 +1,227 @@
+//! YAML as front matter needs it: values with their places, out of the events of saphyr-parser.
+//!
+//! Depth is bounded, and so is what aliases expand to.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+use serde_json::{Map, Number, Value};
+
+const DEPTH_MAX: usize = 32;
+const NODES_MAX: usize = 20_000;
+
+/// A value and where it starts.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub kind: Kind,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// Nodes in it, itself included.
+    size: usize,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A scalar as it resolves: null, true, a number, a string.
+    Scalar(Value),
+    /// A scalar with a tag of which nothing is known.
+    Tagged,
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+}
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub message: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Node {
+    /// The text of a string.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As JSON; keys become text.
+    pub(super) fn to_json(&self) -> Value {
+        match &self.kind {
+            Kind::Scalar(value) => value.clone(),
+            Kind::Tagged => Value::Null,
+            Kind::List(items) => items.iter().map(Self::to_json).collect(),
+            Kind::Map(entries) => {
+                let mut object = Map::new();
+                for (key, value) in entries {
+                    object.insert(key.key(), value.to_json());
+                }
+                Value::Object(object)
+            }
+        }
+    }
+
+    fn key(&self) -> String {
+        self.as_str().map_or_else(|| self.to_json().to_string(), str::to_owned)
+    }
+}
+
+/// A list or a map whose end has not come yet.
+struct Open {
+    node: Node,
+    anchor: usize,
+    /// The key that waits for its value.
+    key: Option<Node>,
+}
+
+/// Reads one document; nothing where there is none.
+pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
+    let mut open: Vec<Open> = Vec::new();
+    let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
+    let mut root: Option<Node> = None;
+    let mut nodes = 0_usize;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| Problem {
+            message: error.info().trim_end_matches('.').to_owned(),
+            line: error.marker().line(),
+            column: error.marker().col().saturating_add(1),
+        })?;
+        let (line, column) = (span.start.line(), span.start.col().saturating_add(1));
+        let problem = |message: &str| Problem { message: message.to_owned(), line, column };
+        let node = |kind| Node { kind, line, column, size: 1 };
+        let (done, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => (node(scalar(&text, style, tag.as_deref())), anchor),
+            Event::Alias(id) => {
+                let known = anchors.get(&id).ok_or_else(|| problem("an alias stands within its own anchor"))?;
+                (Node { line, column, ..known.clone() }, 0)
+            }
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) if open.len() >= DEPTH_MAX => {
+                let _ = anchor;
+                return Err(problem("it is nested too deep"));
+            }
+            Event::SequenceStart(anchor, _) => {
+                open.push(Open { node: node(Kind::List(Vec::new())), anchor, key: None });
+                continue;
+            }
+            Event::MappingStart(anchor, _) => {
+                open.push(Open { node: node(Kind::Map(Vec::new())), anchor, key: None });
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(Open { node, anchor, .. }) => (node, anchor),
+                None => continue,
+            },
+            Event::DocumentStart(_) if root.is_some() => return Err(problem("there is more than one document")),
+            _ => continue,
+        };
+        nodes = nodes.saturating_add(done.size);
+        if nodes > NODES_MAX {
+            return Err(problem("its aliases expand to too much"));
+        }
+        if anchor != 0 {
+            anchors.insert(anchor, done.clone());
+        }
+        match open.last_mut() {
+            None => root = Some(done),
+            Some(parent) => add(parent, done)?,
+        }
+    }
+    Ok(root)
+}
+
+fn add(parent: &mut Open, child: Node) -> Result<(), Problem> {
+    parent.node.size = parent.node.size.saturating_add(child.size);
+    match (&mut parent.node.kind, parent.key.take()) {
+        (Kind::List(items), _) => items.push(child),
+        (Kind::Map(_), None) => parent.key = Some(child),
+        (Kind::Map(entries), Some(key)) => {
+            let name = key.key();
+            if entries.iter().any(|(other, _)| other.key() == name) {
+                let message = format!("the key `{name}` is there twice");
+                return Err(Problem { message, line: key.line, column: key.column });
+            }
+            entries.push((key, child));
+        }
+        (Kind::Scalar(_) | Kind::Tagged, _) => {}
+    }
+    Ok(())
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Kind {
+    match tag {
+        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Kind::Scalar(Value::String(text.to_owned())),
+        Some(tag) if !tag.is_yaml_core_schema() => Kind::Tagged,
+        _ if style == ScalarStyle::Plain => Kind::Scalar(plain(text)),
+        _ => Kind::Scalar(Value::String(text.to_owned())),
+    }
+}
+
+/// What a plain scalar is in YAML's core schema.
+fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let numeric = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.')
+        && digits.contains(|ch: char| ch.is_ascii_digit())
+        && digits.chars().all(|ch| ch.is_ascii_digit() || matches!(ch, '.' | 'e' | 'E' | '-' | '+'));
+    let number = text.parse::<f64>().ok().filter(|number| numeric && number.is_finite());
+    match number {
+        Some(number) if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0 =>
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
+            Value::from(number as i64)
+        }
+        Some(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+        None => Value::String(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> String {
+        match read(text) {
+            Ok(node) => node.map_or("nothing".to_owned(), |node| node.to_json().to_string()),
+            Err(problem) => format!("{}:{}", problem.line, problem.column),
+        }
+    }
+
+    #[test]
+    fn scalars_resolve_by_the_core_schema() {
+        let text = "[a, 1, -2.5, 1e3, ~, null, true, \"1\", 'x', 2025-01-06, 1.2.3, ., -, !!str 5, +7]";
+        let expected = r#"["a",1,-2.5,1000,null,null,true,"1","x","2025-01-06","1.2.3",".","-","5",7]"#;
+        assert_eq!(json(&text.replace(" -,", " \"-\",")), expected);
+        assert_eq!(json(""), "nothing");
+        assert_eq!(json("a: 1\nb: {c: [d]}\n3: x"), r#"{"a":1,"b":{"c":["d"]},"3":"x"}"#);
+    }
+
+    #[test]
+    fn bad_yaml_has_its_place() {
+        assert_eq!(json("watch: *"), "1:8");
+        assert_eq!(json("a: 1\na: 2"), "2:1");
+        assert!(json("a: [b").contains(':'));
+        assert!(json("a:\n\t- b").contains(':'));
+    }
+
+    #[test]
+    fn depth_and_aliases_are_bounded() {
+        assert!(json(&"[".repeat(100_000)).contains(':'));
+        let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for n in 1..20 {
+            bomb.push_str(&format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(",")));
+        }
+        assert!(json(&bomb).contains(':'));
+        assert!(json("a: &a [*a]").contains(':'));
+        assert_eq!(json("a: &x [1]\nb: *x"), r#"{"a":[1],"b":[1]}"#);
+    }
+}

@@ -1,0 +1,855 @@
+//! SPEC §3, rule by rule: folders with AGENTS.md files.
+
+use ctxweave::DiagnosticCode::{self, *};
+use ctxweave::folders::*;
+use ctxweave::input::Content;
+use ctxweave::tokens::{Counter, Heuristic};
+use ctxweave::{Code, Limits};
+use serde_json::json;
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+fn files(files: &[(&str, &str)]) -> Vec<VaultFile> {
+    let file = |(path, content): &(&str, &str)| VaultFile {
+        path: (*path).to_owned(),
+        content: Content::Text((*content).to_owned()),
+    };
+    files.iter().map(file).collect()
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn select(folders: &[&str]) -> Selection {
+    Selection { folders: strings(folders), ..Selection::default() }
+}
+
+fn chain(all: &[VaultFile], selection: &Selection) -> Chain {
+    build_chain(all, selection, &Heuristic, &limits()).unwrap()
+}
+
+fn paths(chain: &Chain) -> Vec<&str> {
+    chain.files.iter().map(|file| file.path.as_str()).collect()
+}
+
+fn codes(diagnostics: &[ctxweave::Diagnostic]) -> Vec<(DiagnosticCode, &str, Option<u32>)> {
+    diagnostics.iter().map(|found| (found.code, found.path.as_deref().unwrap_or(""), found.line)).collect()
+}
+
+fn watching(watches: &[&str]) -> String {
+    let list: String = watches.iter().map(|watch| format!("  - {}\n", json!(watch))).collect();
+    format!("---\nwatch:\n{list}---\n# Title\n")
+}
+
+/// The patterns of a watcher at `watcher` that match the folder `changed`.
+fn matched(watcher: &str, patterns: &[&str], changed: &str) -> Vec<String> {
+    let all = files(&[(watcher, &watching(patterns))]);
+    let found = WatchIndex::of_files(&all, &limits()).unwrap().watchers_of(changed, &limits()).unwrap();
+    found.into_iter().flat_map(|watcher| watcher.patterns).collect()
+}
+
+fn is_matched(pattern: &str, changed: &str) -> bool {
+    !matched("zz/AGENTS.md", &[pattern], changed).is_empty()
+}
+
+/// "A folder's context file is `AGENTS.md`, else `CLAUDE.md`; neither: skipped, no error."
+#[test]
+fn agents_md_comes_before_claude_md() {
+    let all = files(&[("a/CLAUDE.md", "claude"), ("a/AGENTS.md", "agents"), ("b/CLAUDE.md", "claude"), ("c/x.md", "")]);
+    let chain = chain(&all, &select(&["a", "b", "c", "d"]));
+    assert_eq!(paths(&chain), ["a/AGENTS.md", "b/CLAUDE.md"]);
+    assert_eq!(
+        codes(&chain.diagnostics),
+        [
+            (NotAContextFile, "c/x.md", None),
+            (ContextFileMissing, "c/AGENTS.md", None),
+            (ContextFileMissing, "d/AGENTS.md", None)
+        ]
+    );
+}
+
+/// "Discovery from a list of paths".
+#[test]
+fn discovery_finds_the_folders() {
+    let all =
+        ["b/CLAUDE.md", "AGENTS.md", "b\\AGENTS.md", "./c//CLAUDE.md", "c/notes.md", "agents.md", "x/../../AGENTS.md"];
+    let found = discover(all, &limits()).unwrap();
+    let rows: Vec<_> =
+        found.folders.iter().map(|f| (f.path.as_str(), f.file.as_str(), f.has_agents_md, f.has_claude_md)).collect();
+    assert_eq!(
+        rows,
+        [("", "AGENTS.md", true, false), ("b", "b/AGENTS.md", true, true), ("c", "c/CLAUDE.md", false, true)]
+    );
+    assert_eq!(codes(&found.diagnostics), [(PathOutsideVault, "x/../../AGENTS.md", None)]);
+}
+
+/// "Paths are vault-relative, `/`-separated, normalised; a path that leaves the vault is refused."
+#[test]
+fn paths_are_normalised_and_stay_in_the_vault() {
+    for (path, expected) in [
+        ("a/./b//c/", "a/b/c"),
+        ("a\\b", "a/b"),
+        ("a/../b", "b"),
+        ("", ""),
+        ("./", ""),
+        ("/", ""),
+        ("a b/é/…", "a b/é/…"),
+        ("C:x", "C:x"),
+    ] {
+        assert_eq!(normalize(path, &limits()).unwrap(), expected);
+    }
+    for path in ["..", "../a", "a/../../b", "/etc/passwd", "\\\\host\\x", "C:\\x", "c:/x", "C:", "a\0b"] {
+        assert_eq!(normalize(path, &limits()).unwrap_err().code(), Code::PathOutsideVault, "{path}");
+        assert_eq!(
+            parse_file(path, &Content::Text(String::new()), &limits()).unwrap_err().code(),
+            Code::PathOutsideVault
+        );
+    }
+    let deep = "a/".repeat(257);
+    assert_eq!(normalize(&deep, &limits()).unwrap_err().code(), Code::LimitExceeded);
+    let all = files(&[("../AGENTS.md", "x"), ("a/AGENTS.md", "a")]);
+    let chain = chain(&all, &select(&["../..", "a"]));
+    assert_eq!(paths(&chain), ["a/AGENTS.md"]);
+    assert_eq!(
+        codes(&chain.diagnostics),
+        [(PathOutsideVault, "../AGENTS.md", None), (PathOutsideVault, "../..", None)]
+    );
+}
+
+fn parse(text: &str) -> ParsedFile {
+    parse_file("a/AGENTS.md", &Content::Text(text.to_owned()), &limits()).unwrap()
+}
+
+/// "Front matter: YAML between `---` lines at the file's start; `watch` is a string or a list of strings."
+#[test]
+fn front_matter_says_what_is_watched() {
+    for (yaml, expected) in [
+        ("watch: Projects/*", &["Projects/*"][..]),
+        ("watch:\n  - \"Projects/*\"  # all\n  - ../\n", &["Projects/*", "../"]),
+        ("watch: [Projects/*, '../', Projects/*]", &["Projects/*", "../"]),
+        ("watch:", &[]),
+        ("title: x", &[]),
+        ("", &[]),
+    ] {
+        for eol in ["\n", "\r\n"] {
+            let text = format!("---\n{}\n---\nBody\n", yaml.trim_end()).replace('\n', eol);
+            let parsed = parse(&text);
+            assert_eq!(parsed.watch, expected, "{text:?}");
+            assert_eq!(parsed.diagnostics, []);
+            assert_eq!(parsed.body, format!("Body{eol}"));
+            assert_eq!(parse(&format!("\u{feff}{text}")).watch, expected);
+        }
+    }
+    let parsed = parse("---\nwatch: x\ntags: [a, 1, true, ~]\n---\n\n---\nwatch: y\n---\n");
+    assert_eq!(parsed.front_matter, Some(json!({ "watch": "x", "tags": ["a", 1, true, null] })));
+    assert_eq!((parsed.body_line, parsed.body.as_str()), (5, "\n---\nwatch: y\n---\n"));
+    assert_eq!(parse("\n---\nwatch: x\n---\n").watch, [] as [&str; 0]);
+    assert_eq!(parse("---\nJust a rule, not closed").diagnostics, []);
+}
+
+/// "Bad YAML is a warning and no watches." An unquoted `*` is a YAML alias error (TRAPS).
+#[test]
+fn bad_yaml_is_a_warning_and_no_watches() {
+    for (yaml, line) in [
+        ("watch: *", 2),
+        ("x: 1\nwatch:\n  - ok\n  - *.md", 5),
+        ("watch: {a,b}/*", 2),
+        ("watch: [a", 3),
+        ("watch:\n\t- a", 3),
+        ("- a\n- b", 2),
+        ("just text", 2),
+        ("watch: a\nwatch: b", 3),
+        ("watch: \"Projects\\*\"", 2),
+    ] {
+        let parsed = parse(&format!("---\n{yaml}\n---\nBody\n"));
+        assert_eq!(parsed.watch, [] as [&str; 0], "{yaml}");
+        assert_eq!(codes(&parsed.diagnostics), [(FrontMatterInvalid, "a/AGENTS.md", Some(line))], "{yaml}");
+        assert_eq!(parsed.body, "Body\n", "nothing is lost");
+    }
+    let hint = |yaml: &str| parse(&format!("---\n{yaml}\n---\n")).diagnostics[0].message.contains("in quotes");
+    assert!(hint("watch: *") && hint("watch:\n - *.md") && hint("watch: [*]") && !hint("watch: a\nwatch: b"));
+    let open = parse("---\nwatch: x\nBody");
+    assert_eq!(codes(&open.diagnostics), [(FrontMatterInvalid, "a/AGENTS.md", Some(1))]);
+    assert_eq!(open.body, "---\nwatch: x\nBody");
+    let long = parse(&format!("---\nx: {}\n---\nBody", "y".repeat(70_000)));
+    assert_eq!((long.diagnostics[0].code, long.body.as_str()), (FrontMatterInvalid, "Body"));
+    assert_eq!(parse(&format!("---\nwatch: {}\n---\n", "[".repeat(50_000))).diagnostics[0].code, FrontMatterInvalid);
+}
+
+/// A single watch that cannot be used is said and left out; the others stay.
+#[test]
+fn a_watch_that_cannot_be_used_is_said() {
+    let parsed =
+        parse("---\nwatch:\n  - ok\n  - 5\n  - ''\n  - !tag x\n  - [a]\n  - 'a/[b'\n  - '*/../b'\n  - fine\n---\n");
+    assert_eq!(parsed.watch, ["ok", "a/[b", "*/../b", "fine"]);
+    let lines: Vec<_> = parsed.diagnostics.iter().map(|found| (found.code, found.line.unwrap())).collect();
+    assert_eq!(lines, [4, 5, 6, 7, 8, 9].map(|line| (WatchInvalid, line)));
+    let many: Vec<String> = (0..1001).map(|n| format!("f{n}")).collect();
+    let parsed = parse(&watching(&many.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!((parsed.watch.len(), parsed.diagnostics.len()), (1000, 1));
+    let braces = "{a,b}".repeat(9);
+    assert_eq!(parse(&watching(&[&braces])).diagnostics[0].code, WatchInvalid);
+    let parsed = parse(&watching(&["Projects\\parachute"]));
+    assert_eq!(parsed.diagnostics[0].code, WatchRewritten);
+    assert!(is_matched("Projects\\parachute", "Projects/parachute"));
+}
+
+const VAULT: [(&str, &str); 6] = [
+    ("AGENTS.md", "---\nwatch: Projects/*\n---\nroot"),
+    ("Projects/AGENTS.md", "projects"),
+    ("Projects/parachute/AGENTS.md", "---\nwatch: ../\n---\nparachute"),
+    ("Projects/parachute/chat/AGENTS.md", "chat"),
+    ("Projects/unforced/AGENTS.md", "unforced"),
+    ("Areas/taiji/AGENTS.md", "taiji"),
+];
+
+/// "Selection is explicit. Selecting a folder loads that folder's file. An ancestor is loaded when it is itself selected,
+/// or when a loaded file watches it".
+#[test]
+fn only_what_is_selected_or_watched_is_loaded() {
+    let all = files(&VAULT);
+    assert_eq!(
+        paths(&chain(&all, &select(&["Projects/unforced", "Areas/taiji"]))),
+        ["Areas/taiji/AGENTS.md", "Projects/unforced/AGENTS.md"]
+    );
+    let watched = chain(&all, &select(&["Projects/parachute/AGENTS.md"]));
+    assert_eq!(paths(&watched), ["Projects/AGENTS.md", "Projects/parachute/AGENTS.md"]);
+    assert_eq!((watched.files[0].reason, watched.files[1].reason), (Reason::Watched, Reason::Selected));
+    assert_eq!(watched.files[0].watched_by, ["Projects/parachute/AGENTS.md"]);
+    assert_eq!(paths(&chain(&all, &select(&["", "Projects/unforced"]))), ["AGENTS.md", "Projects/unforced/AGENTS.md"]);
+    assert_eq!(paths(&chain(&all, &select(&["Projects/parachute/chat"]))), ["Projects/parachute/chat/AGENTS.md"]);
+}
+
+/// "(`includeWatched: \"ancestors\"`, the default; `\"all\"`, `\"none\"`)"; watches of what a watch loaded count, too.
+#[test]
+fn what_watches_load_can_be_chosen() {
+    let mut all = files(&VAULT);
+    let with = |include_watched, folders: &[&str]| Selection { include_watched, ..select(folders) };
+    assert_eq!(
+        paths(&chain(&all, &with(IncludeWatched::None, &["Projects/parachute"]))),
+        ["Projects/parachute/AGENTS.md"]
+    );
+    let everything = chain(&all, &with(IncludeWatched::All, &[""]));
+    assert_eq!(
+        paths(&everything),
+        ["AGENTS.md", "Projects/AGENTS.md", "Projects/parachute/AGENTS.md", "Projects/unforced/AGENTS.md"]
+    );
+    assert_eq!(everything.files[1].watched_by, ["Projects/parachute/AGENTS.md"]);
+    all[3].content = Content::Text("---\nwatch: ../\n---\nchat".into());
+    let chained = chain(&all, &select(&["Projects/parachute/chat"]));
+    assert_eq!(
+        paths(&chained),
+        ["Projects/AGENTS.md", "Projects/parachute/AGENTS.md", "Projects/parachute/chat/AGENTS.md"]
+    );
+    all[0].content = Content::Text("---\nwatch: '**'\n---\nroot".into());
+    assert_eq!(
+        paths(&chain(&all, &select(&["", "Areas/taiji"]))),
+        ["AGENTS.md", "Areas/taiji/AGENTS.md"],
+        "ancestors only"
+    );
+}
+
+/// "`parentChain: true` is the older mode that always adds ancestors and the root."
+#[test]
+fn the_parent_chain_adds_all_ancestors() {
+    let all = files(&VAULT);
+    let chain = chain(&all, &Selection { parent_chain: true, ..select(&["Projects/parachute/chat"]) });
+    let rows: Vec<_> = chain.files.iter().map(|file| (file.path.as_str(), file.level, file.reason)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("AGENTS.md", Level::Root, Reason::Ancestor),
+            ("Projects/AGENTS.md", Level::Parent, Reason::Ancestor),
+            ("Projects/parachute/AGENTS.md", Level::Parent, Reason::Ancestor),
+            ("Projects/parachute/chat/AGENTS.md", Level::Direct, Reason::Selected),
+        ]
+    );
+}
+
+/// "Levels: `root`; `parent` (an ancestor of another loaded folder); `direct`. Order: root, then by depth, then by path."
+#[test]
+fn levels_and_order() {
+    let all = files(&[
+        ("b/AGENTS.md", ""),
+        ("a/z/AGENTS.md", ""),
+        ("a/AGENTS.md", ""),
+        ("AGENTS.md", ""),
+        ("a-b/AGENTS.md", ""),
+    ]);
+    let chain = chain(&all, &select(&["b", "a/z", "a", "", "a-b"]));
+    let rows: Vec<_> = chain.files.iter().map(|file| (file.folder.as_str(), file.level)).collect();
+    assert_eq!(
+        rows,
+        [("", Level::Root), ("a", Level::Parent), ("a-b", Level::Direct), ("b", Level::Direct), ("a/z", Level::Direct)]
+    );
+}
+
+/// "`*` stays within a segment, `**` crosses, `?`, `[..]`, `{a,b}` work".
+#[test]
+fn watch_patterns_are_globs_on_folders() {
+    for (pattern, yes, no) in [
+        ("Projects/*", &["Projects/a", "Projects/b c"][..], &["Projects", "Projects/a/b", "X/Projects/a", ""][..]),
+        ("Projects/**", &["Projects", "Projects/a", "Projects/a/b"], &["Projectsa", "X"]),
+        ("**/chat", &["chat", "a/chat", "a/b/chat"], &["a/chat/b", "achat"]),
+        ("**", &["", "a", "a/b"], &[".git", "a/.x"]),
+        ("*", &["a", "b"], &["", "a/b", ".git"]),
+        ("a?c/x", &["abc/x", "aéc/x"], &["ac/x", "a/c/x"]),
+        ("[a-c]x", &["ax", "cx", "[a-c]x"], &["dx", "x"]),
+        ("[!a]x", &["bx"], &["ax"]),
+        ("{Projects,Areas}/*", &["Projects/a", "Areas/b"], &["Other/a"]),
+        ("{a/b,c}/{d,}", &["a/b/d", "a/b", "c/d", "c"], &["a", "b"]),
+        ("a/**/b/*", &["a/b/x", "a/c/d/b/x"], &["a/b"]),
+        (".obsidian/*", &[".obsidian/x"], &["obsidian/x"]),
+        (".*", &[".git"], &["git"]),
+        ("!a", &["!a"], &["b"]),
+        ("\\*", &["*"], &["a"]),
+    ] {
+        yes.iter().for_each(|folder| assert!(is_matched(pattern, folder), "{pattern} should match {folder}"));
+        no.iter().for_each(|folder| assert!(!is_matched(pattern, folder), "{pattern} should not match {folder}"));
+    }
+}
+
+/// "`../` and `./` resolve against the watcher's folder, stop at the root and name exactly that folder. A trailing `/` or
+/// `/AGENTS.md` does not matter."
+#[test]
+fn relative_watches_resolve_against_the_watchers_folder() {
+    let told = |pattern: &str, changed: &str| !matched("a/b/AGENTS.md", &[pattern], changed).is_empty();
+    assert!(told("../", "a") && told("..", "a/AGENTS.md") && !told("../", "a/c") && !told("../", ""));
+    assert!(told("../../", "") && told("../../../..", "") && told("../../AGENTS.md", "AGENTS.md"));
+    assert!(told("./c", "a/b/c") && told("./c/AGENTS.md", "a/b/c") && !told("c", "a/b/c") && told("c", "c"));
+    assert!(told("../*", "a/c") && told("./**", "a/b/x/y") && told("/c/", "c") && told("c/CLAUDE.md", "c/CLAUDE.md"));
+    assert!(told("../c/../d", "a/d"));
+    assert!(!matched("[x]/AGENTS.md", &["./[y]"], "[x]/y").is_empty(), "the watcher's own folder is no pattern");
+}
+
+/// "A file never watches itself."
+#[test]
+fn a_file_never_watches_itself() {
+    assert!(matched("a/AGENTS.md", &["**", "./", "a", "*"], "a/AGENTS.md").is_empty());
+    assert!(matched("AGENTS.md", &["**", "./", "../"], "").is_empty());
+    assert!(matched("a/CLAUDE.md", &["a"], "a").is_empty());
+}
+
+/// "given the watches and a changed path, the watchers, in path order, each once with the patterns that matched."
+#[test]
+fn watchers_come_in_path_order_with_their_patterns() {
+    let all = files(&[
+        ("z/AGENTS.md", &watching(&["Projects/*", "nothing", "**/a", "{Projects,X}/a", "Projects/?"])),
+        ("AGENTS.md", &watching(&["Projects/*"])),
+        ("Projects/a/AGENTS.md", &watching(&["Projects/*"])),
+        ("m/AGENTS.md", &watching(&["Areas/*"])),
+    ]);
+    let index = WatchIndex::of_files(&all, &limits()).unwrap();
+    let expected = [
+        Watcher { path: "AGENTS.md".into(), patterns: strings(&["Projects/*"]) },
+        Watcher {
+            path: "z/AGENTS.md".into(),
+            patterns: strings(&["Projects/*", "**/a", "{Projects,X}/a", "Projects/?"]),
+        },
+    ];
+    assert_eq!(index.watchers_of("Projects/a/AGENTS.md", &limits()).unwrap(), expected);
+    assert_eq!(index.watchers_of("./Projects/a/", &limits()).unwrap(), expected);
+    assert_eq!(index.watchers_of("Projects/a/CLAUDE.md", &limits()).unwrap(), [], "it is hidden by its AGENTS.md");
+    assert_eq!(index.watchers_of("../x", &limits()).unwrap_err().code(), Code::PathOutsideVault);
+    let (records, _) = watch_records(&all, &limits()).unwrap();
+    let rows = WatchIndex::of_records(&records, &limits()).unwrap();
+    assert_eq!(rows.watchers_of("Projects/a/AGENTS.md", &limits()).unwrap(), expected, "rows of the table do as well");
+}
+
+fn bubbled(all: &[VaultFile], changed: &[&str], depth: usize) -> Vec<(String, usize, Vec<String>)> {
+    let index = WatchIndex::of_files(all, &limits()).unwrap();
+    let told = index.bubble(&strings(changed), depth, &limits()).unwrap();
+    told.into_iter()
+        .map(|told| (told.path, told.depth, told.because.into_iter().map(|cause| cause.path).collect()))
+        .collect()
+}
+
+/// "`bubble(changes, maxDepth)` follows watchers of watchers, each file once, so that cycles end."
+#[test]
+fn bubbling_follows_watchers_of_watchers_and_ends() {
+    let all = files(&[
+        ("a/AGENTS.md", &watching(&["c"])),
+        ("b/AGENTS.md", &watching(&["a"])),
+        ("c/AGENTS.md", &watching(&["b", "d"])),
+        ("d/AGENTS.md", &watching(&["a", "b"])),
+    ]);
+    let a = "a/AGENTS.md";
+    let told = bubbled(&all, &[a], usize::MAX);
+    let expected =
+        [("b/AGENTS.md", 1, &[a][..]), ("d/AGENTS.md", 1, &[a]), ("c/AGENTS.md", 2, &["b/AGENTS.md", "d/AGENTS.md"])];
+    let expected = expected.map(|(path, depth, because)| (path.to_owned(), depth, strings(because)));
+    assert_eq!(told, expected);
+    assert_eq!(bubbled(&all, &[a], 1), expected[..2]);
+    assert_eq!(bubbled(&all, &[a], 0), []);
+    assert_eq!(bubbled(&all, &[], 9), []);
+    // Of two files that changed, the one that watches the other has to be told, and no file of its own doing.
+    let told = bubbled(&all, &[a, "b"], usize::MAX);
+    assert_eq!(told[0], ("b/AGENTS.md".to_owned(), 1, strings(&[a])));
+    assert_eq!(told.iter().filter(|(path, ..)| path == "b/AGENTS.md" || path == a).count(), 1);
+}
+
+/// "Chain report: files with path, level, tokens, truncated; the total."
+#[test]
+fn the_total_is_the_sum_of_what_is_shown() {
+    let chain = chain(&files(&VAULT), &Selection { parent_chain: true, ..select(&["Projects/parachute/chat"]) });
+    for file in &chain.files {
+        assert_eq!((file.tokens, file.truncated), (Heuristic.count(&file.content), false));
+    }
+    assert_eq!(chain.total_tokens, chain.files.iter().map(|file| file.tokens).sum::<u32>());
+    assert_eq!(
+        (chain.files[0].content.as_str(), chain.tokenizer.as_str()),
+        ("root", "heuristic"),
+        "front matter stays out"
+    );
+}
+
+fn lines(name: &str, count: usize) -> String {
+    (0..count).map(|n| format!("- {name} {n} has some words\n")).collect()
+}
+
+/// "Budget: the most specific file is protected: direct first, then nearest ancestors, root last; prompt order does not
+/// change. A file that only partly fits is cut at a line end with a visible marker; one that does not fit is listed as
+/// omitted."
+#[test]
+fn the_most_specific_file_is_protected() {
+    let all = files(&[
+        ("AGENTS.md", &lines("root", 20)),
+        ("p/AGENTS.md", &lines("parent", 20)),
+        ("p/q/AGENTS.md", &lines("direct", 20)),
+        ("x/AGENTS.md", &lines("other", 20)),
+    ]);
+    let selection = Selection { folders: strings(&["p/q", "x", "p", ""]), ..Selection::default() };
+    let whole = chain(&all, &selection);
+    let cost: Vec<u32> = whole.files.iter().map(|file| file.tokens).collect();
+    let with = |max| chain(&all, &Selection { max_tokens: Some(max), ..selection.clone() });
+    assert_eq!(with(whole.total_tokens), whole);
+    // Direct files are whole, the parent is cut, the root is omitted.
+    let cut = with(cost[2] + cost[3] + 60);
+    assert_eq!(paths(&cut), ["p/AGENTS.md", "x/AGENTS.md", "p/q/AGENTS.md"]);
+    assert_eq!(cut.files.iter().map(|file| file.truncated).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(
+        cut.omitted.iter().map(|file| (file.path.as_str(), file.tokens)).collect::<Vec<_>>(),
+        [("AGENTS.md", cost[0])]
+    );
+    let content = &cut.files[0].content;
+    let (kept, marker) = content.rsplit_once('\n').unwrap();
+    assert!(lines("parent", 20).starts_with(&format!("{kept}\n")), "{content}");
+    assert_eq!(marker, format!("[… {} more lines omitted …]", 20 - kept.lines().count()));
+    assert!(cut.total_tokens <= cost[2] + cost[3] + 60);
+    // Of direct files the deepest is protected.
+    assert_eq!(paths(&with(cost[3])), ["p/q/AGENTS.md"]);
+    assert_eq!(with(0).omitted.len(), 4);
+    let marked = Selection { truncation_marker: Some("<{count} of {path}>".into()), max_tokens: Some(60), ..selection };
+    assert!(chain(&all, &marked).files[0].content.ends_with(" of p/q/AGENTS.md>"));
+}
+
+/// A file that is cut within a code block must not make code of what follows.
+#[test]
+fn a_cut_closes_what_it_opens() {
+    let all = files(&[("a/AGENTS.md", &format!("# A\n\n~~~~sh\n{}~~~~\nend\n", lines("code", 30)))]);
+    let chain = chain(&all, &Selection { max_tokens: Some(80), ..select(&["a"]) });
+    let content = &chain.files[0].content;
+    assert!(chain.files[0].truncated && content.contains("\n~~~~\n[…"), "{content}");
+}
+
+/// "Prompt: as the seed's example structure".
+#[test]
+fn the_prompt_has_the_seeds_structure() {
+    let all = files(&[
+        ("AGENTS.md", "I am Ann.\n"),
+        ("Projects/AGENTS.md", "---\nwatch: x\n---\n\nAll projects.\n\n"),
+        ("Projects/parachute/AGENTS.md", "The app."),
+        ("Inbox/CLAUDE.md", "New things."),
+        ("Areas/well-being/AGENTS.md", "Sleep."),
+        ("Empty/AGENTS.md", "---\nwatch: x\n---\n"),
+    ]);
+    let chain = chain(&all, &select(&["", "Projects", "Projects/parachute", "Inbox", "Areas/well-being", "Empty"]));
+    let own = |path: &str, text: &str| RenderOptions {
+        working_directory: Some(WorkingDirectory { path: path.into(), content: Content::Text(text.into()) }),
+    };
+    let expected = "\
+## Project Knowledge
+
+The following context has been loaded for your reference:
+
+### Root Context (AGENTS.md)
+I am Ann.
+
+### Inbox Context (Inbox/CLAUDE.md)
+New things.
+
+### Projects Overview (Projects/AGENTS.md)
+All projects.
+
+### Well Being Area (Areas/well-being/AGENTS.md)
+Sleep.
+
+### Parachute Project (Projects/parachute/AGENTS.md)
+The app.
+";
+    assert_eq!(render_prompt(&chain.files, &RenderOptions::default()), expected);
+    let working = format!("{expected}\n---\n\n## Working Directory Context\n\nUse tabs.\n");
+    assert_eq!(render_prompt(&chain.files, &own("/home/ann/code/CLAUDE.md", "---\na: b\n---\nUse tabs.\n")), working);
+    // "when it is a different file"
+    assert_eq!(render_prompt(&chain.files, &own("./Projects/parachute/AGENTS.md", "Newer text.")), expected);
+    assert_eq!(render_prompt(&chain.files, &own("Projects/parachute/CLAUDE.md", "The app.\n")), expected);
+    assert_eq!(render_prompt(&chain.files, &own("CLAUDE.md", " \n")), expected);
+    assert_eq!(render_prompt(&[], &own("CLAUDE.md", "x")), "## Working Directory Context\n\nx\n");
+    assert_eq!(render_prompt(&[], &RenderOptions::default()), "");
+}
+
+/// "Where levels repeat the same bullet, the child's stays."
+#[test]
+fn the_childs_bullet_stays() {
+    let all = files(&[
+        ("AGENTS.md", "# Root\n\n- uses npm\n- keeps\n* speaks Dutch\n  at home\n\n```\n- uses npm\n```\n"),
+        ("a/AGENTS.md", "# A\n- uses npm\n- own\n"),
+        ("a/b/AGENTS.md", "- own\n- speaks Dutch\n  at home\n"),
+        ("c/AGENTS.md", "- own\n"),
+    ]);
+    let chain = chain(&all, &select(&["", "a", "a/b", "c"]));
+    let content: Vec<_> = chain.files.iter().map(|file| file.content.as_str()).collect();
+    assert_eq!(
+        content,
+        ["# Root\n\n- keeps\n\n```\n- uses npm\n```", "# A\n- uses npm", "- own", "- own\n- speaks Dutch\n  at home"]
+    );
+    let gone: Vec<_> =
+        chain.files[0].overridden.iter().map(|gone| (gone.text.as_str(), gone.line, gone.by.as_str())).collect();
+    assert_eq!(gone, [("uses npm", 3, "a/AGENTS.md"), ("speaks Dutch\nat home", 5, "a/b/AGENTS.md")]);
+}
+
+/// File text that contains our own delimiters (TRAPS) goes in as it is, and is said.
+#[test]
+fn a_files_own_prompt_headings_are_said() {
+    let all = files(&[
+        (
+            "a/AGENTS.md",
+            "---\nx: 1\n---\n\n# A\n## Working Directory Context\n### Root Context (AGENTS.md)\n### B (b/AGENTS.md)\n```\n## Project Knowledge\n```\n",
+        ),
+        ("b/AGENTS.md", "b"),
+    ]);
+    let found = chain(&all, &select(&["a", "b"])).diagnostics;
+    assert_eq!(
+        codes(&found),
+        [(PromptDelimiterInFile, "a/AGENTS.md", Some(6)), (PromptDelimiterInFile, "a/AGENTS.md", Some(8))]
+    );
+}
+
+const FILE: &str = "\
+---
+watch: ../
+---
+# Project Name
+
+> Brief description
+> in two lines
+
+---
+
+## Facts
+<!-- Key facts that can be updated by the curator -->
+- Fact 1
+- Fact 2
+
+### Deeper
+text
+
+## Current Focus ##
+<!-- What's actively being worked on -->
+- Active task
+
+## History
+<!-- Append-only section for curator updates -->
+
+<!-- Added by curator on 2025-01-06 12:00 UTC -->
+- Completed feature X
+";
+
+/// "Files are parsed into title, description, sections, bullets."
+#[test]
+fn files_are_parsed() {
+    let parsed = parse(FILE);
+    assert_eq!(parsed.title.as_deref(), Some("Project Name"));
+    assert_eq!(parsed.description.as_deref(), Some("Brief description\nin two lines"));
+    let sections: Vec<_> =
+        parsed.sections.iter().map(|s| (s.title.as_str(), s.level, s.line, s.bullets.len())).collect();
+    assert_eq!(
+        sections,
+        [("Facts", 2, 11, 2), ("Deeper", 3, 16, 0), ("Current Focus", 2, 19, 1), ("History", 2, 23, 1)]
+    );
+    assert_eq!(parsed.sections[0].bullets[1], Bullet { text: "Fact 2".into(), line: 14 });
+    assert_eq!(parsed.sections[1].text, "text");
+    assert!(FILE.ends_with(&parsed.body));
+    let none = parse("text\n```\n# no\n```\n<!--\n## no\n-->\n## yes");
+    assert_eq!((none.title, none.sections.len()), (None, 1));
+}
+
+fn edit(text: &str, edit: Edit) -> Edited {
+    edit_file(text, &edit, Some("a/AGENTS.md"), &limits()).unwrap()
+}
+
+fn append(section: &str, content: &str) -> Edit {
+    Edit::Append { section: section.into(), content: content.into(), create: false }
+}
+
+fn replace(section: &str, content: &str) -> Edit {
+    Edit::ReplaceSection { section: section.into(), content: content.into(), create: false }
+}
+
+fn history(content: &str) -> Edit {
+    Edit::AddHistory {
+        section: "History".into(),
+        content: content.into(),
+        time: "2025-02-01T08:30:59Z".into(),
+        author: "curator".into(),
+        create: false,
+    }
+}
+
+/// "Curator edits (`append`, `replace section`, `add history` with a caller-given UTC time) give the new text and touch
+/// nothing else, byte for byte."
+#[test]
+fn edits_touch_nothing_else() {
+    for eol in ["\n", "\r\n"] {
+        let file = FILE.replace('\n', eol);
+        let check = |edit: Edit, from: &str, to: &str| {
+            let (from, to) = (from.replace('\n', eol), to.replace('\n', eol));
+            assert_eq!(file.matches(&from).count(), 1);
+            let edited = self::edit(&file, edit);
+            assert_eq!(edited.text, file.replace(&from, &to));
+            let undone = self::edit(&edited.text, Edit::Undo(edited.change));
+            assert_eq!(undone.text, file);
+        };
+        check(append("facts", "\n- Key fact\n- Another\n\n"), "- Fact 2\n", "- Fact 2\n- Key fact\n- Another\n");
+        check(append(" Deeper ", "more"), "text\n", "text\nmore\n");
+        check(replace("Current focus", "- New task"), "- Active task\n", "- New task\n");
+        check(
+            replace("current focus", "<!-- new -->\n- x"),
+            "<!-- What's actively being worked on -->\n- Active task\n",
+            "<!-- new -->\n- x\n",
+        );
+        check(replace("FACTS", "- only"), "- Fact 1\n- Fact 2\n\n### Deeper\ntext\n", "- only\n");
+        check(replace("Current Focus", ""), "- Active task\n", "");
+        check(
+            history("- Did Y"),
+            "- Completed feature X\n",
+            "- Completed feature X\n\n<!-- Added by curator on 2025-02-01 08:30 UTC -->\n- Did Y\n",
+        );
+    }
+}
+
+/// Odd places: no line end at the end, an empty section, a break between sections, no section yet.
+#[test]
+fn edits_find_their_place() {
+    assert_eq!(edit("## A\n- x", append("a", "- y")).text, "## A\n- x\n- y");
+    assert_eq!(edit("## A", append("a", "- y")).text, "## A\n- y");
+    assert_eq!(edit("## A\n\n## B\n", append("a", "- y")).text, "## A\n- y\n\n## B\n");
+    assert_eq!(edit("## A\n- x\n\n---\n\n## B\n", append("a", "- y")).text, "## A\n- x\n- y\n\n---\n\n## B\n");
+    assert_eq!(edit("## A\n\n\n- x\n\n\n## B\n", replace("a", "- y")).text, "## A\n\n\n- y\n\n\n## B\n");
+    assert_eq!(edit("## A\n<!-- c -->\n", replace("a", "- y")).text, "## A\n<!-- c -->\n- y\n");
+    assert_eq!(
+        edit("## History\n", history("- z")).text,
+        "## History\n\n<!-- Added by curator on 2025-02-01 08:30 UTC -->\n- z\n"
+    );
+    let create =
+        |text: &str| edit(text, Edit::Append { section: "New".into(), content: "- y".into(), create: true }).text;
+    assert_eq!(create(""), "## New\n- y\n");
+    assert_eq!(create("# A"), "# A\n\n## New\n- y\n");
+    assert_eq!(create("# A\n"), "# A\n\n## New\n- y\n");
+    assert_eq!(create("# A\n\n"), "# A\n\n## New\n- y\n");
+    assert_eq!(create("---\nwatch: x\n---\n"), "---\nwatch: x\n---\n## New\n- y\n");
+    assert_eq!(edit("😀\n## A\n", append("a", "b")).change.at, 8);
+}
+
+/// "Errors name the file and the section."
+#[test]
+fn edit_errors_name_the_file_and_the_section() {
+    let error = |text: &str, edit: Edit| edit_file(text, &edit, Some("a/AGENTS.md"), &limits()).unwrap_err();
+    let missing = error(FILE, append("Goals", "- x"));
+    assert_eq!(missing.code(), Code::SectionNotFound);
+    assert_eq!((&missing.details()["path"], &missing.details()["section"]), (&json!("a/AGENTS.md"), &json!("Goals")));
+    assert!(
+        missing.message().contains("`a/AGENTS.md`")
+            && missing.message().contains("`Goals`")
+            && missing.message().contains("`Facts`")
+    );
+    for (text, edit) in [
+        (FILE, append("Facts", "## Evil\n- x")),
+        (FILE, append("Facts", "# Evil")),
+        (FILE, append("Facts", "```\nopen")),
+        (FILE, append("Facts", "<!-- open")),
+        (FILE, append("Facts", " \n ")),
+        (FILE, history("")),
+        ("## A\n```\nopen", append("a", "- x")),
+        ("## A\n## a\n", append("a", "- x")),
+        (FILE, Edit::Undo(Change { at: 3, removed: String::new(), inserted: "nope".into() })),
+        (
+            FILE,
+            Edit::AddHistory {
+                section: "History".into(),
+                content: "x".into(),
+                time: "yesterday".into(),
+                author: "a".into(),
+                create: false,
+            },
+        ),
+        (
+            FILE,
+            Edit::AddHistory {
+                section: "History".into(),
+                content: "x".into(),
+                time: "2025-01-01T00:00:00Z".into(),
+                author: "-->".into(),
+                create: false,
+            },
+        ),
+    ] {
+        let error = error(text, edit.clone());
+        assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidEdit, &json!("a/AGENTS.md")), "{edit:?}");
+    }
+    assert_eq!(edit(FILE, append("Facts", "```\n## code\n```\n### Fine")).text.matches("### Fine").count(), 1);
+}
+
+fn migration(all: &[(&str, &str)], folders: &[&str], contexts: &[&str], map: &[(&str, &str)]) -> Migration {
+    let input = MigrationInput {
+        files: files(all),
+        folders: strings(folders),
+        map: map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
+        contexts: strings(contexts),
+    };
+    migrate_legacy(&input, &limits()).unwrap()
+}
+
+/// "legacy `Chat/contexts/*.md` migration": `general-context.md` is the root's, `parachute-context.md` that of
+/// `Projects/parachute`.
+#[test]
+fn legacy_contexts_move_to_their_folders() {
+    let all = [
+        ("Chat/contexts/general-context.md", "I am Ann.\n"),
+        ("Chat/contexts/parachute-context.md", "---\na: b\n---\n# Parachute\n- app\n"),
+        ("Chat/contexts/My_Garden-context.md", "Beans."),
+        ("Chat/contexts/music.md", "Piano."),
+        ("Chat/contexts/lost-context.md", "?"),
+        ("Chat/contexts/deep/x.md", "no legacy file"),
+        ("AGENTS.md", "# Root\n"),
+        ("Projects/parachute/CLAUDE.md", "claude"),
+    ];
+    let contexts = [
+        "Chat/contexts/parachute-context.md",
+        "Chat/contexts/general-context.md",
+        "Areas/taiji",
+        "Chat/contexts/gone.md",
+    ];
+    let plan = migration(&all, &["Areas/my garden", "Areas/music", "Archive/music"], &contexts, &[]);
+    let moves: Vec<_> = plan.moves.iter().map(|step| (step.from.as_str(), step.to.as_str(), step.action)).collect();
+    assert_eq!(
+        moves,
+        [
+            ("Chat/contexts/My_Garden-context.md", "Areas/my garden/AGENTS.md", Action::Create),
+            ("Chat/contexts/general-context.md", "AGENTS.md", Action::Merge),
+            ("Chat/contexts/parachute-context.md", "Projects/parachute/CLAUDE.md", Action::Merge),
+        ]
+    );
+    assert_eq!(plan.moves[1].content, "# Root\n\n<!-- Migrated from Chat/contexts/general-context.md -->\nI am Ann.\n");
+    assert_eq!(
+        plan.moves[2].content,
+        "claude\n\n<!-- Migrated from Chat/contexts/parachute-context.md -->\n# Parachute\n- app\n"
+    );
+    assert_eq!(plan.context_folders, ["Projects/parachute", "", "Areas/taiji"]);
+    let open: Vec<_> = plan.unresolved.iter().map(|open| (open.from.as_str(), open.candidates.join(" "))).collect();
+    assert_eq!(
+        open,
+        [
+            ("Chat/contexts/lost-context.md", "Projects/lost".into()),
+            ("Chat/contexts/music.md", "Archive/music Areas/music".into())
+        ]
+    );
+    assert!(codes(&plan.diagnostics).contains(&(LegacyContextUnresolved, "Chat/contexts/gone.md", None)));
+
+    let again: Vec<_> = plan
+        .moves
+        .iter()
+        .map(|step| (step.to.as_str(), step.content.as_str()))
+        .chain(all[..3].iter().copied())
+        .collect();
+    let plan = migration(&again, &[], &[], &[]);
+    assert!(
+        plan.moves.iter().all(|step| step.action == Action::Unchanged),
+        "a second time nothing changes: {:?}",
+        plan.moves
+    );
+    let named = migration(&all[4..5], &[], &[], &[("Chat/contexts/lost-context.md", "Areas/found/AGENTS.md")]);
+    assert_eq!((named.moves[0].folder.as_str(), named.moves[0].action), ("Areas/found", Action::Create));
+}
+
+/// "The host's tables (`session_contexts`, `context_watches`) have plain record types and diffing: rows to insert and
+/// delete after a file changed."
+#[test]
+fn tables_are_kept_by_diffs() {
+    let before = files(&[
+        ("AGENTS.md", &watching(&["Projects/*", "Areas/*"])),
+        ("Projects/a/AGENTS.md", "a"),
+        ("b/AGENTS.md", "---\nwatch: '['\n---\n"),
+    ]);
+    let after = files(&[
+        ("AGENTS.md", &watching(&["Projects/*", "b"])),
+        ("Projects/a/AGENTS.md", "a"),
+        ("Projects/c/AGENTS.md", "c"),
+        ("b/AGENTS.md", ""),
+    ]);
+    let (before, found) = watch_records(&before, &limits()).unwrap();
+    assert_eq!(codes(&found), [(WatchInvalid, "b/AGENTS.md", Some(2))]);
+    let (after, _) = watch_records(&after, &limits()).unwrap();
+    let row = |pattern: &str, resolved: &[&str]| WatchRecord {
+        watcher_path: "AGENTS.md".into(),
+        watch_pattern: pattern.into(),
+        resolved_paths: Some(strings(resolved)),
+    };
+    assert_eq!(before, [row("Projects/*", &["Projects/a/AGENTS.md"]), row("Areas/*", &[])]);
+    let changes = diff(&before, &after).unwrap();
+    assert_eq!(changes.insert, [row("b", &["b/AGENTS.md"])]);
+    assert_eq!(changes.update, [row("Projects/*", &["Projects/a/AGENTS.md", "Projects/c/AGENTS.md"])]);
+    assert_eq!(changes.delete, [row("Areas/*", &[])]);
+    assert_eq!(diff(&after, &after).unwrap(), Diff { insert: vec![], update: vec![], delete: vec![] });
+
+    let rows = |folders: &[&str], at| session_records("s", &strings(folders), at, &limits()).unwrap();
+    let (old, new) = (rows(&["a", "b/AGENTS.md", "a/"], Some("then")), rows(&["b", "c"], Some("now")));
+    assert_eq!(old.iter().map(|row| row.folder_path.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let changes = diff(&old, &new).unwrap();
+    assert_eq!((changes.insert, changes.update, changes.delete), (new[1..].to_vec(), vec![], old[..1].to_vec()));
+    assert_eq!(diff(&[old.clone(), old.clone()].concat(), &[]).unwrap_err().code(), Code::InvalidInput);
+}
+
+/// Bad input of every kind: a clear diagnostic, nothing lost, and the other files are there.
+#[test]
+fn damaged_files_are_said_and_the_others_stay() {
+    let mut all = files(&[("a/AGENTS.md", "a"), ("a/AGENTS.md", "again"), ("c/AGENTS.md", "---\nwatch: *\n---\nc")]);
+    all.push(VaultFile { path: "b/AGENTS.md".into(), content: Content::Bytes(b"x\n\xc3(".to_vec()) });
+    all.push(VaultFile { path: "d/AGENTS.md".into(), content: Content::Unreadable("denied".into()) });
+    let chain = chain(&all, &select(&["a", "b", "c", "d"]));
+    assert_eq!(chain.files.iter().map(|file| file.content.as_str()).collect::<Vec<_>>(), ["a", "", "c", ""]);
+    assert_eq!(
+        codes(&chain.diagnostics),
+        [
+            (DuplicateFile, "a/AGENTS.md", None),
+            (InvalidUtf8, "b/AGENTS.md", Some(2)),
+            (FrontMatterInvalid, "c/AGENTS.md", Some(2)),
+            (FileUnreadable, "d/AGENTS.md", None),
+        ]
+    );
+}
+
+/// SPEC §0.8.
+#[test]
+fn the_vault_is_bounded() {
+    let all = files(&VAULT);
+    let error = |limits: Limits| {
+        build_chain(&all, &select(&["a"]), &Heuristic, &limits).unwrap_err().details()["limit"].clone()
+    };
+    assert_eq!(error(Limits { context_files: 5, ..limits() }), "contextFiles");
+    assert_eq!(error(Limits { input_bytes: 20, ..limits() }), "inputBytes");
+    assert_eq!(error(Limits { folder_depth: 2, ..limits() }), "folderDepth");
+}
