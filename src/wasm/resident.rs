@@ -155,29 +155,35 @@ impl LoomTree {
         )
     }
 
-    /// Assembles a dialogue, with the whole report or a summary of it.
+    /// Assembles a dialogue.
     ///
     /// # Errors
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = assembleDialogue)]
     pub fn assemble_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
-        if wants_summary(&options) {
-            return self.question(
-                options,
-                |request| request,
-                |handle, question, found| {
-                    handle.dialogue_summary(question, |mut result| {
-                        result.report.diagnostics.splice(0..0, found);
-                        encode(&result)
-                    })
-                },
-            );
-        }
         self.question(
             options,
             |request| request,
             |handle, question, found| {
                 handle.dialogue(question, |mut result| {
+                    result.report.diagnostics.splice(0..0, found);
+                    encode(&result)
+                })
+            },
+        )
+    }
+
+    /// Assembles a dialogue with a short account of it.
+    ///
+    /// # Errors
+    /// `{ code, message, details }`.
+    #[wasm_bindgen(js_name = summarizeDialogue)]
+    pub fn summarize_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
+        self.question(
+            options,
+            |request| request,
+            |handle, question, found| {
+                handle.dialogue_summary(question, |mut result| {
                     result.report.diagnostics.splice(0..0, found);
                     encode(&result)
                 })
@@ -273,11 +279,6 @@ impl LoomTree {
             }
         }
     }
-}
-
-fn wants_summary(options: &JsValue) -> bool {
-    options.is_object()
-        && Reflect::get(options, &"report".into()).is_ok_and(|report| report.as_string().as_deref() == Some("summary"))
 }
 
 /// A diagnostic for each string of the options that holds half of a surrogate pair.

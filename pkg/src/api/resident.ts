@@ -101,10 +101,16 @@ export class LoomTree {
   }
 
   /** Messages, as the function `assembleDialogue` gives them. */
-  assembleDialogue(options: TreeDialogueOptions & { report: "summary" }): DialogueSummary;
-  assembleDialogue(options: TreeDialogueOptions & { report?: "full" }): DialogueAssembly;
-  assembleDialogue(options: TreeDialogueOptions): DialogueAssembly | DialogueSummary {
+  assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
     return ask(this, (raw, handle) => raw.assembleDialogue(asked(handle, options))) as DialogueAssembly;
+  }
+
+  /**
+   * The same messages with a report of numbers only, so that what it costs does not grow with the part of the path that is
+   * cut: for every keystroke.
+   */
+  summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
+    return ask(this, (raw, handle) => raw.summarizeDialogue(asked(handle, options))) as DialogueSummary;
   }
 
   /** A document, as the function `assembleBuffer` gives it. */

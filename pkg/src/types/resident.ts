@@ -23,14 +23,8 @@ export type TreeOptions<Request extends AssemblyRequest = AssemblyRequest> = Omi
   contextWindow?: number;
 };
 
-/** Options of {@link LoomTree.assembleDialogue}. */
-export interface TreeDialogueOptions extends TreeOptions<DialogueRequest> {
-  /**
-   * `full`, the default: with a row for each node. `summary`: numbers only, so that what an assembly costs does not grow
-   * with the part of the path that is cut.
-   */
-  report?: "full" | "summary";
-}
+/** Options of {@link LoomTree.assembleDialogue} and {@link LoomTree.summarizeDialogue}. */
+export interface TreeDialogueOptions extends TreeOptions<DialogueRequest> {}
 
 /** Options of {@link LoomTree.assembleBuffer}. */
 export interface TreeBufferOptions extends TreeOptions<BufferRequest> {}

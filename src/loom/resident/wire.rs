@@ -304,9 +304,8 @@ impl Handle {
             }
             _ => {
                 let question = self.question(read(0)?, tokenizers, None)?;
-                let brief = args.first().is_some_and(|options| options["report"] == "summary");
                 match method {
-                    "assembleDialogue" if brief => value(self.dialogue_summary(&question, |it| json::write(&it))?),
+                    "summarizeDialogue" => value(self.dialogue_summary(&question, |it| json::write(&it))?),
                     "assembleDialogue" => value(self.dialogue(&question, |it| json::write(&it))?),
                     "assembleBuffer" => value(self.buffer(&question, |it| json::write(&it))?),
                     "measurePath" => value(json::write(&self.measure(&question)?)),
