@@ -41,9 +41,9 @@ export function countTokensUpTo(text: unknown, limit: unknown, options: unknown)
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function countChatTokens(messages: unknown, options: unknown): number;
 export function modelInfo(name: string): unknown;
-export function parseTask(xml: unknown, options: unknown): unknown;
+export function parseTask(xml: unknown, options: unknown): string;
 export function writeTask(task: unknown): string;
-export function explainTask(task: unknown): unknown;
+export function explainTask(task: unknown): string;
 export function beginContextAssembly(request: unknown): unknown;
 export function finishContextAssembly(state: unknown, answer: unknown): unknown;
 export function sequentialFailure(input: unknown): unknown;

@@ -279,7 +279,7 @@ struct Markers {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct MarkerCost {
+pub(crate) struct MarkerCost {
     tokens: i64,
     break_after: i64,
     adds_up: bool,

@@ -7,6 +7,8 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/loom.css";
 import "./styles/operators.css";
+import "./styles/commits.css";
+import "./styles/files.css";
 
 applyTheme();
 const root = document.getElementById("app") as HTMLElement;

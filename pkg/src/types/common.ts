@@ -36,6 +36,7 @@ export type DiagnosticCode =
   | "broken_chain"
   | "commit_cycle"
   | "commit_id_mismatch"
+  | "compaction_left_out"
   | "context_file_missing"
   | "context_near_limit"
   | "duplicate_element"
