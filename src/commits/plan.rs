@@ -171,6 +171,10 @@ impl CommitGraph {
         }
         let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
         let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
+        if !is_known(&format) {
+            let message = format!("the format `{format}` of the result is not known; the result is Markdown");
+            diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
+        }
         let mut seen = std::collections::BTreeSet::new();
         let mut refs = Vec::new();
         for step in steps.iter().filter(|step| step.included) {

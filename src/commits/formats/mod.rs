@@ -152,7 +152,7 @@ impl BlobSource<'_> {
             .with("format", format.name())
             .with("reason", reason);
         if !self.commit.is_empty() {
-            error = error.with("commit", self.commit);
+            error = error.with("commitId", self.commit);
         }
         if !self.artifact_ref.is_empty() {
             error = error.with("artifactRef", self.artifact_ref);

@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { CommitsView } from "../views/commits/view.js";
 import { LoomView } from "../views/loom/view.js";
 
 /** One page of the demo. A new one is a line here and a folder under views/. */
@@ -9,4 +10,7 @@ export interface View {
   component: ComponentType;
 }
 
-export const VIEWS: readonly [View, ...View[]] = [{ id: "loom", name: "Loom", component: LoomView }];
+export const VIEWS: readonly [View, ...View[]] = [
+  { id: "loom", name: "Loom", component: LoomView },
+  { id: "commits", name: "Commits", component: CommitsView },
+];
