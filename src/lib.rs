@@ -10,6 +10,7 @@ mod jsonl;
 pub mod limits;
 pub mod loom;
 mod markdown;
+pub mod operators;
 pub mod prompt;
 pub mod text;
 pub mod time;

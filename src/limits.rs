@@ -31,6 +31,7 @@ macro_rules! limits {
                 let mut limits = Limits::default();
                 $(if let Some(value) = self.$field { limits.$field = whole($wire, value)?; })+
                 limits.json_depth = limits.json_depth.min(JSON_DEPTH_MAX);
+                limits.xml_depth = limits.xml_depth.min(XML_DEPTH_MAX);
                 Ok(limits)
             }
         }
@@ -58,6 +59,10 @@ limits! {
     front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file; more of it is a diagnostic of that file.";
     watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
     watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
+    xml_bytes, "xmlBytes", 16 * 1024 * 1024, "Bytes of one task template in XML, as UTF-8.";
+    xml_depth, "xmlDepth", 64, "Elements within elements in a task template; 100 at most.";
+    xml_elements, "xmlElements", 1_000_000, "Elements in one task template.";
+    xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
@@ -65,6 +70,12 @@ limits! {
 pub const JSON_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(JSON_DEPTH_MAX < 120);
+
+/// The highest value that `xmlDepth` can be set to. A task is no deeper in the JSON that it crosses the boundary as than it
+/// is in the template.
+pub const XML_DEPTH_MAX: u32 = 100;
+
+const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
 
 /// A limit that a caller set, which must be a whole number.
 pub(crate) fn whole(name: &str, value: f64) -> Result<u32> {

@@ -66,3 +66,30 @@ export function texts(bytes) {
     return { name, path, text };
   });
 }
+
+/** Writes texts of one thing, so many times, and gives their paths by name. */
+export function runs(length) {
+  const folder = join(root, "target/bench-texts");
+  mkdirSync(folder, { recursive: true });
+  // The same letters and ideographs every time.
+  let state = 1;
+  const below = (end) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * end);
+  };
+  const random = (from, kinds) => Array.from({ length }, () => String.fromCodePoint(from + below(kinds))).join("");
+  const written = {
+    a: "a".repeat(length),
+    spaces: " ".repeat(length),
+    "line breaks": "\n".repeat(length),
+    "one ideograph": "\u4e2d".repeat(length),
+    "random ideographs": random(0x4e00, 0x5000),
+    "random letters": random(0x61, 26),
+    emoji: "\u{1f600}".repeat(length),
+  };
+  return Object.entries(written).map(([name, text]) => {
+    const path = join(folder, `run-${name.replaceAll(" ", "-")}.txt`);
+    writeFileSync(path, text);
+    return { name, path, length };
+  });
+}

@@ -9,6 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::markdown::{self, Blocks, Part};
 use crate::text::Utf16Offsets;
+use crate::time::Timestamp;
 
 use super::file::{Place, places, without_blank_edges};
 use super::{front_matter, items};
@@ -41,7 +42,7 @@ pub enum Edit {
         section: String,
         /// The lines.
         content: String,
-        /// When, RFC 3339 in UTC: `2025-01-06T12:00:00Z`.
+        /// When, RFC 3339; it is written in UTC.
         time: String,
         /// Who.
         author: String,
@@ -107,7 +108,7 @@ pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -
             let lines = file.content(section, content, false)?;
             let eol = file.eol;
             let when = minute(time).ok_or_else(|| {
-                let message = format!("the time `{time}` is not one in UTC; write it as `2025-01-06T12:00:00Z`");
+                let message = format!("`{time}` is no moment in time; write it as `2025-01-06T12:00:00Z`");
                 file.wrong(section, &message)
             })?;
             if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
@@ -361,34 +362,20 @@ fn is_history(line: &str) -> bool {
     line.trim_start().starts_with("<!-- Added by ")
 }
 
-/// A time in UTC to the minute, `2025-01-06 12:00`, out of RFC 3339.
+/// A moment in UTC to the minute, `2025-01-06 12:00`, out of RFC 3339.
 fn minute(time: &str) -> Option<String> {
-    let (date, clock) = time.split_once(['T', 't', ' '])?;
-    let clock = ["Z", "z", "+00:00", "-00:00"].iter().find_map(|zone| clock.strip_suffix(zone))?;
-    let number = |text: &str, digits: usize| -> Option<u32> {
-        (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
-    };
-    let mut parts = date.split('-');
-    let (year, month, day) = (number(parts.next()?, 4)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    let mut clock = clock.split(':');
-    let (hour, minute) = (number(clock.next()?, 2)?, number(clock.next()?, 2)?);
-    if let Some(seconds) = clock.next() {
-        let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
-        let fine =
-            number(whole, 2)? <= 60 && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
-        fine.then_some(())?;
-    }
-    let rest = parts.next().is_some() || clock.next().is_some();
-    let fine = !rest && (1..=days).contains(&day) && hour < 24 && minute < 60;
-    fine.then(|| format!("{date} {hour:02}:{minute:02}"))
+    let minutes = Timestamp::parse(time)?.unix_seconds().div_euclid(60);
+    let (days, minutes) = (minutes.div_euclid(24 * 60), minutes.rem_euclid(24 * 60));
+    // The calendar repeats every 400 years, and years that begin in March have their odd day at the end.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
+    let (hour, minute) = (minutes / 60, minutes % 60);
+    Some(format!("{:04}-{month:02}-{day:02} {hour:02}:{minute:02}", year + era * 400))
 }
 
 #[cfg(test)]
@@ -399,28 +386,30 @@ mod tests {
     fn times_are_utc() {
         for (time, expected) in [
             ("2025-01-06T12:00:00Z", "2025-01-06 12:00"),
-            ("2024-02-29t23:59:60.123z", "2024-02-29 23:59"),
-            ("2025-01-06 12:00+00:00", "2025-01-06 12:00"),
+            ("2024-02-29T23:59:59.123z", "2024-02-29 23:59"),
+            ("2025-01-01T01:30:00+02:00", "2024-12-31 23:30"),
+            ("1969-12-31T23:59:59Z", "1969-12-31 23:59"),
+            ("2000-03-01T00:00:00Z", "2000-03-01 00:00"),
+            ("1900-02-28T24:00:00Z", ""),
+            ("2025-01-06T12:00:00", ""),
+            ("yesterday", ""),
         ] {
-            assert_eq!(minute(time).as_deref(), Some(expected));
+            assert_eq!(minute(time).unwrap_or_default(), expected, "{time}");
         }
-        for time in [
-            "",
-            "2025-01-06",
-            "2025-01-06T12:00:00",
-            "2025-01-06T12:00:00+02:00",
-            "2025-02-29T12:00Z",
-            "2025-13-01T12:00Z",
-            "2025-01-06T24:00Z",
-            "2025-01-06T12:60Z",
-            "2025-1-6T12:00Z",
-            "2025-01-06T12:00:61Z",
-            "2025-01-06T12Z",
-            "2025-01-00T12:00Z",
-            "2025-01-06T12:00:00.Z",
-            "20é5-01-06T12:00Z",
-        ] {
-            assert_eq!(minute(time), None, "{time}");
+        // Day by day through the years in which the rules for leap years meet.
+        let mut day = Timestamp::parse("1899-12-31T06:07:00Z").unwrap().unix_seconds();
+        for year in 1900..=2001 {
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            for (month, days) in
+                [31, 28 + i32::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().enumerate()
+            {
+                for number in 1..=days {
+                    day += 24 * 60 * 60;
+                    let time = format!("{year}-{:02}-{number:02}T06:07:00Z", month + 1);
+                    assert_eq!(Timestamp::parse(&time).unwrap().unix_seconds(), day);
+                    assert_eq!(minute(&time), Some(time.replace('T', " ").replace(":00Z", "")));
+                }
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ impl Args<'_> {
 
     fn edit_context_file(mut self) -> Result<Vec<u8>> {
         let (text, edit): (Content, EditIn) = (self.read()?, self.read()?);
-        json::write(&edit.answer(&text)?)
+        json::write(&edit.answer(&text, &self.lone)?)
     }
 
     fn diff_records(mut self) -> Result<Vec<u8>> {
@@ -136,7 +136,19 @@ pub(crate) struct ChainIn {
     limits: Option<LimitOverrides>,
 }
 
+/// Whether any file holds U+FFFD, which half of a surrogate pair becomes on its way in.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn hold_replacement(files: &[FileIn]) -> bool {
+    files.iter().any(|file| file.content.holds_replacement())
+}
+
 impl ChainIn {
+    /// Whether any file holds U+FFFD.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        hold_replacement(&self.files)
+    }
+
     /// The chain.
     pub(crate) fn answer(
         self,
@@ -305,14 +317,31 @@ struct ChangeIn {
 }
 
 impl EditIn {
+    /// Whether any text holds U+FFFD.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        [&self.section, &self.content, &self.author]
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains(char::REPLACEMENT_CHARACTER))
+    }
+
     /// The edited text.
-    pub(crate) fn answer(self, text: &Content) -> Result<super::Edited> {
+    ///
+    /// # Errors
+    /// Those of [`super::edit_file`]; and [`Code::InvalidEdit`] where something would be changed on its way in.
+    pub(crate) fn answer(self, text: &Content, lone: &[Diagnostic]) -> Result<super::Edited> {
         let mut unread = Vec::new();
         let name = self.path.clone().unwrap_or_else(|| "the file".to_owned());
         let Some(text) = text.text(&name, &mut unread) else {
             let message = unread.first().map_or("the file cannot be read", |found| &found.message).to_owned();
             return Err(Error::new(Code::InvalidEdit, message).with("path", name));
         };
+        if !lone.is_empty() {
+            let message =
+                format!("`{name}` or the edit holds half of a surrogate pair, which cannot be kept; remove it");
+            return Err(Error::new(Code::InvalidEdit, message).with("path", name));
+        }
         let path = self.path.clone();
         super::edit_file(text, &self.edit()?, path.as_deref(), &Limits::default())
     }
@@ -355,6 +384,12 @@ pub(crate) struct MigrationIn {
 }
 
 impl MigrationIn {
+    /// Whether any file holds U+FFFD.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        hold_replacement(&self.files)
+    }
+
     /// The plan.
     pub(crate) fn answer(self, lone: Vec<Diagnostic>) -> Result<Migration> {
         let MigrationIn { files: given, folders, map, contexts } = self;

@@ -1,7 +1,7 @@
 //! From an assembly to the body of a provider's request (SPEC §1 "Provider bodies").
 
 use crate::error::{Diagnostic, Result};
-use crate::loom::dialogue::DialogueAssembly;
+use crate::loom::dialogue::{DialogueAssembly, assemble_messages};
 use crate::loom::report::Report;
 use crate::loom::request::Options;
 use crate::loom::tree::Tree;
@@ -42,13 +42,25 @@ pub fn request_body<'a>(
     Ok(RequestBody { bytes, report })
 }
 
+/// The same bytes, where nobody asks for the report.
+///
+/// # Errors
+/// As [`request_body`].
+pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, counter: &dyn Counter) -> Result<Vec<u8>> {
+    if target.provider == Provider::Completion {
+        return Ok(request_body(tree, options, target, counter)?.bytes);
+    }
+    let assembly = assemble_messages(tree, options, counter)?;
+    Ok(body_of_dialogue(&assembly, target)?.0)
+}
+
 /// The body for an assembled dialogue, and what was found in writing it.
 ///
 /// # Errors
 /// [`InvalidInput`](crate::Code::InvalidInput) when the target takes a document.
 pub fn body_of_dialogue(assembly: &DialogueAssembly<'_>, target: &Target) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
     let DialogueAssembly { system, messages, report } = assembly;
-    let target = with_fallback(target, report);
+    let target = with_fallback(target, report.preferences.token_buffer);
     let hints = Hints {
         stable: report.cache.as_ref().map_or(0, |cache| cache.messages),
         before_cut: before_cut(messages, report),
@@ -63,15 +75,15 @@ pub fn body_of_dialogue(assembly: &DialogueAssembly<'_>, target: &Target) -> Res
 /// # Errors
 /// [`InvalidInput`](crate::Code::InvalidInput) when the target takes messages.
 pub fn body_of_buffer(assembly: &BufferAssembly<'_>, target: &Target) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
-    let target = with_fallback(target, &assembly.report);
+    let target = with_fallback(target, assembly.report.preferences.token_buffer);
     let mut diagnostics = Vec::new();
     let bytes = write_completion(assembly.system.as_deref(), &assembly.document, &target, &mut diagnostics)?;
     Ok((bytes, diagnostics))
 }
 
 /// Where nothing is said about the length of the answer, it is what was kept free for it.
-fn with_fallback(target: &Target, report: &Report<'_>) -> Target {
-    Target { fallback_max_tokens: report.preferences.token_buffer, ..target.clone() }
+pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
+    Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
 /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.

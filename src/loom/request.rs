@@ -1,6 +1,7 @@
 //! What an assembly is asked for (SPEC §1, §7).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::limits::Limits;
 use crate::loom::aware::LoomAware;
@@ -39,7 +40,7 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: BTreeMap<String, Media>,
+    pub media: Rc<BTreeMap<String, Media>>,
     /// What a loom-aware agent is told beside the conversation; none for other agents.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
@@ -51,6 +52,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether a text of the options holds this character.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds(&self, ch: char) -> bool {
+        let aware = self.loom_aware.iter().flat_map(|aware| aware.texts());
+        let said = self.system_prompt.iter().chain([&self.working_buffer]).map(String::as_str);
+        said.chain(aware).any(|text| text.contains(ch))
+    }
+
     /// Defaults for a path that ends at `tip`.
     pub fn from_tip(tip: &str, context_window: u32) -> Self {
         Self::new(Position::Tip(tip.to_owned()), context_window.into())
@@ -71,7 +80,7 @@ impl Options {
             overhead: Overhead::default(),
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
-            media: BTreeMap::new(),
+            media: Rc::default(),
             loom_aware: None,
             working_buffer: String::new(),
             previous: None,

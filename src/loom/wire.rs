@@ -19,7 +19,7 @@ use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
-use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body};
+use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body, request_body_bytes};
 use crate::prompt::bodies::Target;
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::tokens::{Counter, Tokenizers};
@@ -66,7 +66,17 @@ pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<V
 /// # Errors
 /// Those of [`request_body`] and of [`Request::from_json`].
 pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
-    Ok(Request::from_json(request, tokenizers)?.body()?.bytes)
+    Request::from_json(request, tokenizers)?.body_bytes()
+}
+
+/// The body, and the report as JSON.
+///
+/// # Errors
+/// As [`request_body_json`].
+pub fn request_body_with_report_json(request: &[u8], tokenizers: &Tokenizers) -> Result<(Vec<u8>, Vec<u8>)> {
+    let request = Request::from_json(request, tokenizers)?;
+    let RequestBody { bytes, report } = request.body()?;
+    Ok((bytes, json::write(&report)?))
 }
 
 impl Request {
@@ -75,10 +85,21 @@ impl Request {
     /// # Errors
     /// [`Code::InvalidInput`] without a target, and those of [`request_body`].
     pub fn body(&self) -> Result<RequestBody<'_>> {
-        let target = self.target.as_ref().ok_or_else(|| lacks("the request", "target"))?;
-        let mut body = request_body(&self.tree, &self.options, target, self.counter.as_ref())?;
+        let mut body = request_body(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())?;
         body.report.diagnostics.splice(0..0, self.diagnostics.iter().cloned());
         Ok(body)
+    }
+
+    fn for_whom(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| lacks("the request", "target"))
+    }
+
+    /// The body alone. What cannot be over the limit is not even counted.
+    ///
+    /// # Errors
+    /// As [`body`](Self::body).
+    pub fn body_bytes(&self) -> Result<Vec<u8>> {
+        request_body_bytes(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())
     }
 
     /// Reads a request from JSON text.
@@ -98,13 +119,20 @@ impl Request {
     pub(crate) fn holds_replacement(&self) -> bool {
         const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
         let settings = self.tree.settings();
-        let said = [&self.options.system_prompt, &settings.system_context];
-        self.options.working_buffer.contains(REPLACEMENT)
-            || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
-            || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
+        let said = [&settings.title, &settings.system_context];
+        self.options.holds(REPLACEMENT)
+            || self.target.as_ref().is_some_and(|target| target.holds(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
-            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+            || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
+}
+
+/// What is asked of a tree.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub options: Options,
+    pub counter: Rc<dyn Counter>,
+    pub target: Option<Target>,
 }
 
 /// A request as it came.
@@ -133,7 +161,7 @@ pub(crate) struct RequestIn {
     working_buffer: Option<String>,
     target: Option<AnyJson>,
     previous: Option<String>,
-    limits: Option<LimitOverrides>,
+    pub(crate) limits: Option<LimitOverrides>,
 }
 
 /// How to count: a name, or an object that the caller brings.
@@ -168,9 +196,49 @@ impl<'de> Deserialize<'de> for TokenizerIn {
     }
 }
 
+/// The name of an author, a role or a kind. There is one in each node and two in each edge, so that those that are known
+/// are not kept as strings of their own.
+#[derive(Debug)]
+enum Name {
+    Known(&'static str),
+    Other(String),
+}
+
+impl Name {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct AnyName;
+
+        impl Visitor<'_> for AnyName {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Name, E> {
+                const KNOWN: [&str; 7] =
+                    ["human", "model", "primary", "context", "instruction", "continuation", "annotation"];
+                let known = KNOWN.iter().find(|known| **known == name);
+                Ok(known.map_or_else(|| Name::Other(name.to_owned()), |known| Name::Known(known)))
+            }
+        }
+
+        deserializer.deserialize_str(AnyName)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
-struct TreeIn {
+pub(crate) struct TreeIn {
     title: Option<String>,
     system_context: Option<String>,
     buffer_mode_system_context: Option<bool>,
@@ -182,10 +250,10 @@ struct TreeIn {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a node, an object")]
-struct NodeIn {
+pub(crate) struct NodeIn {
     id: String,
     content: AnyJson,
-    author_type: String,
+    author_type: Name,
     local_id: Option<String>,
     author_agent_id: Option<String>,
     created_at: Option<String>,
@@ -202,23 +270,23 @@ struct MetadataIn {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge, an object")]
-struct EdgeIn {
+pub(crate) struct EdgeIn {
     id: String,
     sources: Vec<SourceIn>,
     target_node_id: String,
-    edge_type: Option<String>,
+    edge_type: Option<Name>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge source, an object with `nodeId`")]
 struct SourceIn {
     node_id: String,
-    role: Option<String>,
+    role: Option<Name>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "preferences, an object")]
-struct PreferencesIn {
+pub(crate) struct PreferencesIn {
     truncation_strategy: Option<String>,
     minimum_recent_nodes: Option<f64>,
     token_buffer: Option<f64>,
@@ -242,7 +310,7 @@ struct ConfigurationIn {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "media, an object with `data` or `url`")]
-struct MediaIn {
+pub(crate) struct MediaIn {
     data: Option<String>,
     url: Option<String>,
 }
@@ -262,10 +330,30 @@ struct MediaCostsIn {
 }
 
 impl RequestIn {
+    /// Whether media came with it.
+    pub(crate) fn has_media(&self) -> bool {
+        self.media.is_some()
+    }
+
+    /// Makes a request of options that need no path, or have it apart, and no window.
+    pub(crate) fn at(mut self, tip: Option<String>) -> Self {
+        self.context_window = self.context_window.or(Some(f64::from(u32::MAX)));
+        if tip.is_some() || self.path.is_none() {
+            self.tip = tip.or(self.tip).or_else(|| Some(String::new()));
+        }
+        self
+    }
+
     /// Checks what came and makes a request of it. `own` is the caller's own counter, where `tokenizer` is an object.
-    pub(crate) fn finish(self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
+    pub(crate) fn finish(mut self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
         let limits = self.limits.unwrap_or_default().resolve()?;
-        let tree = self.tree.ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
+        let tree = self.tree.take().ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
+        let Asked { options, counter, target } = self.asked(limits, tokenizers, own)?;
+        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
+    }
+
+    /// Everything but the tree.
+    pub(crate) fn asked(self, limits: Limits, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Asked> {
         let position = match (self.tip, self.path) {
             (Some(tip), None) => Position::Tip(tip),
             (None, Some(path)) => Position::Path(path),
@@ -323,7 +411,7 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: media(self.media.unwrap_or_default())?,
+            media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
             previous: self.previous.as_deref().map(Fingerprint::parse).transpose()?,
             limits,
@@ -338,12 +426,12 @@ impl RequestIn {
                 own.ok_or_else(|| wrong().with("path", "tokenizer"))?
             }
         };
-        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
+        Ok(Asked { options, counter, target })
     }
 }
 
 impl TreeIn {
-    fn finish(self, limits: &Limits) -> Result<Tree> {
+    pub(crate) fn finish(self, limits: &Limits) -> Result<Tree> {
         limits::check("nodes", self.nodes.len(), limits.nodes)?;
         limits::check("edges", self.edges.len(), limits.edges)?;
         let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
@@ -362,10 +450,24 @@ impl TreeIn {
 }
 
 impl NodeIn {
-    fn finish(self, budget: &mut content::Budget) -> Result<Node> {
+    /// Whether a text of the node holds this character.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds(&self, ch: char) -> bool {
+        fn inside(value: &serde_json::Value, ch: char) -> bool {
+            match value {
+                serde_json::Value::String(text) => text.contains(ch),
+                serde_json::Value::Array(values) => values.iter().any(|value| inside(value, ch)),
+                serde_json::Value::Object(values) => values.values().any(|value| inside(value, ch)),
+                _ => false,
+            }
+        }
+        self.id.contains(ch) || inside(&self.content.0, ch)
+    }
+
+    pub(crate) fn finish(self, budget: &mut content::Budget) -> Result<Node> {
         let authors = [("human", Author::Human), ("model", Author::Model)];
-        let author = find(&self.author_type, &authors).ok_or_else(|| {
-            unknown(&format!("node `{}` has `authorType`", self.id), &self.author_type, &authors)
+        let author = find(self.author_type.as_str(), &authors).ok_or_else(|| {
+            unknown(&format!("node `{}` has `authorType`", self.id), self.author_type.as_str(), &authors)
                 .with("nodeId", self.id.as_str())
         })?;
         let metadata = self.metadata.unwrap_or_default();
@@ -384,9 +486,9 @@ impl NodeIn {
 }
 
 impl EdgeIn {
-    fn finish(self) -> Result<Edge> {
+    pub(crate) fn finish(self) -> Result<Edge> {
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
-        let kind = match self.edge_type.as_deref() {
+        let kind = match self.edge_type.as_ref().map(Name::as_str) {
             None => EdgeKind::default(),
             Some(name) => find(name, &kinds).ok_or_else(|| {
                 unknown(&format!("edge `{}` has `edgeType`", self.id), name, &kinds).with("edgeId", self.id.as_str())
@@ -404,7 +506,7 @@ impl SourceIn {
             ("context", SourceRole::Context),
             ("instruction", SourceRole::Instruction),
         ];
-        let role = match self.role.as_deref() {
+        let role = match self.role.as_ref().map(Name::as_str) {
             None => SourceRole::default(),
             Some(name) => find(name, &roles).ok_or_else(|| match edge {
                 Some(edge) => {
@@ -419,7 +521,7 @@ impl SourceIn {
 }
 
 impl PreferencesIn {
-    fn finish(self) -> Result<Preferences> {
+    pub(crate) fn finish(self) -> Result<Preferences> {
         let strategies = [
             ("truncateMiddle", Strategy::TruncateMiddle),
             ("rollingWindow", Strategy::RollingWindow),
@@ -436,7 +538,7 @@ impl PreferencesIn {
     }
 }
 
-fn media(given: BTreeMap<String, MediaIn>) -> Result<BTreeMap<String, Media>> {
+pub(crate) fn media(given: BTreeMap<String, MediaIn>) -> Result<BTreeMap<String, Media>> {
     let mut media = BTreeMap::new();
     for (reference, given) in given {
         let one = match (given.data, given.url) {
@@ -509,7 +611,7 @@ fn cost(setting: &str, value: Option<f64>) -> Result<Option<u64>> {
 }
 
 /// The value that a field's name stands for; nothing where the field is absent.
-fn known<T: Copy>(field: &str, name: Option<&str>, names: &[(&str, T)]) -> Result<Option<T>> {
+pub(crate) fn known<T: Copy>(field: &str, name: Option<&str>, names: &[(&str, T)]) -> Result<Option<T>> {
     let Some(name) = name else { return Ok(None) };
     find(name, names).map(Some).ok_or_else(|| unknown(&format!("`{field}` is"), name, names).with("path", field))
 }
@@ -536,6 +638,6 @@ fn invalid(message: &str) -> Error {
 }
 
 #[cold]
-fn lacks(what: &str, field: &str) -> Error {
+pub(crate) fn lacks(what: &str, field: &str) -> Error {
     invalid(&format!("{what} lacks `{field}`")).with("path", field)
 }

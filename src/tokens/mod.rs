@@ -4,7 +4,9 @@ pub mod bpe;
 pub mod chat;
 mod choice;
 pub mod heuristic;
+mod heuristic_ranges;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
@@ -34,6 +36,14 @@ pub trait Counter: fmt::Debug {
         Some(self.count(text)).filter(|&count| count <= limit)
     }
 
+    /// The most that a text of so many bytes can count; nothing where that is not known.
+    ///
+    /// Where even that fits into a budget, nothing needs to be counted.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        let _ = bytes;
+        None
+    }
+
     /// Whether counts add up at a paragraph break before `next`: for every text `a` that does not end in white space,
     /// `count(a + "\n\n" + next) == count(a + "\n\n") + count(next)`. `next` does not begin with white space.
     ///
@@ -59,6 +69,10 @@ impl Counter for Heuristic {
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         heuristic::count_up_to(text, limit)
+    }
+
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE))
     }
 
     fn adds_up_before(&self, _: &str) -> bool {

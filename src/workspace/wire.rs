@@ -137,6 +137,19 @@ impl LimitsIn {
 }
 
 impl WorkspaceIn {
+    /// Whether any text holds U+FFFD, which half of a surrogate pair becomes on its way in.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds_replacement(&self) -> bool {
+        let tastes = self.tastes.as_ref();
+        let genres = tastes.and_then(|tastes| tastes.genres.as_ref());
+        [&self.brief, &self.notes, &self.log, &self.gaps]
+            .into_iter()
+            .filter_map(Option::as_ref)
+            .chain(tastes.and_then(|tastes| tastes.default.as_ref()))
+            .chain(genres.into_iter().flat_map(|genres| genres.0.iter().filter_map(|(_, content)| content.as_ref())))
+            .any(Content::holds_replacement)
+    }
+
     /// The response.
     pub(crate) fn answer(
         self,

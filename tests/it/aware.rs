@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctxweave::loom::wire::{assemble_buffer_json, assemble_dialogue_json};
+use ctxweave::loom::wire::{assemble_buffer_json, assemble_dialogue_json, request_body_json};
 use ctxweave::loom::{Author, EdgeKind, LoomAware, SourceRole, assemble_dialogue};
 use ctxweave::time::Timestamp;
 use ctxweave::{Code, Error};
@@ -78,9 +78,9 @@ fn names(case: &Case, ids: &[&str]) -> BTreeMap<String, String> {
         }
     }
     for id in ids.iter().filter(|id| !names.contains_key(**id)).collect::<Vec<_>>() {
-        let shared = |prefix: &str| case.tree.nodes().iter().any(|node| node.id != **id && node.id.starts_with(prefix));
-        let prefixes = (6.min(id.len())..=id.len()).map(|end| &id[..end]);
-        let free = prefixes.filter(|prefix| (!shared(prefix) || prefix == id) && !is_taken(&names, prefix)).next();
+        let shared = |prefix: &str| case.tree.nodes().any(|node| node.id != **id && node.id.starts_with(prefix));
+        let mut prefixes = (6.min(id.len())..=id.len()).map(|end| &id[..end]);
+        let free = prefixes.find(|prefix| (!shared(prefix) || prefix == id) && !is_taken(&names, prefix));
         let numbered = || (2..).map(|n| format!("{id}-{n}")).find(|name| !is_taken(&names, name)).unwrap();
         let name = free.map_or_else(numbered, str::to_owned);
         names.insert((**id).to_owned(), name);
@@ -512,4 +512,39 @@ fn permissions_are_the_requests_or_the_agents() {
     assert_eq!(may(json!({ "permissions": { "read": true } }), json!({ "permissions": [] })).unwrap(), "none");
     let line = may(json!({}), json!({ "permissions": ["loom_aware", "a\nforged line"] })).unwrap();
     assert_eq!(line, "loom_aware, a forged line");
+}
+
+/// The providers' rules hold with headers and blocks in the messages: results stand directly after their calls, before
+/// anything else of the user's, and what a model thought comes before what it said.
+#[test]
+fn request_bodies_keep_results_by_their_calls() {
+    let tree = lighthouse();
+    let body = |provider: &str| -> Value {
+        let request = json!({
+            "tree": tree, "tip": id(&tree, "Good. Write"), "contextWindow": 9000, "provider": provider,
+            "target": { "provider": provider, "model": "m" }, "loomAware": { "trace": ["viewed [words]"] },
+        });
+        let bytes = request_body_json(request.to_string().as_bytes(), &Default::default()).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    };
+    let texts = |value: &Value| value.to_string();
+    let anthropic = body("anthropic");
+    let messages = anthropic["messages"].as_array().unwrap();
+    let calls = messages.iter().position(|message| texts(message).contains("tool_use")).unwrap();
+    let kinds = |at: usize| -> Vec<&str> {
+        messages[at]["content"].as_array().unwrap().iter().map(|part| part["type"].as_str().unwrap()).collect()
+    };
+    assert!(kinds(calls).ends_with(&["text", "tool_use", "tool_use"]), "{:?}", kinds(calls));
+    assert_eq!(kinds(calls + 1), ["tool_result", "tool_result"]);
+    assert!(
+        texts(&messages[0])
+            .contains("=== Operational Memory ===\\nRecent actions:\\n  viewed [words]\\n===\\n\\n[opening] human")
+    );
+    assert!(texts(messages.last().unwrap()).contains("\\n\\n=== Loom Context ==="));
+    let openai = body("openai");
+    let roles: Vec<&str> =
+        openai["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let at = roles.iter().position(|role| *role == "tool").unwrap();
+    assert_eq!(roles[at - 1..at + 3], ["assistant", "tool", "tool", "assistant"]);
+    assert!(openai["messages"][at - 1]["tool_calls"].is_array());
 }

@@ -701,7 +701,7 @@ fn edit_errors_name_the_file_and_the_section() {
             Edit::AddHistory {
                 section: "History".into(),
                 content: "x".into(),
-                time: "2025-01-01T00:00Z".into(),
+                time: "2025-01-01T00:00:00Z".into(),
                 author: "-->".into(),
                 create: false,
             },

@@ -19,6 +19,7 @@ export interface Diagnostic {
 
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
+  | "accumulation_not_allowed"
   | "annotation_not_found"
   | "body_arguments_wrapped"
   | "body_cache_capped"
@@ -37,16 +38,23 @@ export type DiagnosticCode =
   | "commit_id_mismatch"
   | "compaction_left_out"
   | "context_file_missing"
+  | "context_near_limit"
+  | "duplicate_element"
   | "duplicate_file"
+  | "duplicate_step_id"
   | "edge_missing_on_path"
   | "empty_path"
+  | "exclusive_conflict"
   | "file_unreadable"
   | "foreign_commit_ids"
+  | "format_without_accumulation"
   | "front_matter_invalid"
   | "glued_records"
   | "invalid_record"
   | "invalid_time"
   | "invalid_utf8"
+  | "invalid_value"
+  | "left_out_of_chain"
   | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
@@ -55,11 +63,17 @@ export type DiagnosticCode =
   | "media_missing"
   | "memory_left_out"
   | "metadata_conflict"
+  | "misplaced_element"
+  | "missing_element"
+  | "missing_field"
+  | "missing_format"
   | "newer_version"
+  | "no_context"
   | "no_messages"
   | "non_text_left_out"
   | "not_a_context_file"
   | "not_expressible"
+  | "notes_missing"
   | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
@@ -67,11 +81,15 @@ export type DiagnosticCode =
   | "taste_missing"
   | "taste_not_declared"
   | "taste_refused"
+  | "text_ignored"
   | "timestamp_unreadable"
   | "tool_pair_broken"
   | "torn_line"
+  | "type_missing"
   | "unknown_format"
   | "unknown_record"
+  | "unknown_setting"
+  | "unknown_type"
   | "versions_not_linked"
   | "watch_invalid"
   | "watch_rewritten";
@@ -86,10 +104,15 @@ export type ErrorCode =
   | "blob_missing"
   | "chain_cycle"
   | "commit_not_found"
+  | "context_retrieval_failure"
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
+  | "edge_not_found"
   | "edge_without_source"
+  | "handle_busy"
+  | "handle_freed"
+  | "handle_lost"
   | "head_moved"
   | "id_collision"
   | "internal_error"
@@ -99,13 +122,16 @@ export type ErrorCode =
   | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
+  | "invalid_xml"
   | "limit_exceeded"
   | "loom_context_too_long"
+  | "missing_setting"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
   | "path_outside_vault"
   | "plan_mismatch"
+  | "run_out_of_order"
   | "section_not_found"
   | "stop_not_in_chain"
   | "system_context_too_long"
@@ -151,6 +177,14 @@ export interface Limits {
   watchAlternatives?: number;
   /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
   watchesPerFile?: number;
+  /** Bytes of one task template in XML, as UTF-8. Default 16777216 (16 MiB). */
+  xmlBytes?: number;
+  /** Elements within elements in a task template. Default 64, at most 100. */
+  xmlDepth?: number;
+  /** Elements in one task template. Default 1000000. */
+  xmlElements?: number;
+  /** Attributes of one element in a task template. Default 256. */
+  xmlAttributes?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */

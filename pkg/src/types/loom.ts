@@ -264,6 +264,11 @@ export interface AssemblyRequest {
   media?: Record<string, Media>;
   overhead?: Overhead;
   mediaCosts?: MediaCosts;
+  /**
+   * `report.cache.fingerprint` of the assembly before this one, or `""` where there was none. With it `report.cache` says how
+   * much is as it was.
+   */
+  previous?: string;
   /** For an agent that shall know where in the tree it is. Dialogues only; `true` is all defaults. */
   loomAware?: boolean | LoomAware;
   limits?: Limits;
@@ -349,6 +354,8 @@ export interface AssemblyReport {
   truncated: boolean;
   /** What was cut; absent when nothing was. */
   cut?: Cut;
+  /** How much of a dialogue is as it was in the previous one; there when the request has `previous`. */
+  cache?: CacheReport;
   /** Whether the protected recent nodes are all there. */
   minimumRecentNodesMet: boolean;
   /** The ids of the path, oldest first, before exclusion. */
@@ -394,6 +401,19 @@ export interface LoomAwareTokens {
 export interface LocalId {
   localId: string;
   nodeId: string;
+}
+
+/** What a provider's prompt cache can know again. */
+export interface CacheReport {
+  /** Leading messages that are the same in role and content. */
+  messages: number;
+  /** Their tokens with their overhead, and those of the system context where that is the same. */
+  tokens: number;
+  /**
+   * What to give as `previous` the next time: 8 characters, and 8 for each message. A `LoomTree` remembers by itself; there it
+   * is absent unless `previous` was given.
+   */
+  fingerprint?: string;
 }
 
 /** The removed run. */

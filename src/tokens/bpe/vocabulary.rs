@@ -409,6 +409,11 @@ impl Counter for Vocabulary {
         up_to(limit, self.count_until(text, limit.into(), &mut Known::default()))
     }
 
+    /// Every token is a byte or more.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some(bytes as u64)
+    }
+
     fn adds_up_before(&self, next: &str) -> bool {
         self.encoding.adds_up_before(next)
     }

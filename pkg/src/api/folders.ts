@@ -1,0 +1,127 @@
+/** Folders with AGENTS.md files. */
+
+import { call } from "../runtime.js";
+import type {
+  BubbleOptions,
+  ChainRequest,
+  ChainResponse,
+  ContextChain,
+  ContextEdit,
+  ContextFile,
+  ContextWatchRecord,
+  ContextWatchRecords,
+  Discovery,
+  EditedFile,
+  FoldersResponse,
+  LegacyMigration,
+  LegacyMigrationInput,
+  ParsedContextFile,
+  RecordDiff,
+  RenderContextOptions,
+  SessionContextRecord,
+  Told,
+  Watcher,
+  WatchOptions,
+} from "../types/folders.js";
+import type { FileContent } from "../types/workspace.js";
+import { checkedText } from "./checked.js";
+
+/**
+ * Reads a context file: front matter, title, description, sections, bullets.
+ *
+ * @throws {CtxweaveError} `path_outside_vault` for a path that leaves the vault
+ */
+export function parseContextFile(path: string, text: FileContent): ParsedContextFile {
+  return call((raw) => raw.parseContextFile(checkedText(path, "path"), text)) as ParsedContextFile;
+}
+
+/** Finds the folders that have a context file among the paths of a vault's files. */
+export function discoverContextFolders(paths: readonly string[]): Discovery {
+  return call((raw) => raw.discoverContextFolders(paths)) as Discovery;
+}
+
+/**
+ * Loads the files of the selected folders and those that come with them, under a budget that protects the most specific
+ * file. The request is never changed.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function buildContextChain(request: ChainRequest): ContextChain {
+  return call((raw) => raw.buildContextChain(request)) as ContextChain;
+}
+
+/** Writes the prompt section of a chain; empty when there is nothing to show. */
+export function renderContextPrompt(chain: Pick<ContextChain, "files">, options?: RenderContextOptions): string {
+  return call((raw) => raw.renderContextPrompt(chain, options));
+}
+
+/**
+ * Who watches a path, in path order. The path is that of a context file or of a folder. What watches is given as files, or
+ * as rows of `context_watches`.
+ */
+export function watchersOf(
+  changedPath: string,
+  files: readonly ContextFile[] | readonly ContextWatchRecord[],
+  options?: WatchOptions,
+): Watcher[] {
+  return call((raw) => raw.watchersOf(checkedText(changedPath, "changedPath"), files, options)) as Watcher[];
+}
+
+/** Who is told of changes, and who of what these will change: each file once, so that cycles end. By depth, then path. */
+export function bubble(
+  changedPaths: readonly string[],
+  files: readonly ContextFile[] | readonly ContextWatchRecord[],
+  options?: BubbleOptions,
+): Told[] {
+  return call((raw) => raw.bubble(changedPaths, files, options)) as Told[];
+}
+
+/**
+ * Edits a file as a curator does, and touches nothing else, byte for byte.
+ *
+ * @throws {CtxweaveError} `section_not_found`, `invalid_edit`
+ */
+export function editContextFile(text: string | Uint8Array, edit: ContextEdit): EditedFile {
+  return call((raw) => raw.editContextFile(text, edit)) as EditedFile;
+}
+
+/** Plans the migration of `Chat/contexts/*.md` into folders. Nothing is written; the host writes what the moves say. */
+export function migrateLegacyContexts(input: LegacyMigrationInput): LegacyMigration {
+  return call((raw) => raw.migrateLegacyContexts(input)) as LegacyMigration;
+}
+
+/** The rows of `context_watches` for the watches of all files. */
+export function contextWatchRecords(files: readonly ContextFile[]): ContextWatchRecords {
+  return call((raw) => raw.contextWatchRecords(files)) as ContextWatchRecords;
+}
+
+/** The rows of `session_contexts` for the folders that a session has selected. */
+export function sessionContextRecords(session: {
+  sessionId: string;
+  folders: readonly string[];
+  addedAt?: string;
+}): SessionContextRecord[] {
+  return call((raw) => raw.sessionContextRecords(session)) as SessionContextRecord[];
+}
+
+/**
+ * The rows to insert, to update and to delete, so that one of the two tables goes from `before` to `after`.
+ *
+ * @throws {CtxweaveError} `invalid_input` for two rows with one key, and for rows of both tables
+ */
+export function diffRecords<Row extends SessionContextRecord | ContextWatchRecord>(
+  before: readonly Row[],
+  after: readonly Row[],
+): RecordDiff<Row> {
+  return call((raw) => raw.diffRecords(before, after)) as RecordDiff<Row>;
+}
+
+/** The response to `GET /api/contexts/folders`. */
+export function foldersResponse(discovery: Pick<Discovery, "folders">): FoldersResponse {
+  return call((raw) => raw.foldersResponse(discovery)) as FoldersResponse;
+}
+
+/** The response to `GET /api/contexts/chain`. */
+export function chainResponse(chain: Pick<ContextChain, "files" | "totalTokens">): ChainResponse {
+  return call((raw) => raw.chainResponse(chain)) as ChainResponse;
+}

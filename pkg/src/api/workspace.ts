@@ -1,0 +1,79 @@
+/** An agent's first turn. */
+
+import { call } from "../runtime.js";
+import type {
+  FileContent,
+  LoadContextOptions,
+  LoadingPlan,
+  ParsedBrief,
+  PlanInput,
+  ReadContext,
+  ReadFile,
+  WorkspaceInput,
+} from "../types/workspace.js";
+
+/** Reads a brief: the tastes it declares, and its intent. One that is missing or cannot be read is empty. */
+export function parseBrief(text?: FileContent | null): ParsedBrief {
+  return call((raw) => raw.parseBrief(text)) as ParsedBrief;
+}
+
+/** Which files the first turn needs, in loading order, given the brief. */
+export function planContextLoading(input: PlanInput): LoadingPlan {
+  return call((raw) => raw.planContextLoading(input)) as LoadingPlan;
+}
+
+/**
+ * Makes the response to `read_context` out of a workspace's files, with its cost and what was wrong with them beside it.
+ * The input is never changed.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function readContext(input: WorkspaceInput): ReadContext {
+  return call((raw) => raw.readContext(input)) as ReadContext;
+}
+
+/** The whole text of the notes; empty when they are missing or cannot be read, which `readContext` reports. */
+export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
+  return call((raw) => raw.readFullNotes(input));
+}
+
+/**
+ * Loads a workspace with a function that reads a file: the brief, then what it asks for. A file that is not there is one
+ * that the function gives nothing for, or throws `ENOENT` or `NotFoundError` for; one that it throws anything else for is
+ * taken as empty, with a diagnostic.
+ */
+export async function loadContext(readFile: ReadFile, options: LoadContextOptions = {}): Promise<ReadContext> {
+  const read = async (path: string): Promise<FileContent | undefined> => {
+    try {
+      return (await readFile(path)) ?? undefined;
+    } catch (thrown) {
+      const { code, name, message } = (thrown ?? {}) as Partial<Record<"code" | "name" | "message", unknown>>;
+      if (code === "ENOENT" || name === "NotFoundError") return undefined;
+      return { unreadable: String(message ?? thrown) };
+    }
+  };
+  const { tastesDir, workspaceDir } = options;
+  const place = {
+    ...(tastesDir === undefined ? {} : { tastesDir }),
+    ...(workspaceDir === undefined ? {} : { workspaceDir }),
+  };
+  const briefFile = planContextLoading(place).files.find(({ role }) => role === "brief");
+  const brief = briefFile && (await read(briefFile.path));
+  const { files } = planContextLoading({ ...place, ...(brief === undefined ? {} : { brief }) });
+  const genres: Record<string, FileContent> = {};
+  const found: Partial<Record<string, FileContent>> = {};
+  const contents = await Promise.all(files.map(({ role, path }) => (role === "brief" ? brief : read(path))));
+  for (const [at, { role, genre }] of files.entries()) {
+    const content = contents[at];
+    if (content === undefined) continue;
+    if (genre === undefined) found[role] = content;
+    else genres[genre] = content;
+  }
+  const { default: taste, notes, log, gaps } = found;
+  const given = Object.entries({ brief, notes, log, gaps }).filter(([, content]) => content !== undefined);
+  return readContext({
+    ...options,
+    tastes: { ...(taste === undefined ? {} : { default: taste }), genres },
+    ...Object.fromEntries(given),
+  });
+}
