@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::Limits;
 
-use super::file::glob_findings;
 use super::vault::{Vault, VaultFile, vault};
 use super::watch::WatchIndex;
 use super::{front_matter, paths};
@@ -71,32 +70,31 @@ pub fn session_records(
 pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchRecord>, Vec<Diagnostic>)> {
     let mut diagnostics = Vec::new();
     let vault: Vault<'_> = vault(files, limits, &mut diagnostics)?;
-    let mut by_path: BTreeMap<&str, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    let mut index = WatchIndex::default();
+    let mut declared: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (folder, entry) in &vault {
         let text = entry.content.text(&entry.path, &mut diagnostics).unwrap_or_default();
         let front = front_matter::read(text, &entry.path, limits, &mut diagnostics);
-        for declared in front.watch {
-            // One that cannot be used is told, and has no row.
-            if glob_findings(&declared, &entry.path, folder, limits, &mut diagnostics).is_some() {
-                by_path.entry(&entry.path).or_default().push((declared.pattern, Vec::new()));
-            }
-        }
+        // A pattern that cannot be used is told, and has no row.
+        let usable = index.add(&entry.path, folder, &front.watch, limits, &mut diagnostics);
+        declared.insert(&entry.path, usable.into_iter().map(str::to_owned).collect());
     }
-    let index = WatchIndex::of_vault(&vault, limits);
-    let mut matched: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut resolved: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for (folder, entry) in &vault {
         for watcher in index.watchers_of_folder(folder) {
             for pattern in watcher.patterns {
-                matched.entry((watcher.path.clone(), pattern)).or_default().push(entry.path.clone());
+                resolved.entry((watcher.path.clone(), pattern)).or_default().push(entry.path.clone());
             }
         }
     }
     let mut rows = Vec::new();
-    for (path, patterns) in by_path {
-        for (watch_pattern, _) in patterns {
-            let mut resolved = matched.remove(&(path.to_owned(), watch_pattern.clone())).unwrap_or_default();
-            resolved.sort_unstable();
-            rows.push(WatchRecord { watcher_path: path.to_owned(), watch_pattern, resolved_paths: Some(resolved) });
+    for (path, patterns) in declared {
+        for watch_pattern in patterns {
+            let key = (path.to_owned(), watch_pattern);
+            let mut paths = resolved.remove(&key).unwrap_or_default();
+            paths.sort_unstable();
+            let (watcher_path, watch_pattern) = key;
+            rows.push(WatchRecord { watcher_path, watch_pattern, resolved_paths: Some(paths) });
         }
     }
     Ok((rows, diagnostics))

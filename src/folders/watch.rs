@@ -188,16 +188,18 @@ impl WatchIndex {
         Ok(index)
     }
 
-    pub(super) fn add(
+    /// Adds a file and what it declares; gives the patterns that can be used, and says what is wrong with the others.
+    pub(super) fn add<'d>(
         &mut self,
         path: &str,
         folder: &str,
-        declared: &[Declared],
+        declared: &'d [Declared],
         limits: &Limits,
         diagnostics: &mut Vec<Diagnostic>,
-    ) {
+    ) -> Vec<&'d str> {
+        let mut usable = Vec::new();
         if declared.is_empty() {
-            return;
+            return usable;
         }
         let watcher = self.watchers.len();
         for (at, declared) in declared.iter().enumerate() {
@@ -205,9 +207,11 @@ impl WatchIndex {
             for segments in &pattern.alternatives {
                 self.tree.add(segments, (watcher, at));
             }
+            usable.push(declared.pattern.as_str());
         }
         let patterns = declared.iter().map(|declared| declared.pattern.clone()).collect();
         self.watchers.push(Source { path: path.to_owned(), folder: folder.to_owned(), patterns });
+        usable
     }
 
     /// Who watches a path, in path order. The path is that of a context file or of a folder; a file never watches itself.

@@ -1,0 +1,256 @@
+/** Folders through the package: against picomatch, over the sample vault, and in a program of its own. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import picomatch from "picomatch";
+import { folder, root } from "../packaging/packed.mjs";
+
+const dir = folder("folders");
+let ctxweave;
+before(async () => {
+  ctxweave = await import(pathToFileURL(createRequire(join(dir, "x.js")).resolve("ctxweave")).href);
+  await ctxweave.init();
+});
+
+/** The same numbers each time: xorshift32. */
+function random(seed) {
+  let state = seed;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+}
+
+/**
+ * Patterns of what the rules name. Left out is what picomatch has of its own (extglobs, ranges in braces, a leading `!`, POSIX
+ * classes), braces that hold wildcards, where its rule for hidden folders gives way, and characters that need two code units,
+ * of which it counts the halves, and `[!a]`, which it takes for a class with a `!` in it.
+ */
+function patternOf(next) {
+  const parts = [
+    "a",
+    "b",
+    "ab",
+    "é",
+    "日",
+    "-",
+    ".a",
+    "*",
+    "*",
+    "?",
+    "[ab]",
+    "[a-c]",
+    "[^a]",
+    "{a,b}",
+    "{ab,c}",
+  ];
+  const segment = () => {
+    if (next(6) === 0) return "**";
+    return Array.from({ length: 1 + next(3) }, (_, at) => {
+      const part = parts[next(parts.length)];
+      // A dot has its meaning at the start of a name; within one it is a letter.
+      return at > 0 && part.startsWith(".") ? "a" : part;
+    })
+      .join("")
+      .replace(/\*{2,}/g, "*");
+  };
+  return Array.from({ length: 1 + next(4) }, segment).join("/");
+}
+
+function pathOf(next) {
+  const names = ["a", "b", "c", "ab", "ac", "aé", "日", "bb", "abc", ".a", ".ab", "a-b"];
+  return Array.from({ length: 1 + next(4) }, () => names[next(names.length)]).join("/");
+}
+
+test("watchersOf agrees with picomatch", () => {
+  const next = random(20_250_106);
+  let matches = 0;
+  const differences = [];
+  for (let round = 0; round < 400; round += 1) {
+    const patterns = Array.from({ length: 10 }, () => patternOf(next));
+    const files = patterns.map((watch, at) => ({
+      path: `watchers/w${at}/AGENTS.md`,
+      content: `---\nwatch: ${JSON.stringify(watch)}\n---\n`,
+    }));
+    for (let i = 0; i < 10; i += 1) {
+      const changed = pathOf(next);
+      const found = new Set(ctxweave.watchersOf(`${changed}/AGENTS.md`, files).map(({ path }) => path));
+      for (const [at, pattern] of patterns.entries()) {
+        // A pattern names folders, so what it matches is the file in them.
+        const expected = picomatch(`${pattern}/AGENTS.md`)(`${changed}/AGENTS.md`);
+        if (expected) matches += 1;
+        if (found.has(`watchers/w${at}/AGENTS.md`) !== expected) differences.push({ pattern, changed, expected });
+      }
+    }
+  }
+  assert.deepEqual(differences.slice(0, 10), []);
+  // Of 40,000 pairs; a generator that matches nothing would prove nothing.
+  assert.ok(matches > 1500, `${matches} matches`);
+});
+
+const vaultDir = join(root, "examples/vault");
+
+function vault() {
+  return readdirSync(vaultDir, { recursive: true, encoding: "utf8", withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: path.slice(vaultDir.length + 1).replaceAll("\\", "/"), content: readFileSync(path) }));
+}
+
+test("the sample vault loads, whatever is wrong with it", () => {
+  const all = vault();
+  const { folders, diagnostics } = ctxweave.discoverContextFolders(all.map(({ path }) => path));
+  assert.deepEqual(diagnostics, []);
+  assert.ok(folders.length >= 60, `${folders.length} folders`);
+  const files = all.filter(({ path }) => /(AGENTS|CLAUDE)\.md$/.test(path));
+  const chain = ctxweave.buildContextChain({ files, selected: folders.map(({ path }) => path) });
+  assert.equal(chain.files.length, folders.length);
+  assert.equal(
+    chain.totalTokens,
+    chain.files.reduce((sum, { content }) => sum + ctxweave.countTokens(content), 0),
+  );
+  assert.deepEqual([...new Set(chain.diagnostics.map(({ code }) => code))].sort(), [
+    "front_matter_invalid",
+    "invalid_utf8",
+    "prompt_delimiter_in_file",
+    "watch_rewritten",
+  ]);
+  const prompt = ctxweave.renderContextPrompt(chain);
+  for (const heading of [
+    "### Root Context (AGENTS.md)",
+    "### Projects Overview (Projects/AGENTS.md)",
+    "### 太極 Taiji ",
+  ]) {
+    assert.ok(prompt.includes(heading), heading);
+  }
+  // The root watches Projects/*, Inbox everything that is not hidden.
+  const watchers = ctxweave.watchersOf("Projects/parachute/AGENTS.md", files).map(({ path }) => path);
+  assert.deepEqual(
+    watchers,
+    [
+      "AGENTS.md",
+      "Inbox/AGENTS.md",
+      "Projects/AGENTS.md",
+      "Projects/parachute/chat/AGENTS.md",
+      "Projects/parachute/base/AGENTS.md",
+    ].sort(),
+  );
+  assert.deepEqual(ctxweave.watchersOf(".claude/CLAUDE.md", files), []);
+  const told = ctxweave.bubble(["Areas/taiji/太極/AGENTS.md"], files);
+  assert.equal(new Set(told.map(({ path }) => path)).size, told.length);
+  // The rows of the table say the same as the files.
+  const { records } = ctxweave.contextWatchRecords(files);
+  assert.deepEqual(
+    ctxweave.watchersOf("Projects/parachute/AGENTS.md", records),
+    ctxweave.watchersOf("Projects/parachute/AGENTS.md", files),
+  );
+  assert.deepEqual(ctxweave.diffRecords(records, records), { insert: [], update: [], delete: [] });
+});
+
+test("the legacy contexts of the sample vault migrate", () => {
+  const plan = ctxweave.migrateLegacyContexts({
+    files: vault(),
+    contexts: ["Chat/contexts/general-context.md", "Chat/contexts/parachute-context.md"],
+  });
+  assert.deepEqual(
+    plan.moves.map(({ from, to, action }) => [from, to, action]),
+    [
+      ["Chat/contexts/general-context.md", "AGENTS.md", "merge"],
+      ["Chat/contexts/parachute-context.md", "Projects/parachute/AGENTS.md", "merge"],
+    ],
+  );
+  assert.deepEqual(plan.contextFolders, ["", "Projects/parachute"]);
+  assert.deepEqual(
+    plan.unresolved.map(({ from }) => from),
+    ["Chat/contexts/sailing-context.md"],
+  );
+});
+
+test("nothing that is given is changed, and odd arguments are errors with a code", () => {
+  const files = Object.freeze([Object.freeze({ path: "AGENTS.md", content: "---\nwatch: a\n---\nx \ud800" })]);
+  const chain = ctxweave.buildContextChain(Object.freeze({ files, selected: Object.freeze([""]) }));
+  assert.equal(chain.files[0].content, "x \ufffd");
+  assert.deepEqual(
+    chain.diagnostics.map(({ code, path }) => [code, path]),
+    [["lone_surrogate_replaced", "files[0].content"]],
+  );
+  const code = (call) => {
+    try {
+      return call();
+    } catch (error) {
+      assert.ok(error instanceof ctxweave.CtxweaveError, String(error));
+      return error.code;
+    }
+  };
+  assert.equal(
+    code(() => ctxweave.watchersOf(5, files)),
+    "invalid_input",
+  );
+  assert.equal(
+    code(() => ctxweave.buildContextChain(null)),
+    "invalid_input",
+  );
+  assert.equal(
+    code(() => ctxweave.buildContextChain({ files: [{ path: "AGENTS.md" }], selected: [] })),
+    "invalid_input",
+  );
+  assert.equal(
+    code(() => ctxweave.buildContextChain({ files, selected: [], maxTokens: NaN })),
+    "invalid_budget",
+  );
+  assert.equal(
+    code(() => ctxweave.editContextFile("## A\n\udc00", { type: "append", section: "A", content: "b" })),
+    "invalid_edit",
+  );
+  assert.equal(
+    code(() => ctxweave.bubble(["a"], files, { maxDepth: -1 })),
+    "invalid_input",
+  );
+  const own = { name: "own", count: (text) => text.length };
+  assert.equal(ctxweave.buildContextChain({ files, selected: [""], tokenizer: own }).totalTokens, 3);
+});
+
+test("the example prints the prompt of a real folder", () => {
+  const examples = join(dir, "examples");
+  mkdirSync(examples, { recursive: true });
+  cpSync(join(root, "examples/agents.mjs"), join(examples, "agents.mjs"));
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["agents.mjs", vaultDir, "Projects/parachute/base/db", "Odd/bad-yaml"],
+    {
+      cwd: examples,
+      encoding: "utf8",
+    },
+  );
+  assert.equal(status, 0, stderr);
+  const expected = `## Project Knowledge
+
+The following context has been loaded for your reference:
+
+### Bad Yaml Odd (Odd/bad-yaml/AGENTS.md)
+# Bad YAML
+
+- An unquoted star is an alias
+
+### Db Base (Projects/parachute/base/db/CLAUDE.md)
+# Database
+
+> Schema and migrations
+
+---
+
+## Facts
+<!-- Key facts that can be updated by the curator -->
+- One migration, one file
+- session_contexts and context_watches
+`;
+  assert.equal(stdout, expected);
+  assert.match(stderr, /warning: the front matter is not YAML.*\(Odd\/bad-yaml\/AGENTS\.md:2\)/);
+});

@@ -1,0 +1,113 @@
+/** Workspaces through the package: the driver that reads files, over the sample and over what goes wrong. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { folder, root } from "../packaging/packed.mjs";
+
+const dir = folder("workspace");
+let ctxweave;
+before(async () => {
+  ctxweave = await import(pathToFileURL(createRequire(join(dir, "x.js")).resolve("ctxweave")).href);
+  await ctxweave.init();
+});
+
+const sample = join(root, "examples/workspace");
+
+test("loadContext reads the sample from the disk", async () => {
+  const place = { tastesDir: join(sample, "tastes"), workspaceDir: join(sample, "manta") };
+  const asked = [];
+  const { context, tokens, diagnostics } = await ctxweave.loadContext((path) => {
+    asked.push(path);
+    return readFile(path);
+  }, place);
+  assert.equal(asked[0], join(sample, "manta/brief.md"), "the brief is read first, and once");
+  assert.equal(asked.length, 7);
+  assert.ok(!asked.some((path) => path.endsWith("night.md")), "the brief does not name it");
+  assert.deepEqual(Object.keys(context), ["tastes", "brief", "notes", "recent_log", "recent_gaps"]);
+  assert.deepEqual(Object.keys(context.tastes.genres), ["underwater", "documentary"]);
+  assert.deepEqual(
+    context.tastes.conflicts.map(({ point, files }) => [point, files]),
+    [
+      ["- Keep the belly pattern readable.", ["underwater", "documentary"]],
+      ["- Backscatter is cleaned by hand.", ["underwater", "documentary"]],
+    ],
+  );
+  assert.ok(!context.brief.intent.includes("Tastes"));
+  assert.equal(context.notes.truncated, true);
+  assert.equal(context.recent_log.length, 10);
+  assert.equal(context.recent_log[0].timestamp, "2026-04-14T08:52:00Z");
+  assert.equal(context.recent_gaps.length, 3);
+  for (const [section, key] of [
+    ["tastes", "tastes"],
+    ["notes", "notes"],
+    ["recentLog", "recent_log"],
+  ]) {
+    assert.equal(tokens[section], ctxweave.countTokens(JSON.stringify(context[key])), section);
+  }
+  assert.deepEqual(
+    diagnostics.map(({ code, path, line }) => [code, path.slice(sample.length + 1), line]),
+    [
+      ["torn_line", "manta/log.jsonl", 17],
+      ["malformed_line", "manta/vocabulary_gaps.jsonl", 3],
+    ],
+  );
+});
+
+test("loadContext works in a workspace that has nothing yet", async () => {
+  const fresh = await ctxweave.loadContext(async () => undefined);
+  assert.deepEqual(fresh, ctxweave.readContext({}));
+  const onDisk = await ctxweave.loadContext((path) => readFile(join(dir, "nowhere", path)));
+  assert.deepEqual(onDisk, fresh);
+  const notFound = await ctxweave.loadContext(async () => {
+    throw new DOMException("none", "NotFoundError");
+  });
+  assert.deepEqual(notFound, fresh);
+});
+
+test("loadContext takes a file that cannot be read as empty, and says so", async () => {
+  const { context, diagnostics } = await ctxweave.loadContext(async (path) => {
+    if (path === "brief.md") return "Tastes: a, b\nIntent";
+    if (path === "tastes/a.md") throw Object.assign(new Error("permission denied"), { code: "EACCES" });
+    if (path === "log.jsonl") throw "odd";
+    return undefined;
+  });
+  assert.equal(context.brief.intent, "Intent");
+  assert.deepEqual(
+    diagnostics.map(({ code, path }) => [code, path]),
+    [
+      ["file_unreadable", "tastes/a.md"],
+      ["taste_missing", "tastes/b.md"],
+      ["file_unreadable", "log.jsonl"],
+    ],
+  );
+  assert.match(diagnostics[0].message, /permission denied/);
+});
+
+test("inputs may be text or bytes, and are never changed", () => {
+  const bytes = new TextEncoder().encode("Tastes: a\nIntent é");
+  const text = ctxweave.readContext(
+    Object.freeze({ brief: "Tastes: a\nIntent é", tastes: Object.freeze({ genres: Object.freeze({ a: "x" }) }) }),
+  );
+  assert.deepEqual(
+    ctxweave.readContext({ brief: bytes, tastes: { genres: { a: new TextEncoder().encode("x").buffer } } }),
+    text,
+  );
+  assert.deepEqual(ctxweave.parseBrief(bytes), {
+    raw: "Tastes: a\nIntent é",
+    intent: "Intent é",
+    tastes: ["a"],
+    diagnostics: [],
+  });
+  assert.deepEqual(ctxweave.parseBrief(undefined).tastes, []);
+  const lone = ctxweave.readContext({ notes: "a\ud800" });
+  assert.deepEqual(
+    lone.diagnostics.map(({ code, path }) => [code, path]),
+    [["lone_surrogate_replaced", "notes"]],
+  );
+  assert.equal(ctxweave.readFullNotes({ notes: "a\r\n".repeat(99) }), "a\r\n".repeat(99));
+  assert.equal(ctxweave.readFullNotes({}), "");
+});

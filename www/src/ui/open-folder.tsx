@@ -1,0 +1,127 @@
+import { useRef } from "preact/hooks";
+import { Icon } from "./icons.js";
+
+/** A file of a folder that was opened, with its path below it. */
+export interface OpenedFile {
+  path: string;
+  bytes: Uint8Array;
+}
+
+/** A folder that was opened; `skipped` files were too many or too large to be read. */
+export interface OpenedFolder {
+  name: string;
+  files: OpenedFile[];
+  skipped: number;
+}
+
+/** More than this is not read: a page is no place for it. */
+const MOST_FILES = 20_000;
+const MOST_BYTES = 4_000_000;
+
+/** Hidden in every file manager, and full of files that are nobody's notes. */
+const PASSED_OVER = new Set([".git", "node_modules"]);
+
+interface DirectoryHandle {
+  name: string;
+  values(): AsyncIterable<
+    ({ kind: "directory" } & DirectoryHandle) | { kind: "file"; name: string; getFile(): Promise<File> }
+  >;
+}
+
+type Picker = () => Promise<DirectoryHandle>;
+
+/**
+ * A button that opens a folder from the disk, for reading only: with the picker of the browser where it has one, else with
+ * a field for folders. Nothing leaves the page.
+ */
+export function OpenFolder(props: {
+  label: string;
+  /** Which files are read. */
+  wants: (path: string) => boolean;
+  onOpen: (folder: OpenedFolder) => void;
+  onProblem: (message: string) => void;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  const open = async (): Promise<void> => {
+    const picker = (globalThis as { showDirectoryPicker?: Picker }).showDirectoryPicker;
+    if (!picker) {
+      input.current?.click();
+      return;
+    }
+    try {
+      const handle = await picker();
+      const found: { path: string; file: () => Promise<File> }[] = [];
+      await walk(handle, "", props.wants, found);
+      props.onOpen(await read(handle.name, found));
+    } catch (error) {
+      // The picker was closed without a choice.
+      if ((error as Error).name !== "AbortError") props.onProblem((error as Error).message);
+    }
+  };
+  const openList = async (list: readonly File[]): Promise<void> => {
+    try {
+      const name = list[0]?.webkitRelativePath.split("/")[0] ?? "folder";
+      const found = list
+        .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file: async () => file }))
+        .filter(({ path }) => !path.split("/").some((part) => PASSED_OVER.has(part)) && props.wants(path));
+      props.onOpen(await read(name, found));
+    } catch (error) {
+      props.onProblem((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => void open()}>
+        <Icon name="file" />
+        {props.label}
+      </button>
+      <input
+        ref={(element) => {
+          input.current = element;
+          // Not a property that every type knows, so it is set by hand.
+          element?.setAttribute("webkitdirectory", "");
+        }}
+        type="file"
+        multiple
+        class="visually-hidden"
+        aria-label="A folder of your own"
+        data-folder-input
+        tabIndex={-1}
+        onChange={(event) => {
+          const field = event.currentTarget;
+          const list = [...(field.files ?? [])];
+          if (list.length > 0) void openList(list);
+          field.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+async function walk(
+  folder: DirectoryHandle,
+  path: string,
+  wants: (path: string) => boolean,
+  found: { path: string; file: () => Promise<File> }[],
+): Promise<void> {
+  for await (const entry of folder.values()) {
+    const at = path ? `${path}/${entry.name}` : entry.name;
+    if (entry.kind === "directory") {
+      if (!PASSED_OVER.has(entry.name)) await walk(entry, at, wants, found);
+    } else if (wants(at)) {
+      found.push({ path: at, file: () => entry.getFile() });
+    }
+  }
+}
+
+async function read(name: string, found: { path: string; file: () => Promise<File> }[]): Promise<OpenedFolder> {
+  const files: OpenedFile[] = [];
+  let skipped = 0;
+  for (const { path, file } of found) {
+    const content = files.length < MOST_FILES ? await file() : undefined;
+    if (content && content.size <= MOST_BYTES) {
+      files.push({ path, bytes: new Uint8Array(await content.arrayBuffer()) });
+    } else skipped += 1;
+  }
+  return { name, files, skipped };
+}

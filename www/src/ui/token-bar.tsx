@@ -1,0 +1,51 @@
+import type { ComponentChildren } from "preact";
+import { count } from "./format.js";
+
+/** A part of a whole, in tokens. `tone` 0 is what is free. */
+export interface Share {
+  id: string;
+  name: string;
+  tokens: number;
+  tone: number;
+}
+
+/** How many tones there are; further parts begin again. */
+const TONES = 6;
+
+/** The tone of the part at this place. */
+export function toneAt(place: number): number {
+  return (place % TONES) + 1;
+}
+
+/** Where the tokens are: a bar, and the same in numbers. */
+export function TokenBar({ shares, children }: { shares: readonly Share[]; children?: ComponentChildren }) {
+  const shown = shares.filter(({ tokens }) => tokens > 0);
+  return (
+    <section class="budget" aria-label="Tokens">
+      <div class="bar" role="img" aria-label={shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ")}>
+        <div class="bar-window" style={{ flexGrow: "1" }}>
+          {shown.map(({ id, name, tokens, tone }) => (
+            <div
+              key={id}
+              class={`piece tone-${tone}`}
+              title={`${name}: ${count(tokens)}`}
+              style={{ flexGrow: String(tokens) }}
+            />
+          ))}
+        </div>
+      </div>
+      <dl class="bar-legend">
+        {shares.map(({ id, name, tokens, tone }) => (
+          <div key={id} class="legend-item">
+            <dt>
+              <span class={`swatch tone-${tone}`} aria-hidden="true" />
+              {name}
+            </dt>
+            <dd data-tokens={id}>{count(tokens)}</dd>
+          </div>
+        ))}
+      </dl>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+import { MessageText } from "../../ui/message.js";
+import { Field, NumberInput, Segmented } from "../../ui/fields.js";
+import { Findings } from "../../ui/findings.js";
+import { parseContextFile } from "ctxweave";
+import { change, file, open, restore, settings, textOf, told, type } from "./state.js";
+
+/** What is loaded beside the selection, and the file that somebody looks at, with those who are told when it changes. */
+export function SidePane() {
+  return (
+    <aside class="pane settings-pane file-pane" aria-label="Settings and file">
+      <div class="controls">
+        <fieldset>
+          <legend>What comes with it</legend>
+          <Segmented
+            label="Watched files"
+            options={[
+              { value: "ancestors", name: "Watched ancestors" },
+              { value: "all", name: "All watched" },
+              { value: "none", name: "None" },
+            ]}
+            value={settings.value.includeWatched}
+            onValue={(includeWatched) => change({ includeWatched })}
+          />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={settings.value.parentChain}
+              onChange={(event) => change({ parentChain: event.currentTarget.checked })}
+            />
+            <span>Always add all ancestors (the older mode)</span>
+          </label>
+          <Field label="Most tokens" hint="0 for as many as there are." beside>
+            {({ id, describedBy }) => (
+              <NumberInput
+                id={id}
+                describedBy={describedBy}
+                min={0}
+                step={50}
+                value={settings.value.maxTokens}
+                onValue={(maxTokens) => change({ maxTokens: Math.max(0, Math.floor(maxTokens)) })}
+              />
+            )}
+          </Field>
+        </fieldset>
+        <FileEditor />
+      </div>
+    </aside>
+  );
+}
+
+function FileEditor() {
+  const path = file.value;
+  const news = told.value;
+  const content = open.value?.files.find((one) => one.path === path)?.content;
+  if (path === undefined || content === undefined) return null;
+  const { watch, diagnostics } = parseContextFile(path, content);
+  return (
+    <fieldset class="file-editor">
+      <legend>
+        <code>{path}</code>
+      </legend>
+      <textarea
+        class="source-text"
+        aria-label={path}
+        spellcheck={false}
+        rows={12}
+        value={textOf(path)}
+        onInput={(event) => type(path, event.currentTarget.value)}
+      />
+      {news?.changed ? (
+        <button type="button" class="small" onClick={() => restore(path)}>
+          Take the changes back
+        </button>
+      ) : null}
+      <Findings list={diagnostics} />
+      <p class="hint">
+        {watch.length === 0 ? (
+          "Watches nothing."
+        ) : (
+          <>
+            Watches <MessageText text={`\`${watch.join("`, `")}\``} />
+          </>
+        )}
+      </p>
+      <section class="told-list" aria-label="Who is told" aria-live="polite">
+        <h3>{news?.changed ? "Told of this change" : "Told when it changes"}</h3>
+        {news && news.list.length > 0 ? (
+          <ol>
+            {news.list.map(({ path: watcher, depth, because }) => (
+              <li key={watcher} data-told={watcher} data-depth={depth}>
+                <button type="button" class="file-link" onClick={() => (file.value = watcher)}>
+                  {watcher}
+                </button>
+                <span class="quiet-text">
+                  {because
+                    .map((cause) => `${cause.patterns.join(", ")}${depth > 1 ? ` → ${cause.path}` : ""}`)
+                    .join("; ")}
+                </span>
+              </li>
+            ))}
+          </ol>
+        ) : (
+          <p class="quiet-text">Nobody watches it.</p>
+        )}
+      </section>
+    </fieldset>
+  );
+}

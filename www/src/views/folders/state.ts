@@ -1,0 +1,213 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import {
+  bubble,
+  buildContextChain,
+  countTokensBatch,
+  discoverContextFolders,
+  parseContextFile,
+  renderContextPrompt,
+} from "ctxweave";
+import type { ChainRequest, ContextChain, ContextFile, CtxweaveError, ParsedContextFile, Told } from "ctxweave";
+import { linkParams, replaceLink } from "../../shell/route.js";
+import type { OpenedFolder } from "../../ui/open-folder.js";
+import { fetchSample } from "./samples.js";
+
+export interface OpenVault {
+  name: string;
+  /** Whether it is the sample, which a link can stand for. */
+  sample: boolean;
+  files: ContextFile[];
+}
+
+export interface Settings {
+  includeWatched: NonNullable<ChainRequest["includeWatched"]>;
+  parentChain: boolean;
+  /** 0 for none. */
+  maxTokens: number;
+}
+
+const START: Settings = { includeWatched: "ancestors", parentChain: false, maxTokens: 0 };
+const START_SELECTED = ["Projects/parachute/chat/ui", "Areas/taiji"];
+
+export const open = signal<OpenVault | undefined>(undefined);
+export const problem = signal<string | undefined>(undefined);
+export const selected = signal<readonly string[]>([]);
+export const settings = signal<Settings>(START);
+/** The file that is shown for editing. */
+export const file = signal<string | undefined>(undefined);
+/** Files as they were before somebody typed. */
+const before = signal<Record<string, ContextFile["content"]>>({});
+
+/** A folder of the tree: one with a context file, or one on the way to such. */
+export interface TreeFolder {
+  path: string;
+  name: string;
+  /** Its context file, where it has one. */
+  file?: string;
+  parsed?: ParsedContextFile;
+  tokens: number;
+  children: TreeFolder[];
+}
+
+/** The files that are a folder's context file, by path. */
+const byPath = computed(() => new Map(open.value?.files.map((one) => [one.path, one]) ?? []));
+
+export const tree = computed<TreeFolder | undefined>(() => {
+  const at = open.value;
+  if (!at) return undefined;
+  const root: TreeFolder = { path: "", name: "/", tokens: 0, children: [] };
+  const known = new Map([["", root]]);
+  const folderAt = (path: string): TreeFolder => {
+    const there = known.get(path);
+    if (there) return there;
+    const cut = path.lastIndexOf("/");
+    const made: TreeFolder = { path, name: path.slice(cut + 1), tokens: 0, children: [] };
+    known.set(path, made);
+    folderAt(cut < 0 ? "" : path.slice(0, cut)).children.push(made);
+    return made;
+  };
+  const found = discoverContextFolders(at.files.map(({ path }) => path)).folders;
+  const parsed = found.map((one) => parseContextFile(one.file, byPath.value.get(one.file)?.content ?? ""));
+  const tokens = countTokensBatch(parsed.map(({ body }) => body.trim()));
+  for (const [place, one] of found.entries()) {
+    const folder = folderAt(one.path);
+    folder.file = one.file;
+    const read = parsed[place];
+    if (read) folder.parsed = read;
+    folder.tokens = tokens[place] ?? 0;
+  }
+  return root;
+});
+
+export type Outcome =
+  | { kind: "chain"; request: ChainRequest; chain: ContextChain; prompt: string }
+  | { kind: "error"; code: string; message: string };
+
+export const outcome = computed<Outcome | undefined>(() => {
+  const at = open.value;
+  if (!at) return undefined;
+  const { maxTokens, ...rest } = settings.value;
+  const request: ChainRequest = {
+    files: at.files,
+    selected: selected.value,
+    ...rest,
+    ...(maxTokens > 0 ? { maxTokens } : {}),
+  };
+  try {
+    const chain = buildContextChain(request);
+    return { kind: "chain", request, chain, prompt: renderContextPrompt(chain) };
+  } catch (error) {
+    const { code, message } = error as CtxweaveError;
+    return { kind: "error", code, message };
+  }
+});
+
+/** Who would be told if the shown file changed, and whether it has. */
+export const told = computed<{ changed: boolean; list: Told[] } | undefined>(() => {
+  const at = open.value;
+  if (!at || file.value === undefined) return undefined;
+  return { changed: file.value in before.value, list: bubble([file.value], at.files) };
+});
+
+export function textOf(path: string): string {
+  const content = byPath.value.get(path)?.content;
+  if (typeof content === "string") return content;
+  return content instanceof Uint8Array ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(content) : "";
+}
+
+export function type(path: string, text: string): void {
+  const at = open.value;
+  const one = byPath.value.get(path);
+  if (!at || !one) return;
+  batch(() => {
+    if (!(path in before.value)) before.value = { ...before.value, [path]: one.content };
+    open.value = { ...at, files: at.files.map((other) => (other === one ? { path, content: text } : other)) };
+  });
+}
+
+/** Gives the shown file back its text. */
+export function restore(path: string): void {
+  const at = open.value;
+  const { [path]: content, ...others } = before.value;
+  if (!at || content === undefined) return;
+  batch(() => {
+    before.value = others;
+    open.value = { ...at, files: at.files.map((other) => (other.path === path ? { path, content } : other)) };
+  });
+}
+
+export function toggle(path: string): void {
+  const now = selected.value;
+  selected.value = now.includes(path) ? now.filter((other) => other !== path) : [...now, path];
+}
+
+export function change(fields: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...fields };
+}
+
+/** Which files of a folder are read. */
+export function wants(path: string): boolean {
+  return /(^|\/)(AGENTS|CLAUDE)\.md$/.test(path);
+}
+
+export function use(folder: OpenedFolder): void {
+  if (folder.files.length === 0) {
+    problem.value = `no folder in \`${folder.name}\` has an \`AGENTS.md\` or a \`CLAUDE.md\``;
+    return;
+  }
+  const files = folder.files.map(({ path, bytes }) => ({ path, content: bytes }));
+  show({ name: folder.name, sample: false, files }, []);
+  const first = discoverContextFolders(files.map(({ path }) => path)).folders[0];
+  batch(() => {
+    if (first) selected.value = [first.path];
+    if (folder.skipped > 0) problem.value = `${folder.skipped} files were too large or too many to be read`;
+  });
+}
+
+export async function openSample(): Promise<void> {
+  try {
+    const files = (await fetchSample()).filter(({ path }) => wants(path));
+    const link = linkParams();
+    show(
+      { name: "Sample vault", sample: true, files: files.map(({ path, bytes }) => ({ path, content: bytes })) },
+      link.has("select") ? link.getAll("select") : START_SELECTED,
+    );
+    batch(() => {
+      const include = link.get("watched");
+      settings.value = {
+        includeWatched: include === "all" || include === "none" ? include : "ancestors",
+        parentChain: link.has("parents"),
+        maxTokens: Math.max(0, Number(link.get("max")) || 0),
+      };
+      file.value = link.get("file") ?? "Projects/parachute/AGENTS.md";
+    });
+  } catch (error) {
+    problem.value = (error as Error).message;
+  }
+}
+
+function show(next: OpenVault, start: readonly string[]): void {
+  batch(() => {
+    open.value = next;
+    selected.value = start;
+    before.value = {};
+    file.value = next.files[0]?.path;
+    problem.value = undefined;
+  });
+}
+
+/** Writes what of the sample is selected into the address; gives back the way to stop. */
+export function keepLink(): () => void {
+  return effect(() => {
+    if (!open.value?.sample) return;
+    const { includeWatched, parentChain, maxTokens } = settings.value;
+    const link = new URLSearchParams();
+    for (const path of selected.value) link.append("select", path);
+    if (selected.value.length === 0) link.append("select", " ");
+    if (includeWatched !== "ancestors") link.set("watched", includeWatched);
+    if (parentChain) link.set("parents", "1");
+    if (maxTokens > 0) link.set("max", String(maxTokens));
+    if (file.value) link.set("file", file.value);
+    replaceLink(link);
+  });
+}

@@ -1,0 +1,203 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { ContextChain } from "ctxweave";
+import { CopyButton } from "../../ui/copy-button.js";
+import { Findings } from "../../ui/findings.js";
+import { count, plural, tokens } from "../../ui/format.js";
+import { JsonView } from "../../ui/json-view.js";
+import { MessageText } from "../../ui/message.js";
+import { OpenFolder } from "../../ui/open-folder.js";
+import { Tabs } from "../../ui/tabs.js";
+import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
+import { SidePane } from "./editor.js";
+import { keepLink, open, openSample, outcome, problem, settings, use, wants } from "./state.js";
+import { FolderTree } from "./tree.js";
+
+/** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
+export function FoldersView() {
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    let left = false;
+    const begin = open.value ? Promise.resolve() : openSample();
+    void begin.then(() => {
+      if (!left) stop = keepLink();
+    });
+    return () => {
+      left = true;
+      stop?.();
+    };
+  }, []);
+  const at = open.value;
+  return (
+    <div class="loom">
+      <h1 class="visually-hidden">Folders with AGENTS.md files become a prompt</h1>
+      <div class="source">
+        <button type="button" class="quiet" onClick={() => void openSample()}>
+          Sample vault
+        </button>
+        <OpenFolder
+          label="Open a folder…"
+          wants={wants}
+          onOpen={use}
+          onProblem={(message) => (problem.value = message)}
+        />
+        <p class="about">
+          {at ? (
+            <>
+              <strong>{at.name}</strong> {plural(at.files.length, "context file")}. Nothing leaves this page.
+            </>
+          ) : (
+            "Loading…"
+          )}
+        </p>
+        {problem.value ? (
+          <div class="notice problem" role="alert">
+            <p>
+              <MessageText text={problem.value} sentence />
+            </p>
+          </div>
+        ) : null}
+      </div>
+      {at ? (
+        <div class="panes of-folders">
+          <FolderTree />
+          <SidePane />
+          <Result />
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+type Shown = "prompt" | "chain" | "json";
+
+function Result() {
+  const tab = useSignal<Shown>("prompt");
+  const made = outcome.value;
+  if (!made) return null;
+  if (made.kind === "error") {
+    return (
+      <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Prompt">
+        <div class="problem-panel tab-panel" role="alert">
+          <p class="problem-code">
+            <code data-error-code>{made.code}</code>
+          </p>
+          <h2>
+            <MessageText text={made.message} sentence />
+          </h2>
+        </div>
+      </section>
+    );
+  }
+  const { chain, prompt } = made;
+  const { diagnostics } = chain;
+  return (
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Prompt">
+      <TokenBar shares={shares(chain)}>
+        <p class="summary">
+          <span data-total>{tokens(chain.totalTokens)}</span>
+          <span>in {plural(chain.files.length, "file")}</span>
+          {chain.omitted.length > 0 ? (
+            <span class="warn" data-omitted>
+              {plural(chain.omitted.length, "file")} omitted
+            </span>
+          ) : null}
+        </p>
+      </TokenBar>
+      <Tabs<Shown>
+        scrolls
+        label="Result"
+        tabs={[
+          { id: "prompt", name: "Prompt" },
+          { id: "chain", name: "Chain", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
+          { id: "json", name: "JSON" },
+        ]}
+        chosen={tab.value}
+        onChoose={(id) => (tab.value = id)}
+      >
+        {tab.value === "json" ? (
+          <JsonView name="chain" label="Copy chain" value={chain} />
+        ) : tab.value === "chain" ? (
+          <>
+            <Findings list={diagnostics} />
+            <Chain chain={chain} />
+          </>
+        ) : prompt ? (
+          <>
+            <div class="raw-head">
+              <CopyButton label="Copy prompt" text={() => prompt} />
+            </div>
+            <pre class="prose-text" data-prompt>
+              {prompt}
+            </pre>
+          </>
+        ) : (
+          <p class="empty">Nothing is loaded. Tick a folder.</p>
+        )}
+      </Tabs>
+    </section>
+  );
+}
+
+/** The legend would not hold more. */
+const MOST_SHARES = 8;
+
+function shares(chain: ContextChain): Share[] {
+  const each = chain.files.map(({ path, tokens }, at) => ({ id: path, name: path, tokens, tone: toneAt(at) }));
+  const rest = each.slice(MOST_SHARES - 1);
+  const shown = rest.length > 1 ? each.slice(0, MOST_SHARES - 1) : each;
+  if (rest.length > 1) {
+    const sum = rest.reduce((total, { tokens }) => total + tokens, 0);
+    shown.push({ id: "others", name: plural(rest.length, "other file"), tokens: sum, tone: toneAt(MOST_SHARES - 1) });
+  }
+  const { maxTokens } = settings.value;
+  const free = maxTokens - chain.totalTokens;
+  return maxTokens > 0 && free > 0 ? [...shown, { id: "free", name: "Free", tokens: free, tone: 0 }] : shown;
+}
+
+function Chain({ chain }: { chain: ContextChain }) {
+  return (
+    <table class="chain">
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col">Level</th>
+          <th scope="col">Why</th>
+          <th scope="col" class="number">
+            Tokens
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {chain.files.map((one) => (
+          <tr key={one.path} data-chain={one.path}>
+            <th scope="row">
+              <code>{one.path}</code> {one.truncated ? <span class="tag cut">cut</span> : null}
+              {one.overridden?.map(({ text, line, by }) => (
+                <p key={line} class="hint">
+                  Line {line}, “{text}”, is in <code>{by}</code>
+                </p>
+              ))}
+            </th>
+            <td>{one.level}</td>
+            <td>
+              {one.reason}
+              {one.watchedBy ? <span class="quiet-text"> by {one.watchedBy.join(", ")}</span> : null}
+            </td>
+            <td class="number">{count(one.tokens)}</td>
+          </tr>
+        ))}
+        {chain.omitted.map((one) => (
+          <tr key={one.path} data-omitted-file={one.path} class="quiet-text">
+            <th scope="row">
+              <code>{one.path}</code> <span class="tag cut">omitted</span>
+            </th>
+            <td>{one.level}</td>
+            <td>{one.reason}</td>
+            <td class="number">{count(one.tokens)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,119 @@
+import { batch, computed, signal } from "@preact/signals";
+import { planContextLoading, readContext } from "ctxweave";
+import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave";
+import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
+import { fetchSample } from "./samples.js";
+
+/** What stands in the fields: text, or bytes as long as nobody changed them. */
+type Text = string | Uint8Array;
+
+export interface Workspace {
+  name: string;
+  brief?: Text;
+  notes?: Text;
+  log?: Text;
+  gaps?: Text;
+  /** Taste files by name; `_default` is the one that always loads. */
+  tastes: Record<string, Text>;
+}
+
+export const open = signal<Workspace | undefined>(undefined);
+export const problem = signal<string | undefined>(undefined);
+export const limits = signal<Required<Omit<WorkspaceLimits, "inputBytes">>>({
+  notesHeadLines: 10,
+  notesTailLines: 30,
+  logEntries: 10,
+  gapRecords: 10,
+});
+
+export const DEFAULT_TASTE = "_default";
+
+export const input = computed<WorkspaceInput | undefined>(() => {
+  const at = open.value;
+  if (!at) return undefined;
+  const { [DEFAULT_TASTE]: taste, ...genres } = at.tastes;
+  const { brief, notes, log, gaps } = at;
+  const texts = Object.entries({ brief, notes, log, gaps }).filter(([, text]) => text !== undefined);
+  return {
+    tastes: { ...(taste === undefined ? {} : { default: taste }), genres },
+    ...Object.fromEntries(texts),
+    limits: limits.value,
+  };
+});
+
+export type Outcome = { kind: "read"; result: ReadContext } | { kind: "error"; code: string; message: string };
+
+export const outcome = computed<Outcome | undefined>(() => {
+  if (!input.value) return undefined;
+  try {
+    return { kind: "read", result: readContext(input.value) };
+  } catch (error) {
+    const { code, message } = error as CtxweaveError;
+    return { kind: "error", code, message };
+  }
+});
+
+/** The files that are wanted, in loading order. */
+export const plan = computed(() => {
+  const brief = open.value?.brief;
+  return planContextLoading(brief === undefined ? {} : { brief }).files;
+});
+
+/** The text of a field; bytes that are not UTF-8 are shown as far as they can be. */
+export function shown(text: Text | undefined): string {
+  return text instanceof Uint8Array ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(text) : (text ?? "");
+}
+
+export function change(field: "brief" | "notes" | "log" | "gaps", text: string): void {
+  if (open.value) open.value = { ...open.value, [field]: text };
+}
+
+export function changeTaste(name: string, text: string): void {
+  if (open.value) open.value = { ...open.value, tastes: { ...open.value.tastes, [name]: text } };
+}
+
+export async function openSample(): Promise<void> {
+  try {
+    use({ name: "Sample", files: (await fetchSample()).filter(({ path }) => wants(path)), skipped: 0 });
+  } catch (error) {
+    problem.value = (error as Error).message;
+  }
+}
+
+const FIELDS = {
+  "brief.md": "brief",
+  "notes.md": "notes",
+  "log.jsonl": "log",
+  "vocabulary_gaps.jsonl": "gaps",
+} as const;
+
+/** Which files of a folder are read. */
+export function wants(path: string): boolean {
+  const name = path.split("/").at(-1) ?? "";
+  return name in FIELDS || /(^|\/)tastes\/[^/]+\.md$/.test(path);
+}
+
+/** Opens a folder: the workspace is where the brief is that is highest up, the tastes are in the folder `tastes`. */
+export function use(folder: OpenedFolder): void {
+  const byDepth = [...folder.files].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
+  const workspace: Workspace = { name: folder.name, tastes: {} };
+  const home = folderOf(byDepth.find(({ path }) => nameOf(path) === "brief.md") ?? byDepth.find(isField));
+  for (const file of byDepth) {
+    const field = FIELDS[nameOf(file.path) as keyof typeof FIELDS];
+    if (field && folderOf(file) === home) workspace[field] = file.bytes;
+    else if (!field) workspace.tastes[nameOf(file.path).replace(/\.md$/, "")] ??= file.bytes;
+  }
+  if (byDepth.length === 0) {
+    problem.value = `\`${folder.name}\` holds none of the files of a workspace: \`brief.md\`, \`notes.md\`, \`log.jsonl\`, \`vocabulary_gaps.jsonl\`, \`tastes/*.md\``;
+    return;
+  }
+  batch(() => {
+    open.value = workspace;
+    problem.value = folder.skipped > 0 ? `${folder.skipped} files were too large or too many to be read` : undefined;
+  });
+}
+
+const isField = ({ path }: OpenedFile): boolean => nameOf(path) in FIELDS;
+const nameOf = (path: string): string => path.split("/").at(-1) ?? "";
+const folderOf = (file: OpenedFile | undefined): string => file?.path.split("/").slice(0, -1).join("/") ?? "";
+const depth = ({ path }: OpenedFile): number => path.split("/").length;
