@@ -352,7 +352,8 @@ impl Tree {
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
         let last = self.looked_up.get();
-        let is_it = |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
+        let is_it =
+            |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
         let near = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(is_it);
         let found = near.or_else(|| self.by_id.get(id).copied())?;
         self.looked_up.set(found);

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
     let areas =
         [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
-    let areas = [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
+    let areas =
+        [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
