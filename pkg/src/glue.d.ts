@@ -17,6 +17,24 @@ export function assembleDialogue(request: unknown): unknown;
 export function assembleBuffer(request: unknown): unknown;
 export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
 export function requestBodyWithReport(request: unknown): unknown;
+export class LoomTree {
+  constructor(tree: unknown);
+  readonly diagnostics: unknown;
+  upsert(change: unknown): unknown;
+  remove(removal: unknown): unknown;
+  configure(settings: unknown, defaults: unknown): void;
+  size(): unknown;
+  path(tip: string, options: unknown): unknown;
+  tokensOf(ids: unknown, options: unknown): unknown;
+  measurePath(options: unknown): unknown;
+  wouldCut(options: unknown): unknown;
+  assembleDialogue(options: unknown): unknown;
+  summarizeDialogue(options: unknown): unknown;
+  assembleBuffer(options: unknown): unknown;
+  requestBody(options: unknown, withReport: boolean): unknown;
+  free(): void;
+}
+
 export function countTokens(text: unknown, options: unknown): number;
 export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
 export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;

@@ -3,7 +3,6 @@
 use ctxweave::loom::{assemble_dialogue, body_of_dialogue, request_body, request_body_bytes};
 use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
 use ctxweave::prompt::{Content, Fingerprint, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
-use ctxweave::tokens::Counter;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
