@@ -1,6 +1,5 @@
 import type { ComponentType } from "preact";
 import { CommitsView } from "../views/commits/view.js";
-import { LoomView } from "../views/loom/view.js";
 import { OperatorsView } from "../views/operators/view.js";
 import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
