@@ -239,6 +239,18 @@ impl Handle {
         self.tree.summarize_dialogue(&question.asked.options, &counter).map(show)
     }
 
+    /// The same, with the places of the nodes that the messages hold, and how often what is there changed.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn packed<R>(
+        &mut self,
+        question: &Question,
+        show: impl FnOnce(DialogueSummary<'_>, Option<Vec<(u32, u32)>>) -> R,
+    ) -> Result<R> {
+        let counter = question.counter(self.tree.memory());
+        let (summary, places) = self.tree.summarize_with_places(&question.asked.options, &counter)?;
+        Ok(show(summary, places))
+    }
+
     pub(crate) fn buffer<R>(&self, question: &Question, show: impl FnOnce(BufferAssembly<'_>) -> R) -> Result<R> {
         let counter = question.counter(self.tree.memory());
         self.tree.assemble_buffer(&question.asked.options, &counter).map(show)

@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{bytes, thrown};
 
 /// What the tree keeps itself; all other settings are defaults of what is asked, which the package keeps.
-const OWN: [&str; 7] =
-    ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
+const OWN: [&str; 7] = ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
 
 pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
     if name != "LoomTree" {
@@ -36,12 +35,7 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
     Some(Ok(results.collect()))
 }
 
-fn step(
-    handle: &mut Handle,
-    defaults: &mut Map<String, Value>,
-    method: &str,
-    args: &[Value],
-) -> Result<Value, Error> {
+fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, args: &[Value]) -> Result<Value, Error> {
     let mut args = args.to_vec();
     let place = match method {
         "upsert" | "remove" | "configure" => None,
