@@ -172,7 +172,6 @@ impl Handle {
     }
 
     /// Whether options are such that they can be the defaults of what is asked.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn check_defaults(
         &self,
         defaults: RequestIn,
@@ -302,7 +301,10 @@ impl Handle {
                 value(json::write(&Edited { diagnostics }))
             }
             "remove" => value(json::write(&self.remove(&json::read(&text(0)?)?)?)),
-            "configure" => self.configure(json::read(&text(0)?)?).map(|()| serde_json::Value::Null),
+            "configure" => {
+                self.check_defaults(read(0)?, tokenizers, None)?;
+                self.configure(json::read(&text(0)?)?).map(|()| serde_json::Value::Null)
+            }
             "size" => value(json::write(&self.size())),
             "path" => {
                 let request = read(1)?.at(json::read(&text(0)?)?);
