@@ -330,7 +330,9 @@ fn texts<T>(node: &Node, mut hold: impl FnMut(&str) -> T) -> Vec<T> {
             held.push(hold(&text));
         }
     }
-    held.push(hold(&document));
+    if !document.is_empty() {
+        held.push(hold(&document));
+    }
     held
 }
 
