@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use super::{bytes, written};
 
 pub(super) fn call(name: &str, args: &[Value], _steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
+    if !matches!(name, "requestBody" | "requestBodyWithReport") {
+        return None;
+    }
     let is_bytes = args[0].get("$text").is_some() || args[0].get("$hex").is_some();
     let request = if is_bytes { bytes(&args[0]) } else { serde_json::to_vec(&args[0]).unwrap() };
     match name {
