@@ -137,7 +137,7 @@ pub(crate) fn under_index(index: usize, rest: &str) -> String {
 pub(crate) const TOO_DEEP: &str = "json is too deep";
 
 /// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
-fn too_deep<E: serde::de::Error>() -> E {
+pub(crate) fn too_deep<E: serde::de::Error>() -> E {
     E::custom(TOO_DEEP)
 }
 
@@ -329,7 +329,7 @@ fn replace(text: &[u8], escapes: &[usize], by: char) -> Vec<u8> {
 fn lone_surrogates(text: &[u8]) -> Vec<usize> {
     let mut lone = Vec::new();
     let mut at = 0;
-    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
+    while let Some(skip) = text.get(at..).and_then(backslash) {
         at = at.saturating_add(skip);
         let Some(unit) = escape_at(text, at) else {
             at = at.saturating_add(2);
@@ -347,6 +347,21 @@ fn lone_surrogates(text: &[u8]) -> Vec<usize> {
         at = at.saturating_add(6);
     }
     lone
+}
+
+/// Where the first backslash is, looked for in eight bytes at a time.
+fn backslash(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (words, tail) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        // A byte that is a backslash becomes 0, and the lowest bit set below is in the first of those.
+        let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'));
+        let found = zeros.wrapping_sub(ONES) & !zeros & (ONES << 7);
+        if found != 0 {
+            return Some(index * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    Some(words.len() * 8 + tail.iter().position(|&byte| byte == b'\\')?)
 }
 
 /// The code unit that the `\uXXXX` escape at `at` names, where there is one.

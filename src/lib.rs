@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
 mod collect;
+pub mod commits;
 pub mod error;
 pub mod folders;
 pub mod input;
@@ -9,6 +10,7 @@ mod jsonl;
 pub mod limits;
 pub mod loom;
 mod markdown;
+pub mod operators;
 pub mod prompt;
 pub mod text;
 pub mod time;

@@ -31,6 +31,7 @@ macro_rules! limits {
                 let mut limits = Limits::default();
                 $(if let Some(value) = self.$field { limits.$field = whole($wire, value)?; })+
                 limits.json_depth = limits.json_depth.min(JSON_DEPTH_MAX);
+                limits.xml_depth = limits.xml_depth.min(XML_DEPTH_MAX);
                 Ok(limits)
             }
         }
@@ -47,12 +48,21 @@ limits! {
     path_nodes, "pathNodes", 200_000, "Nodes on one path, sources and annotations included.";
     edge_sources, "edgeSources", 1_000, "Sources of one edge.";
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
+    cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    commits, "commits", 1_000_000, "Commits in one graph.";
+    chain_depth, "chainDepth", 1_000_000, "Commits on the way from one to its root.";
+    blob_bytes, "blobBytes", 256 * 1024 * 1024, "Bytes of one blob.";
+    materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialised conversation.";
     context_files, "contextFiles", 100_000, "Context files in one request.";
     folder_depth, "folderDepth", 256, "Folders that a path goes down.";
     front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file; more of it is a diagnostic of that file.";
     watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
     watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
+    xml_bytes, "xmlBytes", 16 * 1024 * 1024, "Bytes of one task template in XML, as UTF-8.";
+    xml_depth, "xmlDepth", 64, "Elements within elements in a task template; 100 at most.";
+    xml_elements, "xmlElements", 1_000_000, "Elements in one task template.";
+    xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
@@ -60,6 +70,12 @@ limits! {
 pub const JSON_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(JSON_DEPTH_MAX < 120);
+
+/// The highest value that `xmlDepth` can be set to. A task within a task is two elements deeper, and two levels of the JSON
+/// that a task crosses the boundary as.
+pub const XML_DEPTH_MAX: u32 = 100;
+
+const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
 
 /// A limit that a caller set, which must be a whole number.
 pub(crate) fn whole(name: &str, value: f64) -> Result<u32> {

@@ -1,205 +1,138 @@
-// Exact counting beside the other counters one can install, in Node: fresh processes, taken in turn, counts compared.
+// Exact counting beside the other counters one can install, through the built package: in Node, in Chromium and in
+// workerd, from a fresh process each time, counters in turn, counts compared. Prints the tables of docs/counting.md.
 //
-//   node benches/tokens/tokens.mjs [--rounds 3] [--text FILE]...
+//   node benches/tokens/tokens.mjs [--quick] [--rounds 3] [--runtime node|chromium|workerd]... [--text FILE]...
 //
-// Each process loads one counter, counts one text once ("cold") and then again and again ("warm"). Times are of the
-// processor, for the main thread, where Linux tells them: other load on the machine disturbs them less.
+// Times are of the clock, so the machine should have nothing else to do. `--quick` proves that all of it runs.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, "../..");
+// Before the modules below, which import what this installs.
+if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
+
+const { counters } = await import("./counters.mjs");
+const { runs, texts } = await import("./texts.mjs");
+
 const encodings = ["o200k_base", "cl100k_base"];
-
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
-function now() {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
-}
-
-/** How each counter is loaded: imports, and then whatever makes it ready for the encoding. */
-const counters = {
-  ctxweave: async (encoding) => {
-    const { init, loadVocabulary, countTokens } = await import("ctxweave");
-    await init();
-    const vocabulary = readFileSync(join(root, `pkg/dist/vocab/${encoding}.bin`));
-    return () => {
-      loadVocabulary(encoding, vocabulary);
-      return (text) => countTokens(text, { tokenizer: encoding });
-    };
-  },
-  "ctxweave/tiktoken": async (encoding) => {
-    const { init, countTokens } = await import("ctxweave/tiktoken");
-    await init();
-    return () => (text) => countTokens(text, { tokenizer: encoding });
-  },
-  "gpt-tokenizer": async (encoding) => {
-    const { countTokens } = await import(`gpt-tokenizer/encoding/${encoding}`);
-    const plain = { disallowedSpecial: new Set() };
-    return () => (text) => countTokens(text, plain);
-  },
-  "ai-tokenizer": async (encoding) => {
-    const { default: Tokenizer } = await import("ai-tokenizer");
-    const ranks = await import(`ai-tokenizer/encoding/${encoding}`);
-    return () => {
-      const tokenizer = new Tokenizer(ranks);
-      return (text) => tokenizer.encode(text, [], []).length;
-    };
-  },
-  tiktoken: async (encoding) => {
-    const { get_encoding } = await import("tiktoken");
-    return () => {
-      const tokenizer = get_encoding(encoding);
-      return (text) => tokenizer.encode_ordinary(text).length;
-    };
-  },
-  "js-tiktoken": async (encoding) => {
-    const { Tiktoken } = await import("js-tiktoken/lite");
-    const { default: ranks } = await import(`js-tiktoken/ranks/${encoding}`);
-    return () => {
-      const tokenizer = new Tiktoken(ranks);
-      return (text) => tokenizer.encode(text, [], []).length;
-    };
-  },
-};
-
-/** One measurement, in this process. */
-async function measure(name, encoding, file) {
-  const text = readFileSync(file, "utf8");
-  const start = now();
-  const ready = await counters[name](encoding);
-  const loaded = now();
-  const count = ready();
-  count("a");
-  const first = now();
-  const tokens = count(text);
-  const cold = now() - first;
-  const again = now();
-  let passes = 0;
-  while (passes < 20 && now() - again < 600) {
-    count(text);
-    passes += 1;
-  }
-  const warm = (now() - again) / passes;
-  const megabytes = Buffer.byteLength(text) / 1e6;
-  return {
-    load: loaded - start,
-    ready: first - loaded,
-    cold: (megabytes / cold) * 1e3,
-    warm: (megabytes / warm) * 1e3,
-    tokens,
-  };
-}
-
-function* filesIn(folder, pattern) {
-  for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && entry.name !== ".bin") yield* filesIn(path, pattern);
-    else if (pattern.test(path)) yield path;
-  }
-}
-
-/** The first megabytes of the files, each paragraph once. */
-function gather(paths, bytes, keep = () => true) {
-  const seen = new Set();
-  let size = 0;
-  for (const path of paths) {
-    for (const part of readFileSync(path, "utf8").split(/\n\s*\n/)) {
-      if (seen.has(part) || !keep(part)) continue;
-      seen.add(part);
-      size += Buffer.byteLength(part) + 2;
-      if (size > bytes) return [...seen].join("\n\n");
-    }
-  }
-  return [...seen].join("\n\n");
-}
-
-/** Writes the texts: all of them are in the packages that are installed here anyway. */
-function texts() {
-  const folder = join(root, "target/bench-texts");
-  mkdirSync(folder, { recursive: true });
-  const modules = [join(root, "node_modules"), join(here, "node_modules")];
-  const all = (pattern) => modules.flatMap((path) => [...filesIn(path, pattern)]).sort();
-  const markdown = all(/\.md$/i);
-  const isProse = (part) =>
-    part.length > 120 && !part.includes("|") && (part.match(/[A-Za-z ,.'\n]/g) ?? []).length > part.length * 0.95;
-  const messages = all(/\/typescript\/lib\/(zh-cn|zh-tw|ja|ko)\/.*\.json$/);
-  const sentences = messages.map((path) => Object.values(JSON.parse(readFileSync(path, "utf8"))).join("\n\n"));
-  const written = {
-    prose: gather(markdown, 3e6, isProse),
-    markdown: gather(markdown, 3e6),
-    code: gather(all(/(\.d\.ts|\/src\/.*\.[jt]s|\.mjs)$/), 3e6),
-    cjk: sentences.join("\n\n"),
-  };
-  return Object.entries(written).map(([name, text]) => {
-    const path = join(folder, `${name}.txt`);
-    writeFileSync(path, text);
-    return path;
-  });
-}
-
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-
-function compare(rounds, files) {
-  for (const encoding of encodings) {
-    console.log(`\n## ${encoding}\n`);
-    console.log(
-      "| text | counter | load ms | ready ms | cold MB/s | warm MB/s | tokens |\n|---|---|--:|--:|--:|--:|--:|",
-    );
-    for (const file of files) {
-      const results = new Map();
-      for (let round = 0; round < rounds; round += 1) {
-        for (const name of Object.keys(counters)) {
-          const child = spawnSync(
-            process.execPath,
-            [fileURLToPath(import.meta.url), "--measure", name, encoding, file],
-            {
-              encoding: "utf8",
-              timeout: 300_000,
-            },
-          );
-          if (child.status === 0) results.set(name, [...(results.get(name) ?? []), JSON.parse(child.stdout)]);
-          else if (round === 0) console.error(`${name}: ${child.stderr.trim().split("\n").at(-1) || "took too long"}`);
-        }
-      }
-      const rows = [...results].map(([name, runs]) => {
-        const of = (key) => median(runs.map((run) => run[key]));
-        return { name, load: of("load"), ready: of("ready"), cold: of("cold"), warm: of("warm"), tokens: of("tokens") };
-      });
-      const ours = rows.find((row) => row.name === "ctxweave");
-      for (const row of rows) {
-        const speed = ["load", "ready", "cold", "warm"].map((key) => row[key].toFixed(1)).join(" | ");
-        const differs = ours && row.tokens !== ours.tokens ? " (differs)" : "";
-        console.log(`| ${basename(file, ".txt")} | ${row.name} | ${speed} | ${row.tokens}${differs} |`);
-      }
-      const reference = rows.find((row) => row.name === "tiktoken");
-      if (ours && reference && ours.tokens !== reference.tokens) {
-        console.error(`${encoding}, ${basename(file)}: ctxweave counts otherwise than tiktoken`);
-        process.exitCode = 1;
-      }
-      const peers = rows.filter((row) => row.name !== "ctxweave");
-      if (ours && peers.length) {
-        const ratio = (key) => (ours[key] / Math.max(...peers.map((row) => row[key]))).toFixed(1);
-        console.log(
-          `| ${basename(file, ".txt")} | *times the fastest other* | | | ${ratio("cold")} | ${ratio("warm")} | |`,
-        );
-      }
-    }
-  }
-}
+const ours = "ctxweave";
+const reference = "ctxweave/tiktoken";
 
 const args = process.argv.slice(2);
-if (args[0] === "--measure") {
-  console.log(JSON.stringify(await measure(...args.slice(1))));
-} else {
-  if (!existsSync(join(here, "node_modules"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
-  const value = (flag) => args.flatMap((arg, i) => (arg === flag ? [args[i + 1]] : []));
-  const files = value("--text");
-  compare(Number(value("--rounds")[0] ?? 3), files.length ? files : texts());
+const values = (flag) => args.flatMap((arg, i) => (arg === flag ? [args[i + 1]] : []));
+const quick = args.includes("--quick");
+const rounds = Number(values("--rounds")[0] ?? (quick ? 1 : 3));
+const again = quick ? 1 : 600;
+const given = values("--text").map((path) => {
+  return { name: basename(path, extname(path)), path, text: readFileSync(path, "utf8") };
+});
+const all = given.length > 0 ? given : texts(quick ? 20_000 : 3_000_000);
+const long = runs(quick ? 10_000 : 1_000_000);
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+const line = (cells) => console.log(`| ${cells.join(" | ")} |`);
+const table = (heads) => {
+  console.log();
+  line(heads);
+  line(heads.map((_, i) => (i === 0 ? "---" : "--:")));
+};
+const number = (value) => (value >= 99.5 ? value.toFixed(0) : value.toPrecision(2));
+
+function complain(what) {
+  console.error(what);
+  process.exitCode = 1;
+}
+
+/** The medians of several measurements; nothing when one does not succeed. */
+async function measured(runtime, jobs) {
+  const found = new Map();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const job of jobs) {
+      const result = await runtime.measure(job).catch((error) => {
+        complain(`${runtime.name}: ${job.counter}, ${job.encoding}, ${job.name}: ${error.stderr || error.stack}`);
+      });
+      if (result) found.set(job, [...(found.get(job) ?? []), result]);
+    }
+  }
+  return new Map(
+    [...found].map(([job, results]) => {
+      const of = (key) => [key, median(results.map((result) => result[key]))];
+      return [job, Object.fromEntries(["first", "memory", "cold", "warm", "tokens"].map(of))];
+    }),
+  );
+}
+
+/** All counters on all texts: the table of speeds, and what came before the first count. */
+async function speeds(runtime, encoding) {
+  const names = Object.keys(counters);
+  const starts = new Map(names.map((name) => [name, []]));
+  table([`${encoding}, ${runtime.name}: cold / warm MB/s`, ...names, "times the fastest other"]);
+  for (const { name, path, text } of all) {
+    const jobs = names.map((counter) => ({ counter, encoding, name, path, again }));
+    const results = await measured(runtime, jobs);
+    const megabytes = Buffer.byteLength(text) / 1e6;
+    const tokens = results.get(jobs[0])?.tokens;
+    const speed = (job, key) => (results.has(job) ? (megabytes / results.get(job)[key]) * 1e3 : 0);
+    const cells = jobs.map((job) => {
+      const result = results.get(job);
+      if (result === undefined) return "–";
+      starts.get(job.counter).push(result);
+      const same = result.tokens === tokens;
+      if (!same && job.counter === reference) complain(`${encoding}, ${name}: ${ours} counts otherwise than tiktoken`);
+      const both = `${number(speed(job, "cold"))} / ${number(speed(job, "warm"))}`;
+      return (job.counter === ours ? `**${both}**` : both) + (same ? "" : ` (${result.tokens - tokens} tokens off)`);
+    });
+    const ratio = (key) => speed(jobs[0], key) / Math.max(...jobs.slice(1).map((job) => speed(job, key)));
+    line([`${name}, ${megabytes.toFixed(1)} MB`, ...cells, `${number(ratio("cold"))} / ${number(ratio("warm"))}`]);
+  }
+  return starts;
+}
+
+/** From nothing to the first count, and the memory that WebAssembly has then. */
+function firsts(runtime, starts) {
+  const kinds = encodings.flatMap((encoding) => [`${encoding}, ms`, "wasm memory, MB"]);
+  table([`${runtime.name}: load to first count`, ...kinds]);
+  for (const name of Object.keys(counters)) {
+    const of = (encoding, key) => {
+      const found = starts.get(encoding).get(name);
+      return found.length > 0 ? median(found.map((result) => result[key])) : NaN;
+    };
+    const memory = (encoding) => (of(encoding, "memory") ? of(encoding, "memory").toFixed(1) : "–");
+    line([name, ...encodings.flatMap((encoding) => [of(encoding, "first").toFixed(0), memory(encoding)])]);
+  }
+}
+
+/** Long runs of one thing, cold, in both flavours. */
+async function guards(runtime) {
+  const columns = [ours, reference].flatMap((counter) => encodings.map((encoding) => ({ counter, encoding })));
+  table([
+    `${runtime.name}: ${long[0].length.toLocaleString("en")} of one thing, cold, ms`,
+    ...columns.map(({ counter, encoding }) => `${counter}, ${encoding}`),
+  ]);
+  for (const { name, path } of long) {
+    const jobs = columns.map((column) => ({ ...column, name, path, again: 0 }));
+    const results = await measured(runtime, jobs);
+    const [mine, theirs] = [jobs.slice(0, 2), jobs.slice(2)];
+    mine.forEach((job, i) => {
+      if (results.get(job)?.tokens !== results.get(theirs[i])?.tokens)
+        complain(`${name}: ${job.encoding}: counts differ`);
+    });
+    line([name, ...jobs.map((job) => results.get(job)?.cold.toFixed(0) ?? "–")]);
+  }
+}
+
+const asked = values("--runtime");
+for (const name of asked.length > 0 ? asked : ["node", "chromium", "workerd"]) {
+  const runtime = await (await import(`./${name}.mjs`)).start();
+  try {
+    const starts = new Map();
+    for (const encoding of encodings) starts.set(encoding, await speeds(runtime, encoding));
+    firsts(runtime, starts);
+    await guards(runtime);
+  } finally {
+    await runtime.stop();
+  }
 }

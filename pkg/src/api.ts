@@ -3,7 +3,11 @@
  * a string never gets to where the glue would take it for one.
  */
 
+export * from "./api/bodies.js";
+export * from "./api/commits.js";
 export * from "./api/folders.js";
 export * from "./api/loom.js";
+export * from "./api/operators.js";
 export * from "./api/tokens.js";
+export * from "./api/transcripts.js";
 export * from "./api/workspace.js";

@@ -15,12 +15,71 @@ export function __wbg_reset_state(): void;
 export function version(): string;
 export function assembleDialogue(request: unknown): unknown;
 export function assembleBuffer(request: unknown): unknown;
+export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
+export function requestBodyWithReport(request: unknown): unknown;
 export function countTokens(text: unknown, options: unknown): number;
 export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
 export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function countChatTokens(messages: unknown, options: unknown): number;
 export function modelInfo(name: string): unknown;
+export function parseTask(xml: unknown, options: unknown): unknown;
+export function writeTask(task: unknown): string;
+export function explainTask(task: unknown): unknown;
+export function beginContextAssembly(request: unknown): unknown;
+export function finishContextAssembly(state: unknown, answer: unknown): unknown;
+export function sequentialFailure(input: unknown): unknown;
+export function reduceFailure(input: unknown): unknown;
+export function startRun(input: unknown): unknown;
+export function nextRequest(run: unknown): unknown;
+export function recordResult(run: unknown, result: unknown): unknown;
+export function artifactRef(blob: Uint8Array): string;
+export function shortRef(artifactRef: string): string;
+
+export class CommitGraph {
+  constructor(options: unknown);
+  readonly size: number;
+  checkpoint(request: unknown): unknown;
+  show(id: string): unknown;
+  history(id: string, options: unknown): unknown;
+  resolve(principal: string, time: string): unknown;
+  updateMetadata(id: string, fields: unknown): unknown;
+  records(which: string, of: string): unknown;
+  commonAncestor(one: string, other: string): unknown;
+  reachableArtifacts(tips: unknown): unknown;
+  resolveArtifact(artifactRef: string): string;
+  importJsonl(text: Uint8Array): unknown;
+  exportJsonl(): Uint8Array<ArrayBuffer>;
+  planMaterialization(request: unknown): unknown;
+  begin(plan: unknown): Materialization;
+  snapshot(plan: unknown, result: unknown, fields: unknown): unknown;
+  free(): void;
+}
+
+export class Materialization {
+  private constructor();
+  order(): unknown[];
+  push(blob: Uint8Array): number;
+  missing(): unknown;
+  finish(): unknown;
+  free(): void;
+}
+
+export class Checkpointer {
+  constructor(options: unknown);
+  readonly head: string | undefined;
+  readonly position: number;
+  readonly pending: number;
+  push(message: Uint8Array): void;
+  checkpoint(trigger: string, fields: unknown): unknown[];
+  compact(summary: Uint8Array, fields: unknown): unknown[];
+  stored(id: string): void;
+  free(): void;
+}
+export function importTranscript(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function translateTranscript(request: unknown): unknown;
+export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
+export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;
 export function parseBrief(text: unknown): unknown;
 export function planContextLoading(input: unknown): unknown;
 export function readContext(input: unknown): unknown;

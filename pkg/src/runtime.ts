@@ -13,6 +13,14 @@ export type Raw = typeof glue;
 
 let ready = false;
 
+/** How many instances there were: what lived in one does not live in the next. */
+let instances = 0;
+
+/** The number of the instance that there is. */
+export function instance(): number {
+  return instances;
+}
+
 /** Whether there is an instance to call. */
 export function isReady(): boolean {
   return ready;
@@ -47,6 +55,7 @@ export async function instantiate(module: WebAssembly.Module): Promise<void> {
 
 function begin(): void {
   ready = true;
+  instances += 1;
   restoreVocabularies();
 }
 
@@ -150,6 +159,7 @@ function isPlainError(thrown: unknown): thrown is PlainError {
 function recover(cause: unknown): CtxweaveError {
   let after = "the module has been started anew";
   try {
+    instances += 1;
     glue.__wbg_reset_state();
     restoreVocabularies();
   } catch {

@@ -36,9 +36,7 @@ impl<'a> Draft<'a> {
         mode: Mode,
         default_marker: &str,
     ) -> Result<Self> {
-        let preferences = options.preferences.over(&tree.settings().preferences).over(&options.app_preferences);
-        let settings = Settings::resolve(&preferences, default_marker)?;
-        let limit = limit(options.context_window, settings.token_buffer)?;
+        let (settings, limit) = settings(tree, options, default_marker)?;
         let mut diagnostics = Vec::new();
         let steps = path::resolve(tree, &options.position, &options.choices, &options.limits, &mut diagnostics)?;
         if steps.is_empty() {
@@ -117,6 +115,14 @@ pub(crate) fn leave_out(rows: &mut [select::Row], at: usize, fate: Fate, reason:
     if let Some(row) = rows.get_mut(at) {
         (row.fate, row.reason) = (fate, Some(reason));
     }
+}
+
+/// The settings in force, and the limit that follows from them.
+pub(crate) fn settings(tree: &Tree, options: &Options, default_marker: &str) -> Result<(Settings, u64)> {
+    let preferences = options.preferences.over(&tree.settings().preferences).over(&options.app_preferences);
+    let settings = Settings::resolve(&preferences, default_marker)?;
+    let limit = limit(options.context_window, settings.token_buffer)?;
+    Ok((settings, limit))
 }
 
 fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {

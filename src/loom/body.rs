@@ -1,7 +1,7 @@
 //! From an assembly to the body of a provider's request (SPEC §1 "Provider bodies").
 
 use crate::error::{Diagnostic, Result};
-use crate::loom::dialogue::DialogueAssembly;
+use crate::loom::dialogue::{DialogueAssembly, assemble_messages};
 use crate::loom::report::Report;
 use crate::loom::request::Options;
 use crate::loom::tree::Tree;
@@ -40,6 +40,18 @@ pub fn request_body<'a>(
     };
     report.diagnostics.extend(diagnostics);
     Ok(RequestBody { bytes, report })
+}
+
+/// The same bytes, where nobody asks for the report.
+///
+/// # Errors
+/// As [`request_body`].
+pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, counter: &dyn Counter) -> Result<Vec<u8>> {
+    if target.provider == Provider::Completion {
+        return Ok(request_body(tree, options, target, counter)?.bytes);
+    }
+    let assembly = assemble_messages(tree, options, counter)?;
+    Ok(body_of_dialogue(&assembly, target)?.0)
 }
 
 /// The body for an assembled dialogue, and what was found in writing it.

@@ -8,6 +8,7 @@ use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{Draft, leave_out};
 use crate::loom::aware;
+use crate::loom::bound;
 use crate::loom::layout::{Item, Kept, Layout, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
@@ -18,7 +19,7 @@ use crate::loom::shorten::{From, Shorten, inline_marker};
 use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Fingerprint, Message, Role};
+use crate::prompt::{Content, Fingerprint, Message, Prices, Role};
 use crate::tokens::Counter;
 
 /// A dialogue ready to be sent.
@@ -46,8 +47,33 @@ pub fn assemble_dialogue<'a>(
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
+    assemble(tree, options, counter, false)
+}
+
+/// The same messages, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
+/// numbers of the report mean nothing.
+pub(crate) fn assemble_messages<'a>(
+    tree: &'a Tree,
+    options: &'a Options,
+    counter: &'a dyn Counter,
+) -> Result<DialogueAssembly<'a>> {
+    assemble(tree, options, counter, true)
+}
+
+fn assemble<'a>(
+    tree: &'a Tree,
+    options: &'a Options,
+    counter: &'a dyn Counter,
+    messages_only: bool,
+) -> Result<DialogueAssembly<'a>> {
     let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
-    let conversation = tools::repair(tree, &mut draft.selection, &mut draft.diagnostics);
+    let conversation = {
+        let selection = &mut draft.selection;
+        tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
+    };
+    if messages_only && bound::fits(&draft, &conversation) {
+        draft.prices.counter = &bound::Uncounted;
+    }
     let mut items = items(&mut draft, &conversation);
     if items.is_empty() && !draft.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
@@ -67,7 +93,18 @@ pub fn assemble_dialogue<'a>(
     let outcome = truncate(&draft, &layout, &units)?;
 
     let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
-    let content: u64 = messages.iter().map(|message| draft.prices.message(message)).sum();
+    // The layout knows what the messages cost, but for texts that were shortened since.
+    let content: u64 = match &outcome.shorter {
+        None => {
+            let overhead = options.overhead.per_message * messages.len() as u64;
+            let costs = layout.costs();
+            let total =
+                if outcome.marker.is_some() { costs.cut(outcome.kept) } else { costs.apart(outcome.kept, None) };
+            total.saturating_sub(fixed + overhead)
+        }
+        Some(_) => messages.iter().map(|message| draft.prices.message(message)).sum(),
+    };
+    debug_assert_eq!(content, messages.iter().map(|message| draft.prices.message(message)).sum::<u64>(), "the recount");
     let count = messages.len() as u64 + u64::from(system_message);
     let overhead = overhead.per_request + overhead.per_message * count;
     let tokens = Tokens {
@@ -79,7 +116,7 @@ pub fn assemble_dialogue<'a>(
         loom_aware: added.as_ref().map(|added| added.tokens(outcome.kept(&layout), &draft.prices)),
     };
     debug_assert!(tokens.total <= draft.limit, "over the limit");
-    let mut assembly = finish(draft, &layout, outcome, messages, tokens);
+    let mut assembly = finish(draft, &layout, outcome, messages, tokens, messages_only);
     if let Some(added) = added {
         added.report(&mut assembly.report);
     }
@@ -121,47 +158,49 @@ impl<'a> Outcome<'a> {
 }
 
 fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
-    let count = layout.len();
-    let total = layout.total();
+    let costs = layout.costs();
+    let count = costs.len();
+    let total = costs.total();
     if total <= draft.limit {
         let kept = Kept { head: count, tail: count };
         return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
     }
-    let costs = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
+    let of_each = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
     let strategy = draft.settings.truncation_strategy;
-    let overfull = Overfull { layout, units, limit: draft.limit, settings: &draft.settings };
+    let overfull = Overfull { layout: costs, units, limit: draft.limit, settings: &draft.settings };
     let (kept, from) = match strategy {
         Strategy::StopAtLimit => {
             let advice = "exclude nodes, or use a model with a larger context window";
-            return Err(draft.too_long(total, costs(), advice));
+            return Err(draft.too_long(total, of_each(), advice));
         }
         Strategy::TruncateMiddle => (overfull.middle(), From::Middle),
         Strategy::RollingWindow => (overfull.rolling(), From::Head),
     };
     if let Some(kept) = kept {
         let gap = kept.tail - kept.head;
-        let marker = (strategy == Strategy::TruncateMiddle).then(|| layout.marker(gap)).flatten();
+        let marker = (strategy == Strategy::TruncateMiddle).then(|| costs.marker(gap)).flatten();
         return Ok(Outcome { shorter: None, kept, marker, shortened: Vec::new() });
     }
     let start = units.iter().rev().nth(1).copied().unwrap_or(0);
     shorten(draft, layout, start, from).ok_or_else(|| {
         let advice = "not even its newest message fits when it is shortened; use a larger context window";
-        draft.too_long(total, costs(), advice)
+        draft.too_long(total, of_each(), advice)
     })
 }
 
 /// Keeps the last unit alone, with its texts cut.
 fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
-    let lead = layout.lead();
+    let costs = layout.costs();
+    let lead = costs.lead();
     let before = start - lead;
-    let gap = (from == From::Middle && before > 0).then(|| layout.marker(before)).flatten();
+    let gap = (from == From::Middle && before > 0).then(|| costs.marker(before)).flatten();
     let custom = &draft.settings.truncation_marker;
     let marker = if custom == DIALOGUE_MARKER {
         TEXT_MARKER.to_owned()
     } else {
-        inline_marker(&layout.marker(before).unwrap_or_default())
+        inline_marker(&costs.marker(before).unwrap_or_default())
     };
-    let budget = draft.limit.checked_sub(layout.fixed())?;
+    let budget = draft.limit.checked_sub(costs.fixed)?;
     let shorten = Shorten { from, marker: &marker, gap: gap.clone(), lead, budget, prices: draft.prices };
     let blocks = layout.items.iter().take(lead);
     let whole: Vec<Item<'a>> = blocks.chain(layout.items.iter().skip(start)).cloned().collect();
@@ -178,10 +217,11 @@ fn finish<'a>(
     outcome: Outcome<'a>,
     mut messages: Vec<Message<'a>>,
     tokens: Tokens,
+    messages_only: bool,
 ) -> DialogueAssembly<'a> {
     let Outcome { shorter, kept, marker, shortened } = outcome;
     let items = shorter.as_deref().unwrap_or(&layout.items);
-    let mut cut = Cut { position: kept.head.saturating_sub(layout.lead()), ..Cut::default() };
+    let mut cut = Cut { position: kept.head.saturating_sub(layout.costs().lead()), ..Cut::default() };
     for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
         cut.node_ids.extend(item.id);
         cut.tokens += item.alone;
@@ -202,7 +242,7 @@ fn finish<'a>(
         }
     }
     let truncated = kept.tail > kept.head || !shortened.is_empty();
-    let met = kept.tail <= layout.recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
+    let met = kept.tail <= layout.costs().recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
     if truncated
         && draft.settings.start_on == StartOn::User
         && messages.first().is_some_and(|first| first.role != Role::User)
@@ -217,25 +257,37 @@ fn finish<'a>(
     {
         messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
     }
-    let cache = draft.options.previous.as_ref().map(|previous| {
-        let now = Fingerprint::of(system.as_deref(), &messages);
-        let known = now.shared(previous);
-        let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
-        let prices = &draft.prices;
-        let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
-        let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-        Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() }
-    });
+    let cache = cached(draft.options, system.as_deref(), &messages, &draft.prices, &tokens);
     let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
     report.truncated = truncated;
     report.cut = truncated.then_some(cut);
     report.cache = cache;
     report.minimum_recent_nodes_met = !truncated || met;
-    let places = places(&messages);
-    for node in report.nodes.iter_mut() {
-        node.message = places.get(node.node_id).copied();
+    // Where nothing was cut, the body of a request has no use for this.
+    if !messages_only || truncated {
+        let places = places(&messages);
+        for node in report.nodes.iter_mut() {
+            node.message = places.get(node.node_id).copied();
+        }
     }
     DialogueAssembly { system, messages, report }
+}
+
+/// How much of a dialogue is as it was in the previous one, where the options say what that was.
+pub(crate) fn cached(
+    options: &Options,
+    system: Option<&str>,
+    messages: &[Message<'_>],
+    prices: &Prices<'_>,
+    tokens: &Tokens,
+) -> Option<Cached> {
+    let previous = options.previous.as_ref()?;
+    let now = Fingerprint::of(system, messages);
+    let known = now.shared(previous);
+    let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
+    let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
+    let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
+    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() })
 }
 
 /// For each node, the message that holds it.

@@ -68,6 +68,59 @@ fn as_text<'p>(part: &'p Part<'_>) -> Option<&'p str> {
     if let Part::Text { text } = part { Some(text) } else { None }
 }
 
+/// What has to be known of the items of a conversation to say what they cost together.
+pub(crate) trait Items: std::fmt::Debug {
+    /// How many there are.
+    fn len(&self) -> usize;
+    fn role(&self, at: usize) -> Option<Role>;
+    /// Whether it is a block and no node.
+    fn is_block(&self, at: usize) -> bool;
+    /// Tokens of the parts, as a message of their own.
+    fn alone(&self, at: usize) -> u64;
+    /// Whether there is one part only.
+    fn is_single(&self, at: usize) -> bool;
+    /// The text that the item begins with.
+    fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
+    /// The text that the item ends with.
+    fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;
+    /// What a paragraph break behind that text costs; see [`break_after`].
+    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64;
+}
+
+impl Items for Vec<Item<'_>> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn role(&self, at: usize) -> Option<Role> {
+        self.get(at).map(|item| item.entry.role)
+    }
+
+    fn is_block(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|item| item.id.is_none())
+    }
+
+    fn alone(&self, at: usize) -> u64 {
+        self.get(at).map_or(0, |item| item.alone)
+    }
+
+    fn is_single(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|item| item.parts.len() == 1)
+    }
+
+    fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.get(at)?.first_text().map(Cow::Borrowed)
+    }
+
+    fn last_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.get(at)?.last_text().map(Cow::Borrowed)
+    }
+
+    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64 {
+        self.get(at).and_then(Item::last_text).map_or(0, |text| break_after(text, prices))
+    }
+}
+
 /// Items `0..head` and `tail..`; what is between is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -82,49 +135,221 @@ struct Tight {
     last: usize,
 }
 
-/// The costs of a conversation.
+/// Runs of so many joints are costly to look at in part.
+const LONG_RUN: usize = 8;
+
+/// Sums over the items of a conversation, from its beginning. They can be taken back to any item and go on from there.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    /// Over the items before an index.
+    alone: Vec<u64>,
+    /// Over the message starts before an index.
+    starts: Vec<u64>,
+    /// Over the joints before an index; the joint `k` stands behind item `k`.
+    joints: Vec<i64>,
+    /// For each joint, the tight run it belongs to.
+    tight: Vec<Option<Tight>>,
+    /// How many joints are in long runs.
+    long: usize,
+    /// What tight runs that were asked for in part cost.
+    seen: RefCell<BTreeMap<(usize, usize), i64>>,
+    markers: Markers,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            alone: vec![0],
+            starts: vec![0],
+            joints: vec![0],
+            tight: Vec::new(),
+            long: 0,
+            seen: RefCell::default(),
+            markers: Markers::default(),
+        }
+    }
+}
+
+impl Sums {
+    /// Forgets the items from `len` on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.alone.truncate(len.saturating_add(1));
+        self.starts.truncate(len.saturating_add(1));
+        // The last item that stays may be in a run that now ends there.
+        let last = len.saturating_sub(1);
+        let run = last.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten());
+        self.cut_joints(run.map_or(last, |run| run.first));
+    }
+
+    fn cut_joints(&mut self, from: usize) {
+        let long = self.tight.iter().skip(from).flatten().filter(|run| run.is_long()).count();
+        self.long -= long;
+        self.tight.truncate(from);
+        self.joints.truncate(from.saturating_add(1));
+        self.seen.borrow_mut().clear();
+    }
+
+    /// Goes on with the items that are not summed up yet.
+    pub(crate) fn extend(&mut self, items: &dyn Items, prices: &Prices<'_>) {
+        let count = items.len();
+        for at in self.alone.len().saturating_sub(1)..count {
+            self.alone.push(last(&self.alone).saturating_add(items.alone(at)));
+            let starts = at == 0 || items.role(at) != items.role(at - 1);
+            self.starts.push(last(&self.starts) + u64::from(starts));
+        }
+        let from = match self.tight.len().checked_sub(1) {
+            // What was the last item may go on in a run with the next.
+            Some(at) => {
+                at.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten()).map_or(at, |run| run.first)
+            }
+            None => 0,
+        };
+        self.cut_joints(from);
+        self.find_runs(from, items, prices);
+        let mut total = last(&self.joints);
+        for at in from..count.saturating_sub(1) {
+            total += match self.tight.get(at).copied().flatten() {
+                Some(run) if at + 1 == run.last => tight_cost(items, prices, run.first, run.last),
+                Some(_) => 0,
+                None => joint(items, at).map_or(0, |_| items.break_after(at, prices)),
+            };
+            self.joints.push(total);
+        }
+    }
+
+    fn find_runs(&mut self, from: usize, items: &dyn Items, prices: &Prices<'_>) {
+        let mut first = from;
+        while first < items.len() {
+            let mut last = first;
+            while joint(items, last).is_some_and(|next| !prices.counter.adds_up_before(&next)) {
+                last += 1;
+                if !items.is_single(last) {
+                    break;
+                }
+            }
+            let run = Tight { first, last };
+            self.long += if run.is_long() { last - first } else { 0 };
+            self.tight.extend((first..last).map(|_| Some(run)));
+            if first == last {
+                self.tight.push(None);
+            }
+            first = last.max(first + 1);
+        }
+    }
+}
+
+impl Tight {
+    fn is_long(self) -> bool {
+        self.last - self.first >= LONG_RUN
+    }
+}
+
+/// The text behind a joint, where one stands behind item `at`: texts touch, and are merged.
+fn joint(items: &dyn Items, at: usize) -> Option<Cow<'_, str>> {
+    let next = at.checked_add(1)?;
+    let same = items.role(at)? == items.role(next)?;
+    if same && items.last_text(at).is_some() { items.first_text(next) } else { None }
+}
+
+/// What the joined text of the items `first..=last` of a tight run costs beyond the texts alone.
+fn tight_cost(items: &dyn Items, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
+    let apart: i64 = tight_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
+    signed(prices.text(&tight_text(items, first, last))) - apart
+}
+
+fn tight_text(items: &dyn Items, first: usize, last: usize) -> String {
+    let mut all = String::new();
+    for (at, text) in tight_texts(items, first, last).enumerate() {
+        all.push_str(if at == 0 { "" } else { JOIN });
+        all.push_str(&text);
+    }
+    all
+}
+
+/// The texts that touch: the last of the first item, the first of the others.
+fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<Item = Cow<'_, str>> {
+    (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
+}
+
+/// What markers cost, remembered for some counts: neighbouring cuts are looked at again and again.
+#[derive(Debug, Default)]
+struct Markers {
+    template: RefCell<String>,
+    known: RefCell<Vec<Option<(usize, Option<MarkerCost>)>>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MarkerCost {
+    tokens: i64,
+    break_after: i64,
+    adds_up: bool,
+}
+
+/// How many counts the costs of markers are remembered for.
+const MARKERS: usize = 4096;
+
+impl Markers {
+    fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
+        let mut known = self.known.borrow_mut();
+        if *self.template.borrow() != template {
+            template.clone_into(&mut self.template.borrow_mut());
+            known.clear();
+        }
+        known.resize(MARKERS, None);
+        match known.get_mut(count % MARKERS) {
+            Some(Some((at, cost))) if *at == count => *cost,
+            Some(place) => {
+                let cost = find();
+                *place = Some((count, cost));
+                cost
+            }
+            None => find(),
+        }
+    }
+}
+
+/// The costs of a conversation whose items are at hand.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub items: Vec<Item<'a>>,
+    sums: Sums,
     prices: Prices<'a>,
     marker: String,
-    /// System, per-request overhead, and the system message's own overhead.
     fixed: u64,
-    /// Sums over the items before an index.
-    alone: Vec<u64>,
-    /// Sums over the joints before an index; the joint `k` stands behind item `k`.
-    joints: Vec<i64>,
-    /// Sums over the message starts before an index.
-    starts: Vec<u64>,
-    /// For each joint, the tight run it belongs to.
-    tight: Vec<Option<Tight>>,
-    /// What tight runs that were asked for in part cost.
-    seen: RefCell<BTreeMap<(usize, usize), i64>>,
 }
 
 impl<'a> Layout<'a> {
     pub(crate) fn new(items: Vec<Item<'a>>, prices: Prices<'a>, marker: String, fixed: u64) -> Self {
-        let mut layout = Self {
-            prices,
-            marker,
-            fixed,
-            alone: sums(items.iter().map(|item| item.alone)),
-            starts: Vec::new(),
-            joints: Vec::new(),
-            tight: Vec::new(),
-            seen: RefCell::default(),
-            items,
-        };
-        let role = |at: usize| layout.items.get(at).map(|item| item.entry.role);
-        layout.starts = sums((0..layout.items.len()).map(|at| u64::from(at == 0 || role(at) != role(at - 1))));
-        layout.tight = layout.tight_runs();
-        layout.joints = layout.joint_sums();
-        layout
+        let mut sums = Sums::default();
+        sums.extend(&items, &prices);
+        Self { items, sums, prices, marker, fixed }
     }
 
+    pub(crate) fn costs(&self) -> Costs<'_> {
+        Costs { items: &self.items, sums: &self.sums, prices: self.prices, marker: &self.marker, fixed: self.fixed }
+    }
+}
+
+/// What any choice of items costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs<'l> {
+    pub items: &'l dyn Items,
+    pub sums: &'l Sums,
+    pub prices: Prices<'l>,
+    /// The marker, as it is set.
+    pub marker: &'l str,
+    /// What is always there: system, per-request overhead, and the system message's own overhead.
+    pub fixed: u64,
+}
+
+impl Costs<'_> {
     /// How many blocks stand before the nodes: none or one.
     pub(crate) fn lead(&self) -> usize {
-        usize::from(self.items.first().is_some_and(|item| item.id.is_none()))
+        usize::from(self.items.is_block(0))
+    }
+
+    fn trail(&self) -> usize {
+        usize::from(self.len().checked_sub(1).is_some_and(|last| self.items.is_block(last)))
     }
 
     /// How many nodes and blocks there are.
@@ -134,14 +359,13 @@ impl<'a> Layout<'a> {
 
     /// Whether the cost of a kept run can be told in constant time.
     pub(crate) fn is_cheap(&self) -> bool {
-        self.tight.iter().flatten().all(|run| run.last - run.first < 8)
+        self.sums.long == 0
     }
 
     /// Where the last so many nodes begin.
     pub(crate) fn recent(&self, nodes: u64) -> usize {
-        let trail = usize::from(self.items.last().is_some_and(|item| item.id.is_none()));
         let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
-        self.len().saturating_sub(trail).saturating_sub(nodes).max(self.lead())
+        self.len().saturating_sub(self.trail()).saturating_sub(nodes).max(self.lead())
     }
 
     /// Tokens of everything, whole.
@@ -161,7 +385,7 @@ impl<'a> Layout<'a> {
 
     /// Tokens of the request when the marker stands in the gap between head and tail.
     pub(crate) fn cut(&self, kept: Kept) -> u64 {
-        self.apart(kept, self.marker(kept.tail.saturating_sub(kept.head)).as_deref())
+        self.apart(kept, self.marker_cost(kept.tail.saturating_sub(kept.head)))
     }
 
     /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
@@ -170,7 +394,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Tokens of the request with this between head and tail.
-    fn apart(&self, kept: Kept, marker: Option<&str>) -> u64 {
+    pub(crate) fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
         let Kept { head, tail } = kept;
         let (gap, joined) = self.gap(kept, marker);
         let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);
@@ -180,22 +404,16 @@ impl<'a> Layout<'a> {
 
     /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
     pub(crate) fn marker_alone(&self) -> u64 {
-        let marker = self.marker(0);
-        let blocks = self.items.iter().filter(|item| item.id.is_none()).filter_map(Item::first_text);
-        let (before, after): (Vec<&str>, Vec<&str>) = match self.lead() {
-            0 => (Vec::new(), blocks.collect()),
-            lead => (blocks.clone().take(lead).collect(), blocks.skip(lead).collect()),
-        };
-        let texts: Vec<&str> = before.into_iter().chain(marker.as_deref()).chain(after).collect();
+        let marker = self.marker(0).map(Cow::Owned);
+        let lead = self.lead();
+        let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
+        let before = block(0);
+        let after = self.len().checked_sub(1).filter(|&last| last >= lead).and_then(block);
+        let texts: Vec<Cow<'_, str>> = before.into_iter().chain(marker).chain(after).collect();
         if texts.is_empty() {
             return 0;
         }
         self.prices.text(&texts.join(JOIN)) + self.prices.overhead.per_message
-    }
-
-    /// What is always there.
-    pub(crate) fn fixed(&self) -> u64 {
-        self.fixed
     }
 
     /// The marker that stands for so many nodes; none where it is set to nothing.
@@ -205,6 +423,18 @@ impl<'a> Layout<'a> {
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }
 
+    /// What that marker costs; nothing where there is none.
+    fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
+        self.sums.markers.cost(self.marker, nodes, || {
+            let marker = self.marker(nodes)?;
+            Some(MarkerCost {
+                tokens: self.text(&marker),
+                break_after: break_after(&marker, &self.prices),
+                adds_up: self.prices.counter.adds_up_before(&marker),
+            })
+        })
+    }
+
     fn sum(&self, content: i64, messages: u64) -> u64 {
         let overhead = messages.saturating_mul(self.prices.overhead.per_message);
         self.fixed.saturating_add(overhead).saturating_add_signed(content)
@@ -212,11 +442,17 @@ impl<'a> Layout<'a> {
 
     /// Tokens of the content of the messages that the items `from..to` make.
     fn content(&self, from: usize, to: usize) -> i64 {
-        signed(between(&self.alone, from, to)).saturating_add(self.joints_between(from, to))
+        signed(between(&self.sums.alone, from, to)).saturating_add(self.joints_between(from, to))
     }
 
-    fn messages(&self, from: usize, to: usize) -> u64 {
-        if from >= to { 0 } else { 1 + between(&self.starts, from + 1, to) }
+    /// How many messages the items `from..to` make.
+    pub(crate) fn messages(&self, from: usize, to: usize) -> u64 {
+        if from >= to { 0 } else { 1 + between(&self.sums.starts, from + 1, to) }
+    }
+
+    /// What the items `from..to` cost, each counted alone.
+    pub(crate) fn alone(&self, from: usize, to: usize) -> u64 {
+        between(&self.sums.alone, from, to)
     }
 
     /// Corrections of the joints inside the items `from..to`.
@@ -236,139 +472,89 @@ impl<'a> Layout<'a> {
             total += self.tight_cost(first, end);
             end = first;
         }
-        total + between_signed(&self.joints, start, end)
+        total + between_signed(&self.sums.joints, start, end)
     }
 
     /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
     /// as one message of its own before that.
-    fn gap(&self, kept: Kept, marker: Option<&str>) -> (i64, u64) {
-        let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.get(at)?)));
-        let right = self.items.get(kept.tail).map(|item| (kept.tail, item));
+    fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
+        let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.role(at)?)));
+        let right = self.items.role(kept.tail).map(|role| (kept.tail, role));
+        let count = kept.tail.saturating_sub(kept.head);
         let Some(marker) = marker else {
             let (Some(left), Some(right)) = (left, right) else { return (0, 1) };
-            if left.1.entry.role != right.1.entry.role {
+            if left.1 != right.1 {
                 return (0, 1);
             }
-            return (self.glue(Some(left), None, Some(right)), 2);
+            return (self.glue(Some(left.0), None, Some(right.0), count), 2);
         };
-        let left = left.filter(|(_, item)| item.entry.role == Role::User);
-        let right = right.filter(|(_, item)| item.entry.role == Role::User);
+        let left = left.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
+        let right = right.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
         let joined = u64::from(left.is_some()) + u64::from(right.is_some());
-        (self.glue(left, Some(marker), right), joined)
+        (self.glue(left, Some(marker), right, count), joined)
     }
 
     /// What joining costs beyond the texts on both sides, the marker included.
-    fn glue(&self, left: Option<(usize, &Item<'_>)>, marker: Option<&str>, right: Option<(usize, &Item<'_>)>) -> i64 {
+    fn glue(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
         // An item of several parts touches both sides with different texts, so that no tight run passes through it.
-        let whole = |item: &Item<'_>| item.parts.len() == 1;
-        let left_run = left.filter(|(_, item)| whole(item)).and_then(|(at, _)| self.tight_at(at.checked_sub(1)?));
-        let right_run = right.filter(|(_, item)| whole(item)).and_then(|(at, _)| self.tight_at(at));
-        let left = left.and_then(|(at, item)| Some((at, item.last_text()?)));
-        let right = right.and_then(|(at, item)| Some((at, item.first_text()?)));
-        let counter = self.prices.counter;
-        let clean_left = left.is_none() || marker.is_none_or(|marker| counter.adds_up_before(marker));
-        let clean_right = right.is_none_or(|(_, text)| counter.adds_up_before(text));
-        let marker_cost = marker.map_or(0, |marker| self.text(marker));
+        let whole = |at: &usize| self.items.is_single(*at);
+        let left_run = left.filter(whole).and_then(|at| self.tight_at(at.checked_sub(1)?));
+        let right_run = right.filter(whole).and_then(|at| self.tight_at(at));
+        let left = left.and_then(|at| Some((at, self.items.last_text(at)?)));
+        let right = right.and_then(|at| Some((at, self.items.first_text(at)?)));
+        let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
+        let clean_right = right.as_ref().is_none_or(|(_, text)| self.prices.counter.adds_up_before(text));
         if marker.is_none() && (left.is_none() || right.is_none()) {
             return 0;
         }
         if clean_left && clean_right {
-            let behind_left = left.map_or(0, |(_, text)| self.break_after(text));
-            let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| self.break_after(marker));
-            return behind_left + marker_cost + behind_marker;
+            let behind_left = left.map_or(0, |(at, _)| self.items.break_after(at, &self.prices));
+            let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
+            return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
         }
-        let before = left.map(|(at, text)| left_run.map_or(text.to_owned(), |run| self.tight_text(run.first, at)));
-        let after = right.map(|(at, text)| right_run.map_or(text.to_owned(), |run| self.tight_text(at, run.last)));
+        let text_of = |first: usize, last: usize| tight_text(self.items, first, last);
+        let before = left.map(|(at, text)| left_run.map_or_else(|| text.into_owned(), |run| text_of(run.first, at)));
+        let after = right.map(|(at, text)| right_run.map_or_else(|| text.into_owned(), |run| text_of(at, run.last)));
         let sides: i64 = [&before, &after].into_iter().flatten().map(|text| self.text(text)).sum();
-        let all: Vec<&str> = [before.as_deref(), marker, after.as_deref()].into_iter().flatten().collect();
+        let marker = marker.and_then(|_| self.marker(count));
+        let all: Vec<&str> = [before.as_deref(), marker.as_deref(), after.as_deref()].into_iter().flatten().collect();
         self.text(&all.join(JOIN)) - sides
-    }
-
-    /// What a paragraph break behind a text costs, where counts add up there.
-    fn break_after(&self, text: &str) -> i64 {
-        // Counts add up at breaks inside the text too, so that only what follows the last one matters.
-        let breaks = text.rmatch_indices(JOIN).find_map(|(at, _)| {
-            let (before, after) = (text.get(..at)?, text.get(at.checked_add(JOIN.len())?..)?);
-            let clean = !before.ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
-            (clean && !after.is_empty() && self.prices.counter.adds_up_before(after)).then_some(after)
-        });
-        let tail = breaks.unwrap_or(text);
-        let mut broken = String::with_capacity(tail.len() + JOIN.len());
-        broken.push_str(tail);
-        broken.push_str(JOIN);
-        self.text(&broken) - self.text(tail)
     }
 
     fn text(&self, text: &str) -> i64 {
         signed(self.prices.text(text))
     }
 
-    /// Whether a joint stands behind item `at`: texts touch, and are merged.
-    fn joint(&self, at: usize) -> Option<(&str, &str)> {
-        let (left, right) = (self.items.get(at)?, self.items.get(at.checked_add(1)?)?);
-        if left.entry.role == right.entry.role { left.last_text().zip(right.first_text()) } else { None }
-    }
-
-    fn tight_runs(&self) -> Vec<Option<Tight>> {
-        let mut runs = vec![None; self.items.len()];
-        let mut first = 0;
-        while first < self.items.len() {
-            let mut last = first;
-            while self.joint(last).is_some_and(|(_, right)| !self.prices.counter.adds_up_before(right)) {
-                last += 1;
-                if self.items.get(last).is_none_or(|item| item.parts.len() != 1) {
-                    break;
-                }
-            }
-            for run in runs.iter_mut().take(last).skip(first) {
-                *run = Some(Tight { first, last });
-            }
-            first = last.max(first + 1);
-        }
-        runs
-    }
-
     fn tight_at(&self, joint: usize) -> Option<Tight> {
-        self.tight.get(joint).copied().flatten()
+        self.sums.tight.get(joint).copied().flatten()
     }
 
-    fn joint_sums(&self) -> Vec<i64> {
-        let mut total = 0;
-        let mut sums = vec![0];
-        for at in 0..self.items.len().saturating_sub(1) {
-            total += match self.tight_at(at) {
-                Some(run) if at + 1 == run.last => self.tight_cost(run.first, run.last),
-                Some(_) => 0,
-                None => self.joint(at).map_or(0, |(left, _)| self.break_after(left)),
-            };
-            sums.push(total);
-        }
-        sums
-    }
-
-    /// What the joined text of the items `first..=last` of a tight run costs beyond the texts alone.
     fn tight_cost(&self, first: usize, last: usize) -> i64 {
         if first >= last {
             return 0;
         }
-        if let Some(&cost) = self.seen.borrow().get(&(first, last)) {
+        if let Some(&cost) = self.sums.seen.borrow().get(&(first, last)) {
             return cost;
         }
-        let apart: i64 = self.tight_texts(first, last).map(|text| self.text(text)).sum();
-        let cost = self.text(&self.tight_text(first, last)) - apart;
-        self.seen.borrow_mut().insert((first, last), cost);
+        let cost = tight_cost(self.items, &self.prices, first, last);
+        self.sums.seen.borrow_mut().insert((first, last), cost);
         cost
     }
+}
 
-    fn tight_text(&self, first: usize, last: usize) -> String {
-        self.tight_texts(first, last).collect::<Vec<_>>().join(JOIN)
-    }
-
-    /// The texts that touch: the last of the first item, the first of the others.
-    fn tight_texts(&self, first: usize, last: usize) -> impl Iterator<Item = &str> {
-        let items = self.items.iter().enumerate().take(last + 1).skip(first);
-        items.filter_map(move |(at, item)| if at == first { item.last_text() } else { item.first_text() })
-    }
+/// What a paragraph break behind a text costs, where counts add up there.
+pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
+    // Counts add up at breaks inside the text too, so that only what follows the last one matters.
+    let breaks = text.rmatch_indices(JOIN).find_map(|(at, _)| {
+        let (before, after) = (text.get(..at)?, text.get(at.checked_add(JOIN.len())?..)?);
+        let clean = !before.ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
+        (clean && !after.is_empty() && prices.counter.adds_up_before(after)).then_some(after)
+    });
+    let tail = breaks.unwrap_or(text);
+    let mut broken = String::with_capacity(tail.len() + JOIN.len());
+    broken.push_str(tail);
+    broken.push_str(JOIN);
+    signed(prices.text(&broken)) - signed(prices.text(tail))
 }
 
 /// The messages that these items make, merged by role, with the marker in the gap.
@@ -431,14 +617,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn sums(values: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut total = 0u64;
-    std::iter::once(0)
-        .chain(values.map(|value| {
-            total = total.saturating_add(value);
-            total
-        }))
-        .collect()
+fn last<T: Copy + Default>(sums: &[T]) -> T {
+    sums.last().copied().unwrap_or_default()
 }
 
 fn between(sums: &[u64], from: usize, to: usize) -> u64 {

@@ -54,7 +54,7 @@ pub(crate) fn resolve(
 }
 
 /// Names that choose nothing are mistakes, even where the path does not pass.
-fn check_choices(tree: &Tree, choices: &Choices) -> Result<()> {
+pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<()> {
     let versions = choices.versions.iter().flat_map(|(key, value)| [key, value]);
     for id in choices.edges.keys().chain(versions) {
         tree.find(id)?;
@@ -70,14 +70,15 @@ fn walk_back(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Step>> {
     let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
-    let mut seen = collect::set([tip]);
+    let mut seen = Seen::default();
+    seen.insert(tip, tree);
     let mut at = tip;
     while let Some(edge) = edge_into(tree, at, choices)? {
         let (node, versions) = predecessor(tree, edge, choices, diagnostics)?;
-        if !seen.insert(node) {
+        if !seen.insert(node, tree) {
             return Err(cycle(tree, node));
         }
-        limits::check("pathNodes", seen.len(), limits.path_nodes)?;
+        limits::check("pathNodes", steps.len().saturating_add(1), limits.path_nodes)?;
         if let Some(last) = steps.last_mut() {
             last.edge = Some(edge);
         }
@@ -88,9 +89,46 @@ fn walk_back(
     Ok(steps)
 }
 
+/// The nodes that a walk came by: the first few in a list, all of them in a bit for each place once there are more.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    few: Vec<NodeIx>,
+    bits: Vec<u64>,
+}
+
+const FEW: usize = 32;
+
+impl Seen {
+    /// Whether the node is new.
+    pub(crate) fn insert(&mut self, node: NodeIx, tree: &Tree) -> bool {
+        if self.few.len() < FEW {
+            let new = !self.few.contains(&node);
+            self.few.push(node);
+            return new;
+        }
+        if self.bits.is_empty() {
+            self.bits.resize(tree.places().div_ceil(64), 0);
+            let few = std::mem::take(&mut self.few);
+            for &node in &few {
+                self.mark(node);
+            }
+            self.few = few;
+        }
+        self.mark(node)
+    }
+
+    fn mark(&mut self, node: NodeIx) -> bool {
+        let Some(bits) = self.bits.get_mut(node as usize / 64) else { return true };
+        let bit = 1 << (node % 64);
+        let new = *bits & bit == 0;
+        *bits |= bit;
+        new
+    }
+}
+
 /// The edge to follow back from a node: its one continuation edge or the chosen one; for an edit without edges of its
 /// own, that of the node it is an edit of; for a remark, its annotation edge.
-fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
+pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
     let mut at = node;
     let mut seen = collect::set([at]);
     loop {
@@ -142,12 +180,12 @@ fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
 }
 
 /// The sources that can be the predecessor: those with role primary, else the first one.
-fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
+pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
     tree::predecessors(tree.sources(edge)).collect()
 }
 
 /// The node that an edge leads from, and the versions of it that were passed over.
-fn predecessor(
+pub(crate) fn predecessor(
     tree: &Tree,
     edge: EdgeIx,
     choices: &Choices,
@@ -208,7 +246,7 @@ fn choose_version(
 }
 
 /// A node and the nodes it is an edit of, newest first.
-fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
+pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
     let mut chain = vec![node];
     let mut seen = collect::set([node]);
     let mut at = node;
@@ -284,7 +322,7 @@ pub(crate) fn is_annotation(tree: &Tree, step: &Step) -> bool {
 }
 
 #[cold]
-fn cycle(tree: &Tree, node: NodeIx) -> Error {
+pub(crate) fn cycle(tree: &Tree, node: NodeIx) -> Error {
     let id = tree.at(node).id.as_str();
     Error::new(Code::PathCycle, format!("the path comes to node `{id}` twice; break the cycle, or list each node once"))
         .with("nodeId", id)

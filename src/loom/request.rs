@@ -1,6 +1,7 @@
 //! What an assembly is asked for (SPEC §1, §7).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::limits::Limits;
 use crate::loom::aware::LoomAware;
@@ -39,7 +40,7 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: BTreeMap<String, Media>,
+    pub media: Rc<BTreeMap<String, Media>>,
     /// What a loom-aware agent is told beside the conversation; none for other agents.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
@@ -71,7 +72,7 @@ impl Options {
             overhead: Overhead::default(),
             image: ImageRule::Unknown,
             audio_second: crate::prompt::AUDIO_SECOND,
-            media: BTreeMap::new(),
+            media: Rc::default(),
             loom_aware: None,
             working_buffer: String::new(),
             previous: None,

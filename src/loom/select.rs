@@ -1,6 +1,6 @@
 //! What belongs to the path, in order, and what the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -53,49 +53,164 @@ pub(crate) fn select(
     mode: Mode,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Selection> {
-    let pending = pending_links(tree, steps, options)?;
-    let mut selector = Selector {
-        tree,
-        options,
-        mode,
-        out: Selection::default(),
-        rows: collect::map(steps.iter().map(|step| (step.node, usize::MAX))),
-        passed_over: Vec::new(),
-    };
-    for (at, step) in steps.iter().enumerate() {
-        let next = steps.get(at.saturating_add(1));
-        let links = match next {
-            Some(next) => continuation_links(tree, next),
-            None => pending.as_slice(),
-        };
-        // The tip's edge is the one that leads to the last step.
-        let current = at.saturating_add(2) >= steps.len();
-        selector.sources(step, links, current);
-        selector.step(step);
-        selector.annotations(step.node);
-        selector.passed_over.extend(step.versions.iter().map(|&version| (version, NodePart::Version)));
-        limits::check("pathNodes", selector.out.rows.len(), options.limits.path_nodes)?;
+    let mut picked = Picked::default();
+    picked.expect(tree, steps);
+    picked.steps(tree, steps, 0, options, mode)?;
+    let rest = picked.rest(tree);
+    let mut selection = picked.selection;
+    selection.rows.extend(rest);
+    unknown_annotations(tree, &selection, options, diagnostics)?;
+    Ok(selection)
+}
+
+/// What was selected for the steps of a path so far. It can be taken back to any step, and go on from there.
+#[derive(Debug, Default)]
+pub(crate) struct Picked {
+    pub selection: Selection,
+    /// For each place of the tree: [`NOWHERE`], [`EXPECTED`], or one more than the row of the node there.
+    index: Vec<u32>,
+    /// Nodes that get a row only where they are nothing else.
+    passed_over: Vec<(NodeIx, NodePart)>,
+    /// Sources that got no row since they come later on the path.
+    postponed: Vec<NodeIx>,
+    /// How much there was of everything before each step.
+    marks: Vec<Mark>,
+}
+
+/// The node has no row.
+const NOWHERE: u32 = 0;
+/// The node is on the path and will have a row, so that nothing else takes its place.
+const EXPECTED: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    rows: usize,
+    entries: usize,
+    instructions: usize,
+    passed_over: usize,
+    postponed: usize,
+}
+
+impl Picked {
+    /// Reserves the rows of steps that are to come. False where one of them has a row as something else already.
+    pub(crate) fn expect(&mut self, tree: &Tree, steps: &[Step]) -> bool {
+        self.index.resize(tree.places(), NOWHERE);
+        let mut new = true;
+        for step in steps {
+            if let Some(place) = self.index.get_mut(step.node as usize) {
+                new &= *place == NOWHERE;
+                *place = EXPECTED;
+            }
+        }
+        new
     }
-    selector.rest();
-    unknown_annotations(tree, &selector, diagnostics)?;
-    Ok(selector.out)
+
+    /// Looks at the steps from `from` on.
+    pub(crate) fn steps(
+        &mut self,
+        tree: &Tree,
+        steps: &[Step],
+        from: usize,
+        options: &Options,
+        mode: Mode,
+    ) -> Result<()> {
+        let pending = pending_links(tree, steps, options)?;
+        let mut selector = Selector { tree, options, mode, picked: self };
+        for (at, step) in steps.iter().enumerate().skip(from) {
+            let mark = selector.picked.mark();
+            selector.picked.marks.push(mark);
+            let next = steps.get(at.saturating_add(1));
+            let links = match next {
+                Some(next) => continuation_links(tree, next),
+                None => pending.as_slice(),
+            };
+            // The tip's edge is the one that leads to the last step.
+            let current = at.saturating_add(2) >= steps.len();
+            selector.sources(step, links, current);
+            selector.step(step);
+            selector.annotations(step.node);
+            let versions = step.versions.iter().map(|&version| (version, NodePart::Version));
+            selector.picked.passed_over.extend(versions);
+            limits::check("pathNodes", selector.picked.selection.rows.len(), options.limits.path_nodes)?;
+        }
+        Ok(())
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            rows: self.selection.rows.len(),
+            entries: self.selection.entries.len(),
+            instructions: self.selection.instructions.len(),
+            passed_over: self.passed_over.len(),
+            postponed: self.postponed.len(),
+        }
+    }
+
+    /// Forgets the steps from `from` on, of which `steps` are the ones that were looked at or expected.
+    pub(crate) fn truncate(&mut self, from: usize, steps: &[Step]) {
+        let Some(&mark) = self.marks.get(from) else { return };
+        for row in self.selection.rows.drain(mark.rows..) {
+            if let Some(place) = self.index.get_mut(row.node as usize) {
+                *place = NOWHERE;
+            }
+        }
+        for step in steps.iter().skip(from) {
+            if let Some(place) = self.index.get_mut(step.node as usize) {
+                *place = NOWHERE;
+            }
+        }
+        self.selection.entries.truncate(mark.entries);
+        self.selection.instructions.truncate(mark.instructions);
+        self.passed_over.truncate(mark.passed_over);
+        self.postponed.truncate(mark.postponed);
+        self.marks.truncate(from);
+    }
+
+    /// Sources that got no row since they come later on the path.
+    pub(crate) fn postponed(&self) -> &[NodeIx] {
+        &self.postponed
+    }
+
+    /// Rows for what was passed over and is nothing else.
+    pub(crate) fn rest(&self, tree: &Tree) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for &(node, part) in &self.passed_over {
+            if self.has_row(node) || !seen.insert(node) {
+                continue;
+            }
+            let (fate, reason) = match part {
+                NodePart::Version => (Fate::Skipped, Reason::OtherVersion),
+                NodePart::Instruction => (Fate::Skipped, Reason::InstructionScope),
+                _ => left_out_by_mark(tree.at(node)).unwrap_or((Fate::Excluded, Reason::Annotation)),
+            };
+            rows.push(Row { node, part, fate, reason: Some(reason) });
+        }
+        rows
+    }
+
+    fn has_row(&self, node: NodeIx) -> bool {
+        self.index.get(node as usize).is_some_and(|&place| place != NOWHERE)
+    }
 }
 
 struct Selector<'a> {
     tree: &'a Tree,
     options: &'a Options,
     mode: Mode,
-    out: Selection,
-    /// Where each node's row is; path nodes are here from the start, so that nothing else takes their place.
-    rows: BTreeMap<NodeIx, usize>,
-    /// Nodes that get a row only where they are nothing else.
-    passed_over: Vec<(NodeIx, NodePart)>,
+    picked: &'a mut Picked,
 }
 
 impl Selector<'_> {
     fn sources(&mut self, step: &Step, links: &[Link], current: bool) {
         for link in links.iter().filter(|link| link.node != step.node && !step.versions.contains(&link.node)) {
-            if link.role == SourceRole::Primary || self.rows.contains_key(&link.node) {
+            if link.role == SourceRole::Primary {
+                continue;
+            }
+            if self.picked.has_row(link.node) {
+                if self.picked.index.get(link.node as usize) == Some(&EXPECTED) {
+                    self.picked.postponed.push(link.node);
+                }
                 continue;
             }
             let node = self.tree.at(link.node);
@@ -103,7 +218,7 @@ impl Selector<'_> {
                 self.add(link.node, NodePart::Context, Role::User, self.exclusion(node));
             } else {
                 if !current && self.options.instruction_scope == InstructionScope::Generation {
-                    self.passed_over.push((link.node, NodePart::Instruction));
+                    self.picked.passed_over.push((link.node, NodePart::Instruction));
                     continue;
                 }
                 let left_out = left_out_by_mark(node).or_else(|| self.silent(node));
@@ -123,41 +238,29 @@ impl Selector<'_> {
 
     /// The remarks about a node, and the remarks about those.
     fn annotations(&mut self, node: NodeIx) {
-        let mut open: Vec<NodeIx> = self.tree.annotations(node).iter().rev().copied().collect();
+        let mut open: Vec<NodeIx> = self.tree.annotations(node).rev().collect();
         while let Some(annotation) = open.pop() {
             let node = self.tree.at(annotation);
             if !self.options.annotations.include(&node.id) {
-                self.passed_over.push((annotation, NodePart::Annotation));
-            } else if !self.rows.contains_key(&annotation) {
+                self.picked.passed_over.push((annotation, NodePart::Annotation));
+            } else if !self.picked.has_row(annotation) {
                 self.add(annotation, NodePart::Annotation, role_of(node), self.exclusion(node));
-                open.extend(self.tree.annotations(annotation).iter().rev());
+                open.extend(self.tree.annotations(annotation).rev());
             }
-        }
-    }
-
-    /// Rows for what was passed over and is nothing else.
-    fn rest(&mut self) {
-        for (node, part) in std::mem::take(&mut self.passed_over) {
-            if self.rows.contains_key(&node) {
-                continue;
-            }
-            let left_out = match part {
-                NodePart::Version => (Fate::Skipped, Reason::OtherVersion),
-                NodePart::Instruction => (Fate::Skipped, Reason::InstructionScope),
-                _ => left_out_by_mark(self.tree.at(node)).unwrap_or((Fate::Excluded, Reason::Annotation)),
-            };
-            self.add(node, part, Role::User, Some(left_out));
         }
     }
 
     fn add(&mut self, node: NodeIx, part: NodePart, role: Role, left_out: Option<(Fate, Reason)>) {
-        let row = self.out.rows.len();
-        self.rows.insert(node, row);
+        let out = &mut self.picked.selection;
+        let row = out.rows.len();
         let (fate, reason) = left_out.map_or((Fate::Kept, None), |(fate, reason)| (fate, Some(reason)));
-        self.out.rows.push(Row { node, part, fate, reason });
+        out.rows.push(Row { node, part, fate, reason });
         if left_out.is_none() {
-            let list = if part == NodePart::Instruction { &mut self.out.instructions } else { &mut self.out.entries };
+            let list = if part == NodePart::Instruction { &mut out.instructions } else { &mut out.entries };
             list.push(Entry { node, role, row });
+        }
+        if let Some(place) = self.picked.index.get_mut(node as usize) {
+            *place = u32::try_from(row).unwrap_or(EXPECTED - 1).saturating_add(1);
         }
     }
 
@@ -206,9 +309,14 @@ fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<L
     options.pending_sources.iter().enumerate().map(link).collect()
 }
 
-fn unknown_annotations(tree: &Tree, selector: &Selector<'_>, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
-    let Annotations::Named(ids) = &selector.options.annotations else { return Ok(()) };
-    let remarks = collect::set(selector.out.rows.iter().map(|row| row.node));
+fn unknown_annotations(
+    tree: &Tree,
+    selection: &Selection,
+    options: &Options,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<()> {
+    let Annotations::Named(ids) = &options.annotations else { return Ok(()) };
+    let remarks = collect::set(selection.rows.iter().map(|row| row.node));
     for id in ids {
         if !remarks.contains(&tree.find(id)?) {
             let message = format!("`{id}` is no annotation of the path; it was left out");

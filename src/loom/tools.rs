@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
-use crate::loom::select::{Entry, Selection};
+use crate::loom::select::{Entry, Row};
 use crate::loom::tree::{Block, Tree};
 use crate::prompt::Role;
 
@@ -17,15 +17,17 @@ pub(crate) struct Conversation<'a> {
     pub blocks: Vec<Vec<&'a Block>>,
     /// Where each unit begins; a last element closes the last unit.
     pub units: Vec<usize>,
+    /// Of the entries as they came: each call, and its result or, where it has none, no end.
+    pub calls: Vec<(usize, Option<usize>)>,
 }
 
 /// Takes out calls without results and results without calls, and groups what has to stay together.
 pub(crate) fn repair<'a>(
     tree: &'a Tree,
-    selection: &mut Selection,
+    entries: &[Entry],
+    rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Conversation<'a> {
-    let entries = &selection.entries;
     let pairs = Pairs::find(tree, entries);
     let thoughtless = pairs.thoughts_of_broken_calls(tree, entries);
     let mut conversation = Conversation::default();
@@ -47,7 +49,7 @@ pub(crate) fn repair<'a>(
         }
         let silent = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()));
         if broken && silent {
-            if let Some(row) = selection.rows.get_mut(entry.row) {
+            if let Some(row) = rows.get_mut(entry.row) {
                 (row.fate, row.reason) = (Fate::Excluded, Some(Reason::ToolPairBroken));
             }
             places.push(None);
@@ -61,7 +63,15 @@ pub(crate) fn repair<'a>(
         Some((places.get(call).copied().flatten()?, places.get(result).copied().flatten()?))
     });
     conversation.units = units(&conversation, spans);
+    let open = pairs.broken.iter().filter(|&&(at, index)| is_call(tree, entries, at, index));
+    let closed = pairs.kept.iter().map(|&(call, result)| (call, Some(result)));
+    conversation.calls = closed.chain(open.map(|&(at, _)| (at, None))).collect();
     conversation
+}
+
+fn is_call(tree: &Tree, entries: &[Entry], at: usize, index: usize) -> bool {
+    let block = entries.get(at).and_then(|entry| tree.at(entry.node).content.get(index));
+    block.is_some_and(|block| matches!(block, Block::ToolCall { .. }))
 }
 
 /// Calls and results, matched.
@@ -107,11 +117,7 @@ impl Pairs {
         let calling = collect::set(self.kept.iter().map(|&(call, _)| call));
         let mut found = BTreeSet::new();
         for &(at, index) in &self.broken {
-            let entry = entries.get(at).map(|entry| tree.at(entry.node));
-            let is_call = entry
-                .and_then(|node| node.content.get(index))
-                .is_some_and(|block| matches!(block, Block::ToolCall { .. }));
-            if !is_call || calling.contains(&at) {
+            if !is_call(tree, entries, at, index) || calling.contains(&at) {
                 continue;
             }
             found.insert(at);

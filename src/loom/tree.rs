@@ -1,6 +1,7 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
 
 use serde_json::Value;
 
@@ -216,27 +217,56 @@ pub(crate) struct Link {
     pub role: SourceRole,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist.
+/// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
+pub(crate) struct Linked {
+    pub id: String,
+    pub kind: EdgeKind,
+    pub links: Vec<Link>,
+    pub target: NodeIx,
+    /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
+    order: u64,
+}
+
+/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist.
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     settings: TreeSettings,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    links: Vec<Vec<Link>>,
+    /// By place. One whose node was removed is empty until another node takes it.
+    nodes: Vec<Option<Node>>,
+    free_nodes: Vec<NodeIx>,
+    edges: Vec<Option<Linked>>,
+    free_edges: Vec<EdgeIx>,
     by_id: BTreeMap<String, NodeIx>,
+    edge_ids: Ids,
+    next_order: u64,
     /// For each node, the continuation edges that lead to it.
     incoming: Vec<Vec<EdgeIx>>,
     /// For each node, the annotation edges that lead to it.
     annotated_by: Vec<Vec<EdgeIx>>,
-    /// For each node, the targets of the annotation edges that start from it.
-    annotations: Vec<Vec<NodeIx>>,
-    /// For each node, the targets of the continuation edges that it is the predecessor in.
-    continuations: Vec<Vec<NodeIx>>,
+    /// For each node, the edges of either kind that it is a source of.
+    outgoing: Vec<Vec<EdgeIx>>,
+    /// For each node, how many continuation edges it is the predecessor in.
+    continuations: Vec<u32>,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
-    /// For each edge, its target.
-    targets: Vec<NodeIx>,
+    /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
+    /// Who goes on from a node changes nothing about the way to it.
+    touched: Vec<NodeIx>,
 }
+
+/// What stands where there is no node.
+static NOTHING: Node = Node {
+    id: String::new(),
+    content: Vec::new(),
+    author: Author::Human,
+    local_id: None,
+    author_agent_id: None,
+    created_at: None,
+    edited_from: None,
+    excluded: false,
+    pruned: false,
+};
 
 impl Tree {
     /// Checks nodes and edges and links them.
@@ -246,72 +276,27 @@ impl Tree {
     pub fn new(settings: TreeSettings, nodes: Vec<Node>, edges: Vec<Edge>, limits: &Limits) -> Result<Self> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
-        let mut by_id = BTreeMap::new();
-        for (ix, node) in (0..).zip(&nodes) {
-            if by_id.insert(node.id.clone(), ix).is_some() {
+        let mut tree = Self { settings, ..Self::default() };
+        for node in nodes {
+            if tree.find_opt(&node.id).is_some() {
                 return Err(duplicate("node", &node.id));
             }
+            tree.add_node(node);
         }
-        let mut tree = Self {
-            settings,
-            incoming: vec![Vec::new(); nodes.len()],
-            annotated_by: vec![Vec::new(); nodes.len()],
-            annotations: vec![Vec::new(); nodes.len()],
-            continuations: vec![Vec::new(); nodes.len()],
-            forks: 0,
-            links: Vec::with_capacity(edges.len()),
-            targets: Vec::with_capacity(edges.len()),
-            nodes,
-            edges: Vec::new(),
-            by_id,
-        };
-        let mut edge_ids = std::collections::BTreeSet::new();
-        for (ix, edge) in (0..).zip(&edges) {
-            if !edge_ids.insert(edge.id.as_str()) {
+        for edge in edges {
+            if tree.find_edge(&edge.id).is_some() {
                 return Err(duplicate("edge", &edge.id));
             }
             limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
-            tree.link(ix, edge)?;
+            for id in edge.nodes() {
+                if tree.find_opt(id).is_none() {
+                    return Err(edge_node_not_found(&edge.id, id));
+                }
+            }
+            tree.put_edge(edge);
         }
-        tree.edges = edges;
+        tree.touched = Vec::new();
         Ok(tree)
-    }
-
-    fn link(&mut self, ix: EdgeIx, edge: &Edge) -> Result<()> {
-        let find = |id: &str| {
-            self.by_id.get(id).copied().ok_or_else(|| {
-                let message = format!(
-                    "edge `{}` names node `{id}`, which is not in the tree; add the node or remove the edge",
-                    edge.id
-                );
-                Error::new(Code::EdgeNodeNotFound, message).with("edgeId", edge.id.as_str()).with("nodeId", id)
-            })
-        };
-        let target = find(&edge.target)?;
-        let links: Vec<Link> = edge
-            .sources
-            .iter()
-            .map(|source| Ok(Link { node: find(&source.node)?, role: source.role }))
-            .collect::<Result<_>>()?;
-        let list = match edge.kind {
-            EdgeKind::Continuation => {
-                for source in predecessors(&links) {
-                    self.forks += usize::from(!self.continuations(source).is_empty());
-                    push(&mut self.continuations, source, target);
-                }
-                &mut self.incoming
-            }
-            EdgeKind::Annotation => {
-                for link in &links {
-                    push(&mut self.annotations, link.node, target);
-                }
-                &mut self.annotated_by
-            }
-        };
-        push(list, target, ix);
-        self.links.push(links);
-        self.targets.push(target);
-        Ok(())
     }
 
     /// What the tree says about itself.
@@ -319,29 +304,43 @@ impl Tree {
         &self.settings
     }
 
-    /// The nodes, in the order they were given.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    pub(crate) fn set_settings(&mut self, settings: TreeSettings) {
+        self.settings = settings;
+    }
+
+    /// The nodes, in no order that means anything.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().flatten()
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.nodes.len().saturating_sub(self.free_nodes.len())
     }
 
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
+    }
+
+    /// How many edges there are.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len().saturating_sub(self.free_edges.len())
+    }
+
+    /// How many places for nodes there are; each [`NodeIx`] is below that.
+    pub(crate) fn places(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The node with this id.
     pub fn node(&self, id: &str) -> Option<&Node> {
-        self.by_id.get(id).map(|&ix| self.at(ix))
+        self.find_opt(id).map(|ix| self.at(ix))
     }
 
     /// The place of the node with this id.
     pub(crate) fn find(&self, id: &str) -> Result<NodeIx> {
-        self.by_id.get(id).copied().ok_or_else(|| {
+        self.find_opt(id).ok_or_else(|| {
             Error::new(Code::NodeNotFound, format!("node `{id}` is not in the tree; check the id, or add the node"))
                 .with("nodeId", id)
         })
@@ -352,36 +351,61 @@ impl Tree {
         self.by_id.get(id).copied()
     }
 
-    /// The node at this place.
-    #[expect(clippy::indexing_slicing, reason = "a NodeIx comes from this tree, and nodes are never removed")]
+    /// The place of the edge with this id, where there is one.
+    pub(crate) fn find_edge(&self, id: &str) -> Option<EdgeIx> {
+        self.edge_ids.find(id, |ix| self.edge_opt(ix).is_some_and(|edge| edge.id == id))
+    }
+
+    /// The node at this place; an empty one where there is none.
     pub(crate) fn at(&self, ix: NodeIx) -> &Node {
-        &self.nodes[ix as usize]
+        self.nodes.get(ix as usize).and_then(Option::as_ref).unwrap_or(&NOTHING)
     }
 
     /// The edge at this place.
-    #[expect(clippy::indexing_slicing, reason = "an EdgeIx comes from this tree, and edges are never removed")]
-    pub(crate) fn edge(&self, ix: EdgeIx) -> &Edge {
-        &self.edges[ix as usize]
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves"
+    )]
+    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked {
+        self.edges[ix as usize].as_ref().expect("the edge is there")
+    }
+
+    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked> {
+        self.edges.get(ix as usize).and_then(Option::as_ref)
     }
 
     /// The sources of an edge.
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
-        self.links.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.edge_opt(ix).map_or(&[], |edge| edge.links.as_slice())
     }
 
-    /// The continuation edges that lead to a node.
+    /// The continuation edges that lead to a node, in order.
     pub(crate) fn incoming(&self, ix: NodeIx) -> &[EdgeIx] {
         self.incoming.get(ix as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The annotation edges that lead to a node.
+    /// The annotation edges that lead to a node, in order.
     pub(crate) fn annotated_by(&self, ix: NodeIx) -> &[EdgeIx] {
         self.annotated_by.get(ix as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// The edges that a node is a source of, in order.
+    pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
+        self.outgoing.get(ix as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The annotations of a node, in the order of their edges.
+    pub(crate) fn annotations(&self, ix: NodeIx) -> impl DoubleEndedIterator<Item = NodeIx> {
+        let edges = self.outgoing(ix).iter().filter_map(|&edge| self.edge_opt(edge));
+        edges.filter(|edge| edge.kind == EdgeKind::Annotation).map(|edge| edge.target)
+    }
+
     /// The nodes that go on from a node; one that two edges lead to is there twice.
-    pub(crate) fn continuations(&self, ix: NodeIx) -> &[NodeIx] {
-        self.continuations.get(ix as usize).map_or(&[], Vec::as_slice)
+    pub(crate) fn continuations(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> {
+        let edges = self.outgoing(ix).iter().filter_map(|&edge| self.edge_opt(edge));
+        let on = edges.filter(move |edge| edge.origins().any(|origin| origin == ix));
+        on.map(|edge| edge.target)
     }
 
     /// How many ways there are through the tree: one, and one more for each continuation beside the first of its node.
@@ -397,9 +421,161 @@ impl Tree {
         [before, after].map(|found| found.map(|(id, _)| id.as_str()))
     }
 
-    /// The annotations of a node.
-    pub(crate) fn annotations(&self, ix: NodeIx) -> &[NodeIx] {
-        self.annotations.get(ix as usize).map_or(&[], Vec::as_slice)
+    /// Puts a node in the place of the one with its id, else in a new one.
+    pub(crate) fn put_node(&mut self, node: Node) -> NodeIx {
+        let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
+        if let Some(place) = self.nodes.get_mut(ix as usize) {
+            *place = Some(node);
+        }
+        self.touched.push(ix);
+        ix
+    }
+
+    fn add_node(&mut self, node: Node) -> NodeIx {
+        let ix = self.free_nodes.pop().unwrap_or_else(|| {
+            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
+                lists.push(Vec::new());
+            }
+            self.continuations.push(0);
+            self.nodes.push(None);
+            index(self.nodes.len().saturating_sub(1))
+        });
+        self.by_id.insert(node.id.clone(), ix);
+        if let Some(place) = self.nodes.get_mut(ix as usize) {
+            *place = Some(node);
+        }
+        self.touched.push(ix);
+        ix
+    }
+
+    /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
+    pub(crate) fn put_edge(&mut self, edge: Edge) {
+        let old = self.find_edge(&edge.id);
+        let order = old.and_then(|ix| Some(self.unlink(ix)?.order)).unwrap_or_else(|| {
+            self.next_order += 1;
+            self.next_order
+        });
+        let ix = old.or_else(|| self.free_edges.pop()).unwrap_or_else(|| {
+            self.edges.push(None);
+            index(self.edges.len().saturating_sub(1))
+        });
+        if old.is_none() {
+            self.edge_ids.insert(&edge.id, ix);
+        }
+        let links = edge.sources.iter().filter_map(|source| Some((self.find_opt(&source.node)?, source.role)));
+        let links = links.map(|(node, role)| Link { node, role }).collect();
+        let Some(target) = self.find_opt(&edge.target) else { return };
+        self.link(ix, Linked { id: edge.id, kind: edge.kind, links, target, order });
+    }
+
+    /// Takes sources away from an edge.
+    pub(crate) fn drop_sources(&mut self, ix: EdgeIx, gone: impl Fn(NodeIx) -> bool) {
+        if let Some(mut edge) = self.unlink(ix) {
+            edge.links.retain(|link| !gone(link.node));
+            self.link(ix, edge);
+        }
+    }
+
+    /// Removes an edge.
+    pub(crate) fn remove_edge(&mut self, ix: EdgeIx) {
+        if let Some(edge) = self.unlink(ix) {
+            self.edge_ids.remove(&edge.id, ix);
+            self.free_edges.push(ix);
+        }
+    }
+
+    /// Removes a node to which no edge leads and from which none starts.
+    pub(crate) fn remove_node(&mut self, ix: NodeIx) {
+        if let Some(node) = self.nodes.get_mut(ix as usize).and_then(Option::take) {
+            self.by_id.remove(&node.id);
+            self.free_nodes.push(ix);
+            self.touched.push(ix);
+        }
+    }
+
+    fn link(&mut self, ix: EdgeIx, edge: Linked) {
+        let order = |edges: &[Option<Linked>], ix: EdgeIx| {
+            // The one that is being linked is not there yet, and comes at or after itself.
+            edges.get(ix as usize).and_then(Option::as_ref).map_or(u64::MAX, |edge| edge.order)
+        };
+        let into = match edge.kind {
+            EdgeKind::Continuation => &mut self.incoming,
+            EdgeKind::Annotation => &mut self.annotated_by,
+        };
+        let add = |lists: &mut Vec<Vec<EdgeIx>>, node: NodeIx| {
+            let Some(list) = lists.get_mut(node as usize) else { return };
+            let at = list.partition_point(|&other| order(&self.edges, other) < edge.order);
+            // A node may be a source of one edge twice.
+            if list.get(at) != Some(&ix) {
+                list.insert(at, ix);
+            }
+        };
+        add(into, edge.target);
+        for link in &edge.links {
+            add(&mut self.outgoing, link.node);
+        }
+        self.touched.extend(edge.touches());
+        for node in edge.origins() {
+            if let Some(count) = self.continuations.get_mut(node as usize) {
+                self.forks += usize::from(*count > 0);
+                *count += 1;
+            }
+        }
+        if let Some(place) = self.edges.get_mut(ix as usize) {
+            *place = Some(edge);
+        }
+    }
+
+    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked> {
+        let edge = self.edges.get_mut(ix as usize)?.take()?;
+        self.touched.extend(edge.touches());
+        for node in edge.origins() {
+            if let Some(count) = self.continuations.get_mut(node as usize) {
+                *count = count.saturating_sub(1);
+                self.forks = self.forks.saturating_sub(usize::from(*count > 0));
+            }
+        }
+        let nodes = edge.links.iter().map(|link| link.node).chain([edge.target]);
+        for node in nodes {
+            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
+                let Some(list) = lists.get_mut(node as usize) else { continue };
+                // A node may have a great many edges: look for this one by its order.
+                let at = list.partition_point(|&other| {
+                    let other = self.edges.get(other as usize).and_then(Option::as_ref);
+                    other.is_some_and(|other| other.order < edge.order)
+                });
+                if list.get(at) == Some(&ix) {
+                    list.remove(at);
+                }
+            }
+        }
+        Some(edge)
+    }
+
+    /// The places of which something changed since this was asked last.
+    pub(crate) fn take_touched(&mut self) -> Vec<NodeIx> {
+        std::mem::take(&mut self.touched)
+    }
+}
+
+impl Linked {
+    /// The nodes it goes on from: none for a remark.
+    fn origins(&self) -> impl Iterator<Item = NodeIx> {
+        let links = if self.kind == EdgeKind::Continuation { self.links.as_slice() } else { &[] };
+        predecessors(links)
+    }
+
+    /// The nodes of which something changes with the edge.
+    fn touches(&self) -> impl Iterator<Item = NodeIx> {
+        let remark = self.kind == EdgeKind::Annotation;
+        self.links.iter().filter(move |_| remark).map(|link| link.node).chain([self.target])
+    }
+}
+
+impl Edge {
+    /// The ids of all the nodes it names.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
     }
 }
 
@@ -409,15 +585,46 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn push<T>(lists: &mut [Vec<T>], at: u32, value: T) {
-    if let Some(list) = lists.get_mut(at as usize) {
-        list.push(value);
+/// Finds things by their ids. Hashes are kept, not the ids again; in order, so that no choice of ids makes it slow.
+#[derive(Clone, Debug, Default)]
+struct Ids(BTreeSet<(u64, u32)>);
+
+impl Ids {
+    fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let hash = hash(id);
+        self.0.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, ix)| ix).find(|&ix| is_it(ix))
+    }
+
+    fn insert(&mut self, id: &str, ix: u32) {
+        self.0.insert((hash(id), ix));
+    }
+
+    fn remove(&mut self, id: &str, ix: u32) {
+        self.0.remove(&(hash(id), ix));
     }
 }
 
+fn hash(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    hasher.finish()
+}
+
+/// A place as an index. The limits keep it far below the bound.
+fn index(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
 #[cold]
-fn duplicate(kind: &str, id: &str) -> Error {
+pub(crate) fn duplicate(kind: &str, id: &str) -> Error {
     Error::new(Code::DuplicateId, format!("two {kind}s have the id `{id}`; ids must be unique"))
         .with("kind", kind)
         .with("id", id)
+}
+
+#[cold]
+pub(crate) fn edge_node_not_found(edge: &str, node: &str) -> Error {
+    let message =
+        format!("edge `{edge}` names node `{node}`, which is not in the tree; add the node or remove the edge");
+    Error::new(Code::EdgeNodeNotFound, message).with("edgeId", edge).with("nodeId", node)
 }

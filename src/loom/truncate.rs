@@ -3,21 +3,21 @@
 //! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
 //! whole is over the limit when they are called.
 
-use crate::loom::layout::{Kept, Layout};
+use crate::loom::layout::{Costs, Kept};
 use crate::loom::preferences::{Settings, StartOn};
 use crate::prompt::Role;
 
 /// A conversation over the limit.
 #[derive(Debug)]
-pub(crate) struct Overfull<'l, 'a> {
-    pub layout: &'l Layout<'a>,
+pub(crate) struct Overfull<'l> {
+    pub layout: Costs<'l>,
     /// Where each unit begins, and the end.
     pub units: &'l [usize],
     pub limit: u64,
     pub settings: &'l Settings,
 }
 
-impl Overfull<'_, '_> {
+impl Overfull<'_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
@@ -92,7 +92,7 @@ impl Overfull<'_, '_> {
 
     /// Half of what is left after system, overhead, blocks and marker.
     fn half(&self) -> u64 {
-        self.limit.saturating_sub(self.layout.fixed()).saturating_sub(self.layout.marker_alone()) / 2
+        self.limit.saturating_sub(self.layout.fixed).saturating_sub(self.layout.marker_alone()) / 2
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
@@ -125,7 +125,7 @@ impl Overfull<'_, '_> {
     }
 
     fn role(&self, unit: usize) -> Option<Role> {
-        self.layout.items.get(self.start(unit)).map(|item| item.entry.role)
+        self.layout.items.role(self.start(unit))
     }
 
     fn kept(&self, head: usize, tail: usize) -> Kept {

@@ -13,13 +13,13 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::limits::{self, LimitOverrides, Limits};
-use crate::loom::aware::wire::{LoomAwareIn, PermissionsIn};
+use crate::loom::aware::wire::LoomAwareIn;
 use crate::loom::content;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
-use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body};
+use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body, request_body_bytes};
 use crate::prompt::bodies::Target;
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::tokens::{Counter, Tokenizers};
@@ -66,7 +66,17 @@ pub fn assemble_buffer_json(request: &[u8], tokenizers: &Tokenizers) -> Result<V
 /// # Errors
 /// Those of [`request_body`] and of [`Request::from_json`].
 pub fn request_body_json(request: &[u8], tokenizers: &Tokenizers) -> Result<Vec<u8>> {
-    Ok(Request::from_json(request, tokenizers)?.body()?.bytes)
+    Request::from_json(request, tokenizers)?.body_bytes()
+}
+
+/// The body, and the report as JSON.
+///
+/// # Errors
+/// As [`request_body_json`].
+pub fn request_body_with_report_json(request: &[u8], tokenizers: &Tokenizers) -> Result<(Vec<u8>, Vec<u8>)> {
+    let request = Request::from_json(request, tokenizers)?;
+    let RequestBody { bytes, report } = request.body()?;
+    Ok((bytes, json::write(&report)?))
 }
 
 impl Request {
@@ -75,10 +85,21 @@ impl Request {
     /// # Errors
     /// [`Code::InvalidInput`] without a target, and those of [`request_body`].
     pub fn body(&self) -> Result<RequestBody<'_>> {
-        let target = self.target.as_ref().ok_or_else(|| lacks("the request", "target"))?;
-        let mut body = request_body(&self.tree, &self.options, target, self.counter.as_ref())?;
+        let mut body = request_body(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())?;
         body.report.diagnostics.splice(0..0, self.diagnostics.iter().cloned());
         Ok(body)
+    }
+
+    fn for_whom(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| lacks("the request", "target"))
+    }
+
+    /// The body alone. What cannot be over the limit is not even counted.
+    ///
+    /// # Errors
+    /// As [`body`](Self::body).
+    pub fn body_bytes(&self) -> Result<Vec<u8>> {
+        request_body_bytes(&self.tree, &self.options, self.for_whom()?, self.counter.as_ref())
     }
 
     /// Reads a request from JSON text.
@@ -103,7 +124,7 @@ impl Request {
             || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
             || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
-            || self.tree.nodes().iter().any(|node| node.holds(REPLACEMENT))
+            || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
 }
 
@@ -168,6 +189,46 @@ impl<'de> Deserialize<'de> for TokenizerIn {
     }
 }
 
+/// The name of an author, a role or a kind. There is one in each node and two in each edge, so that those that are known
+/// are not kept as strings of their own.
+#[derive(Debug)]
+enum Name {
+    Known(&'static str),
+    Other(String),
+}
+
+impl Name {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct AnyName;
+
+        impl Visitor<'_> for AnyName {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Name, E> {
+                const KNOWN: [&str; 7] =
+                    ["human", "model", "primary", "context", "instruction", "continuation", "annotation"];
+                let known = KNOWN.iter().find(|known| **known == name);
+                Ok(known.map_or_else(|| Name::Other(name.to_owned()), |known| Name::Known(known)))
+            }
+        }
+
+        deserializer.deserialize_str(AnyName)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
 struct TreeIn {
@@ -185,7 +246,7 @@ struct TreeIn {
 struct NodeIn {
     id: String,
     content: AnyJson,
-    author_type: String,
+    author_type: Name,
     local_id: Option<String>,
     author_agent_id: Option<String>,
     created_at: Option<String>,
@@ -206,14 +267,14 @@ struct EdgeIn {
     id: String,
     sources: Vec<SourceIn>,
     target_node_id: String,
-    edge_type: Option<String>,
+    edge_type: Option<Name>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge source, an object with `nodeId`")]
 struct SourceIn {
     node_id: String,
-    role: Option<String>,
+    role: Option<Name>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -231,7 +292,7 @@ struct PreferencesIn {
 #[serde(default, expecting = "an agent, an object")]
 struct AgentIn {
     configuration: Option<ConfigurationIn>,
-    permissions: Option<PermissionsIn>,
+    permissions: Option<AnyJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -311,7 +372,9 @@ impl RequestIn {
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
             system_prompt: agent.configuration.and_then(|configuration| configuration.system_prompt),
-            loom_aware: self.loom_aware.map_or(Ok(None), |aware| aware.finish(agent.permissions))?,
+            loom_aware: self
+                .loom_aware
+                .map_or(Ok(None), |aware| aware.finish(agent.permissions.as_ref().map(|any| &any.0)))?,
             preferences: self.preferences.unwrap_or_default().finish()?,
             app_preferences: self.app_preferences.unwrap_or_default().finish()?,
             system_placement: placement,
@@ -321,7 +384,7 @@ impl RequestIn {
             },
             image: cost("mediaCosts.image", costs.image)?.map_or(provider.image, ImageRule::Flat),
             audio_second: cost("mediaCosts.audioSecond", costs.audio_second)?.unwrap_or(crate::prompt::AUDIO_SECOND),
-            media: media(self.media.unwrap_or_default())?,
+            media: Rc::new(media(self.media.unwrap_or_default())?),
             working_buffer: self.working_buffer.unwrap_or_default(),
             previous: self.previous.as_deref().map(Fingerprint::parse).transpose()?,
             limits,
@@ -362,8 +425,8 @@ impl TreeIn {
 impl NodeIn {
     fn finish(self, budget: &mut content::Budget) -> Result<Node> {
         let authors = [("human", Author::Human), ("model", Author::Model)];
-        let author = find(&self.author_type, &authors).ok_or_else(|| {
-            unknown(&format!("node `{}` has `authorType`", self.id), &self.author_type, &authors)
+        let author = find(self.author_type.as_str(), &authors).ok_or_else(|| {
+            unknown(&format!("node `{}` has `authorType`", self.id), self.author_type.as_str(), &authors)
                 .with("nodeId", self.id.as_str())
         })?;
         let metadata = self.metadata.unwrap_or_default();
@@ -384,7 +447,7 @@ impl NodeIn {
 impl EdgeIn {
     fn finish(self) -> Result<Edge> {
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
-        let kind = match self.edge_type.as_deref() {
+        let kind = match self.edge_type.as_ref().map(Name::as_str) {
             None => EdgeKind::default(),
             Some(name) => find(name, &kinds).ok_or_else(|| {
                 unknown(&format!("edge `{}` has `edgeType`", self.id), name, &kinds).with("edgeId", self.id.as_str())
@@ -402,7 +465,7 @@ impl SourceIn {
             ("context", SourceRole::Context),
             ("instruction", SourceRole::Instruction),
         ];
-        let role = match self.role.as_deref() {
+        let role = match self.role.as_ref().map(Name::as_str) {
             None => SourceRole::default(),
             Some(name) => find(name, &roles).ok_or_else(|| match edge {
                 Some(edge) => {

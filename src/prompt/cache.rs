@@ -23,7 +23,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 impl Fingerprint {
     /// The fingerprint of a conversation.
     pub fn of(system: Option<&str>, messages: &[Message<'_>]) -> Self {
-        let mut hasher = Hasher::default();
+        let mut hasher = Hasher { state: 0x243F_6A88_85A3_08D3 };
         let mut hashes = Vec::with_capacity(messages.len() + 1);
         hasher.word(system.is_some().into());
         hasher.text(system.unwrap_or_default());
@@ -91,7 +91,6 @@ fn six_bits(byte: u8) -> Option<u64> {
 }
 
 /// A hash of words of eight bytes, each mixed in by one multiplication.
-#[derive(Default)]
 struct Hasher {
     state: u64,
 }

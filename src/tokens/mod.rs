@@ -4,7 +4,9 @@ pub mod bpe;
 pub mod chat;
 mod choice;
 pub mod heuristic;
+mod heuristic_ranges;
 mod heuristic_table;
+pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
@@ -15,7 +17,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
-use crate::tokens::bpe::{Encoding, Vocabulary};
+use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
 
 pub(crate) use choice::TokenizerChoice;
 
@@ -32,6 +34,14 @@ pub trait Counter: fmt::Debug {
     /// The count, or `None` when it is above `limit`; may stop as soon as that is known.
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         Some(self.count(text)).filter(|&count| count <= limit)
+    }
+
+    /// The most that a text of so many bytes can count; nothing where that is not known.
+    ///
+    /// Where even that fits into a budget, nothing needs to be counted.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        let _ = bytes;
+        None
     }
 
     /// Whether counts add up at a paragraph break before `next`: for every text `a` that does not end in white space,
@@ -61,6 +71,10 @@ impl Counter for Heuristic {
         heuristic::count_up_to(text, limit)
     }
 
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE))
+    }
+
     fn adds_up_before(&self, _: &str) -> bool {
         true
     }
@@ -76,7 +90,7 @@ impl Counter for Heuristic {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tokenizers {
-    vocabularies: BTreeMap<Encoding, Rc<Vocabulary>>,
+    vocabularies: BTreeMap<Encoding, Rc<Remembering>>,
 }
 
 impl Tokenizers {
@@ -89,7 +103,7 @@ impl Tokenizers {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
         if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
-            place.insert(Rc::new(Vocabulary::load(encoding, asset)?));
+            place.insert(Rc::new(Remembering::new(Vocabulary::load(encoding, asset)?)));
         }
         Ok(())
     }
@@ -104,7 +118,7 @@ impl Tokenizers {
             return Ok(Rc::new(Heuristic));
         }
         if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
-            return Ok(Rc::<Vocabulary>::clone(vocabulary));
+            return Ok(Rc::<Remembering>::clone(vocabulary));
         }
         self.missing(name)
     }

@@ -38,7 +38,7 @@ pub fn assemble_buffer_js(request: JsValue) -> Result<JsValue, JsValue> {
 }
 
 /// Reads a request and answers it. What a caller's own tokenizer threw comes before what followed from it.
-fn with_request(
+pub(super) fn with_request(
     value: JsValue,
     answer: impl FnOnce(&Request) -> Result<Result<JsValue, JsValue>, Error>,
 ) -> Result<JsValue, JsValue> {

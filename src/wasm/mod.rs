@@ -3,11 +3,15 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+pub mod bodies;
+pub mod commits;
 mod data;
 pub mod folders;
 pub mod loom;
+pub mod operators;
 mod read;
 pub mod tokens;
+pub mod transcripts;
 pub mod workspace;
 
 use wasm_bindgen::prelude::*;

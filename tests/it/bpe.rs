@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use ctxweave::Code;
 use ctxweave::tokens::Counter;
-use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
+use ctxweave::tokens::bpe::{Encoding, Remembering, Vocabulary, pack};
 use fancy_regex::Regex;
 use generate::Random;
 use tiktoken_rs::CoreBPE;
@@ -184,6 +184,27 @@ fn random_texts_of_every_kind_have_the_pieces_tokens_and_counts_of_tiktoken() {
     }
     assert!(count >= 20_000, "only {count} texts were compared");
     println!("{count} texts, {bytes} bytes, seeds up to {seed}: no difference");
+}
+
+/// Counts are those of a vocabulary that remembers nothing: twice in a row, short texts and long ones, and more different
+/// texts than there is room for.
+#[test]
+fn what_is_remembered_changes_no_count() {
+    for pair in PAIRS.iter() {
+        let warm = Remembering::new(Vocabulary::load(pair.encoding, &pair.asset).unwrap());
+        let mut random = Random(7);
+        let kinds = (0..generate::KINDS.len()).cycle().take(6_000);
+        let texts: Vec<String> = kinds.map(|kind| generate::text(kind, &mut random, &pair.tokens, &REAL)).collect();
+        let texts = || texts.iter().map(String::as_str).chain(chunks(&REAL, 3_000)).chain([REAL.as_str()]);
+        let remembered: usize = texts().map(|text| pair.encoding.split(text).count()).sum();
+        assert!(remembered > 300_000, "{remembered} pieces");
+        for text in texts().flat_map(|text| [text, text]) {
+            let count = pair.ours.count(text);
+            assert_eq!(warm.count(text), count, "{text:?}");
+            assert_eq!(warm.count_up_to(text, count), Some(count));
+            assert_eq!(warm.count_up_to(text, count.saturating_sub(1)), Some(count).filter(|&count| count == 0));
+        }
+    }
 }
 
 /// Cuts a text about every `size` bytes.

@@ -12,6 +12,7 @@ use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 use serde_json::json;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// A tree and what is asked of it.
@@ -163,7 +164,7 @@ impl Grower {
             _ => Some(format!("2026-03-01T09:{:02}:00+0{}:00", at % 60, at % 4)),
         };
         let local_id = (at % 7 == 3).then(|| format!("node-{}", at / 14));
-        let author_agent_id = (at % 5 == 0).then(|| "ada".to_owned());
+        let author_agent_id = at.is_multiple_of(5).then(|| "ada".to_owned());
         self.nodes.push(Node {
             excluded: mark == 1,
             pruned: mark == 2,
@@ -245,7 +246,7 @@ impl Grower {
     }
 }
 
-fn preferences() -> impl Strategy<Value = Preferences> {
+pub(crate) fn preferences() -> impl Strategy<Value = Preferences> {
     let strategy = prop::sample::select(vec![Cut::TruncateMiddle, Cut::RollingWindow]);
     let marker = prop::option::weighted(0.4, prop::sample::select(vec!["[…]", "", "/cut {count}", "{count} gone."]));
     let quantum = prop_oneof![3 => Just(None), 1 => (1..120u32).prop_map(|tokens| Some(f64::from(tokens)))];
@@ -324,7 +325,8 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
                 options.system_placement = SystemPlacement::Message(Role::System);
             }
             if media {
-                options.media.insert("img".to_owned(), ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned()));
+                let image = ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned());
+                options.media = Rc::new([("img".to_owned(), image)].into());
                 options.image = ctxweave::prompt::ImageRule::Flat(30);
             }
             let settings = TreeSettings { buffer_mode_system_context: whole_system, ..TreeSettings::default() };

@@ -260,7 +260,7 @@ fn broken_blocks(tree: &Tree, whole: &Value) -> BTreeSet<String> {
             sent.extend(part["toolCallId"].as_str().or(part["id"].as_str()).map(str::to_owned));
         }
     }
-    let ids = tree.nodes().iter().flat_map(|node| &node.content).filter_map(|block| match block {
+    let ids = tree.nodes().flat_map(|node| &node.content).filter_map(|block| match block {
         Block::ToolCall { id, .. } => Some(id.clone()),
         Block::ToolResult { tool_call_id, .. } => Some(tool_call_id.clone()),
         _ => None,

@@ -93,7 +93,22 @@ fn the_latest_edit_goes_by_links_then_by_time() {
     let mut two = tree(&["v1", "v2<v1", "v3<v1", "t"], &["v3,v1,v2>t"]);
     two["nodes"][1]["createdAt"] = json!("2026-03-01T00:00:00Z");
     two["nodes"][2]["createdAt"] = json!("2026-02-01T00:00:00Z");
-    assert_eq!(path(two, json!({ "tip": "t" })), ["v2", "t"]);
+    assert_eq!(path(two.clone(), json!({ "tip": "t" })), ["v2", "t"]);
+    // By when they were, not by how they are written; and what cannot be read is the oldest, with a word about it.
+    for (v2, v3, latest) in [
+        ("2026-03-01T00:30:00+02:00", "2026-02-28T23:00:00Z", "v3"),
+        ("2026-02-28T23:00:00Z", "2026-03-01T00:30:00+02:00", "v2"),
+        ("2026-03-01T00:00:00.5Z", "2026-03-01T00:00:00Z", "v2"),
+        ("2026-03-01T00:00:00Z", "2026-13-01T00:00:00Z", "v2"),
+        ("2026-03-01T00:00:00Z", "2026-03-01t01:00:00+01:00", "v2"),
+    ] {
+        two["nodes"][1]["createdAt"] = json!(v2);
+        two["nodes"][2]["createdAt"] = json!(v3);
+        let result = assemble(two.clone(), json!({ "tip": "t" })).unwrap();
+        assert_eq!(result["report"]["path"][0], latest, "{v2} {v3}");
+        let unreadable = &result["report"]["diagnostics"][0]["code"];
+        assert_eq!(unreadable == "timestamp_unreadable", v3.contains("-13-"), "{v2} {v3}");
+    }
     let unlinked = assemble(tree(&["a", "b", "t"], &["a,b>t"]), json!({ "tip": "t" })).unwrap();
     assert_eq!(unlinked["report"]["path"], json!(["b", "t"]));
     assert_eq!(unlinked["report"]["diagnostics"][0]["code"], "versions_not_linked");

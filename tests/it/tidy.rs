@@ -66,6 +66,7 @@ fn each_dependency_has_one_home() {
         ("tiktoken_rs", "tokens"),
         ("quick_xml", "operators"),
         ("blake3", "commits"),
+        ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
         ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),

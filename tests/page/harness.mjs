@@ -7,21 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { build, preview } from "vite";
+import { chromiumOptions } from "../chromium.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const www = join(root, "www");
 export const screenshots = join(root, "target", "screenshots");
-
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** A sample tree and its media, as the page sends them: only the media that the tree names. */
 export async function sample(name) {
@@ -44,9 +34,7 @@ export async function start(name) {
   const url = `http://127.0.0.1:${server.httpServer.address().port}/`;
   const profile = await mkdtemp(join(tmpdir(), "ctxweave-page-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    headless: true,
-    args: ARGS,
+    ...chromiumOptions,
     viewport: { width: 1440, height: 900 },
     permissions: ["clipboard-read", "clipboard-write"],
   });

@@ -52,6 +52,10 @@ const VIEWS = [
       await page.getByRole("alert").waitFor();
     },
   },
+  {
+    name: "aware",
+    hash: "#/loom?tree=lighthouse&window=1600&aware=addendum+headers+loomBlock&now=2026-04-11T20:00:00Z&trace=viewed",
+  },
   { name: "choice", hash: "#/loom?tree=sources&tip=a-16" },
   {
     name: "report-and-list",

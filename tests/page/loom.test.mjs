@@ -60,6 +60,13 @@ describe("samples", () => {
     { name: "story", button: "Story", tip: "alice-108", contextWindow: 4096, mode: "buffer" },
     { name: "agent", button: "Agent", tip: "agent-36", contextWindow: 8192, mode: "dialogue" },
     { name: "sources", button: "Sources", tip: "q-12", contextWindow: 8192, mode: "dialogue" },
+    {
+      name: "lighthouse",
+      button: "Lighthouse",
+      tip: "01KNZ1KSR0X8FZ0SGS9TEEBYY1",
+      contextWindow: 8192,
+      mode: "dialogue",
+    },
   ];
   for (const { name, button, tip, contextWindow, mode } of samples) {
     it(`${name}: opens, draws every node and shows the totals that Node computes`, async () => {
@@ -86,6 +93,7 @@ describe("samples", () => {
       ["agent", "agent-36", 8192],
       ["sources", "q-12", 60_000],
       ["story", "alice-108", 4096],
+      ["lighthouse", "01KNZ1KSR0X8FZ0SGS9TEEBYY1", 8192],
     ]) {
       const { tree, media } = await sample(name);
       const { messages, report } = assembleDialogue({ tree, tip, contextWindow, ...(media ? { media } : {}) });
@@ -802,6 +810,80 @@ describe("size", () => {
       );
       // Painted without a graphics card, on a machine that may be busy: this bound only catches a drawing that stalls.
       assert.ok(median < 250, `half of the frames took less than ${median.toFixed(1)} ms`);
+    });
+  });
+});
+
+describe("loom-aware", () => {
+  const now = "2026-04-11T20:00:00Z";
+  const tip = "01KNZ1KSR0X8FZ0SGS9TEEBYY1";
+  const group = (page) => page.locator("fieldset").filter({ has: page.getByText("Loom-aware", { exact: true }) });
+
+  it("a sample memory, headers and the loom block are the ones Node gives, each in its place", async () => {
+    const { tree, media } = await sample("lighthouse");
+    await on(`#/loom?tree=lighthouse&tip=${tip}`, async (page) => {
+      assert.equal(await page.locator("[data-block], .node-header").count(), 0);
+      await group(page).getByLabel("The agent knows the tree").check();
+      await label(page, "Now").fill(now);
+      await group(page).getByRole("button", { name: "Fill with a sample" }).click();
+      await page.locator('[data-block="memory"]').waitFor();
+      const request = await copied(page, "Copy request");
+      assert.equal(request.loomAware.now, now);
+      assert.deepEqual(request, { tree, tip, contextWindow: 8192, media, loomAware: request.loomAware });
+      const { messages, report } = assembleDialogue(request);
+      await showPrompt(page);
+
+      const first = messages[0].content;
+      const memory = await page.locator('[data-block="memory"] .text').textContent();
+      assert.ok(first.startsWith(`${memory}\n\n[opening] human · 1d ago`), memory);
+      assert.match(memory, /^=== Operational Memory ===\nPinned:\n {2}\[01KNW9BQ\] model · 1d ago/u);
+      const block = await page.locator('[data-block="loom"] .text').textContent();
+      assert.ok(messages.at(-1).content.endsWith(`\n\n${block}`), block);
+      // One header for each node that has words, above them and in its own segment.
+      const headers = await page.locator("[data-segment]").evaluateAll((all) =>
+        all.flatMap((segment) => {
+          const header = segment.querySelector(".node-header");
+          return header ? [[segment.dataset.segment, header.textContent]] : [];
+        }),
+      );
+      const names = new Map(report.localIds.map(({ nodeId, localId }) => [nodeId, localId]));
+      assert.equal(headers.length, 11);
+      for (const [nodeId, header] of headers) assert.ok(header.startsWith(`[${names.get(nodeId)}] `), header);
+      assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192));
+      await page.getByRole("tab", { name: /Report/ }).click();
+      const { addendum, headers: cost } = report.tokens.loomAware;
+      await page.getByText(`addendum ${addendum} · memory`).waitFor();
+      await page.getByText(`headers ${cost} · loom block`).waitFor();
+    });
+  });
+
+  it("a small window cuts the conversation and leaves the blocks; each part can be turned off; a link keeps it", async () => {
+    const hash = `#/loom?tree=lighthouse&tip=${tip}&window=1600&aware=headers+loomBlock&now=${now}&trace=viewed+it`;
+    await on(hash, async (page) => {
+      for (const block of ["memory", "loom", "marker"]) await page.locator(`[data-block="${block}"]`).waitFor();
+      assert.ok((await page.locator("[data-missing]").count()) > 3);
+      const whole = await accounted(page);
+      assert.equal(new Set([...whole.held, ...whole.missing]).size, 13);
+      await group(page).getByLabel("Loom block at the end").uncheck();
+      await page.locator('[data-block="loom"]').waitFor({ state: "detached" });
+      await group(page).getByLabel("Header on each message").uncheck();
+      await page.locator(".node-header").first().waitFor({ state: "detached" });
+      await page.locator('[data-block="memory"]').waitFor();
+      await page.reload();
+      await page.locator('[data-block="memory"]').waitFor();
+      assert.equal(await page.locator('.node-header, [data-block="loom"]').count(), 0);
+      await label(page, "Now").fill("yesterday");
+      await page.getByText("`loomAware.now` must be").first().waitFor();
+      await group(page).getByLabel("The agent knows the tree").uncheck();
+      await page.locator('[data-block="memory"]').waitFor({ state: "detached" });
+      assert.equal(new URL(page.url()).hash.includes("aware"), false);
+    });
+  });
+
+  it("says that documents have none of it", async () => {
+    await on(`#/loom?tree=lighthouse&tip=${tip}&mode=buffer&aware=headers`, async (page) => {
+      await page.getByText("For dialogues only").waitFor();
+      await page.getByText("a document is one continuous text and has none of it").last().waitFor();
     });
   });
 });

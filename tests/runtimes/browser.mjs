@@ -1,23 +1,11 @@
 /** A Chromium that talks to nobody but this machine, and a page whose console is listened to. */
 
 import { chromium } from "playwright-core";
+import { chromiumOptions } from "../chromium.mjs";
 
 /** Runs `action` with a fresh browser, which is closed whatever happens. */
 export async function withBrowser(action) {
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-    ],
-  });
+  const browser = await chromium.launch(chromiumOptions);
   try {
     return await action(browser);
   } finally {

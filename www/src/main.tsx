@@ -7,6 +7,7 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/loom.css";
 import "./styles/files.css";
+import "./styles/operators.css";
 
 applyTheme();
 const root = document.getElementById("app") as HTMLElement;

@@ -19,6 +19,9 @@ use tiktoken_rs::CoreBPE;
 #[path = "../../src/tokens/heuristic.rs"]
 #[allow(dead_code, missing_docs)]
 mod heuristic;
+#[path = "../../src/tokens/heuristic_ranges.rs"]
+#[allow(dead_code)]
+mod heuristic_ranges;
 #[path = "../../src/tokens/heuristic_table.rs"]
 #[allow(dead_code)]
 mod heuristic_table;

@@ -37,7 +37,9 @@ cargo xtask <command>
                        --manifest FILE      --out DIR  where `build` put the wasm      --check  write nothing
   demo               print an assembled prompt, build the page and serve it on localhost
                        --once  all but the serving
-  bench              the benchmarks and the error table of the token estimator
+  bench [NAME]...    the benchmarks, `estimator` (the error table of the token estimator) among them; all of them
+                     without a name
+                       --quick  only to see that they run
   calibrate          fit the token estimator again
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
                        --out DIR    into DIR      --unicode  the table of character classes instead
@@ -113,6 +115,11 @@ impl Args {
         }
         self.0.remove(at);
         Ok(Some(self.0.remove(at)))
+    }
+
+    /// Takes all that is left.
+    pub fn rest(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.0)
     }
 
     /// Complains about what nothing took.

@@ -19,9 +19,8 @@ export interface Diagnostic {
 
 /** Every diagnostic code there is. */
 export type DiagnosticCode =
+  | "accumulation_not_allowed"
   | "annotation_not_found"
-  | "context_file_missing"
-  | "duplicate_file"
   | "body_arguments_wrapped"
   | "body_cache_capped"
   | "body_ends_with_assistant"
@@ -34,12 +33,27 @@ export type DiagnosticCode =
   | "body_part_replaced"
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
+  | "broken_chain"
+  | "commit_cycle"
+  | "commit_id_mismatch"
+  | "context_file_missing"
+  | "context_near_limit"
+  | "duplicate_element"
+  | "duplicate_file"
+  | "duplicate_step_id"
   | "edge_missing_on_path"
   | "empty_path"
+  | "exclusive_conflict"
   | "file_unreadable"
+  | "foreign_commit_ids"
+  | "format_without_accumulation"
   | "front_matter_invalid"
   | "glued_records"
+  | "invalid_record"
+  | "invalid_time"
   | "invalid_utf8"
+  | "invalid_value"
+  | "left_out_of_chain"
   | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"
@@ -47,11 +61,53 @@ export type DiagnosticCode =
   | "malformed_line"
   | "media_missing"
   | "memory_left_out"
+  | "metadata_conflict"
+  | "misplaced_element"
+  | "missing_element"
+  | "missing_field"
+  | "missing_format"
+  | "newer_version"
+  | "no_context"
   | "no_messages"
   | "non_text_left_out"
   | "not_a_context_file"
+  | "not_expressible"
+  | "notes_missing"
+  | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
+  | "start_on_user_unmet"
+  | "taste_missing"
+  | "taste_not_declared"
+  | "taste_refused"
+  | "text_ignored"
+  | "timestamp_unreadable"
+  | "tool_pair_broken"
+  | "torn_line"
+  | "type_missing"
+  | "unknown_setting"
+  | "unknown_type"
+  | "versions_not_linked"
+  | "watch_invalid"
+  | "watch_rewritten";
+  | "unknown_format"
+  | "unknown_record"
+  | "versions_not_linked";
+  | "invalid_utf8"
+  | "local_id_not_unique"
+  | "lone_surrogate_replaced"
+  | "loom_aware_left_out"
+  | "malformed_line"
+  | "media_missing"
+  | "metadata_conflict"
+  | "newer_version"
+  | "no_messages"
+  | "non_text_left_out"
+  | "parent_missing"
+  | "memory_left_out"
+  | "no_messages"
+  | "non_text_left_out"
+  | "not_expressible"
   | "start_on_user_unmet"
   | "taste_missing"
   | "taste_not_declared"
@@ -59,33 +115,54 @@ export type DiagnosticCode =
   | "timestamp_unreadable"
   | "tool_pair_broken"
   | "torn_line"
-  | "versions_not_linked"
-  | "watch_invalid"
-  | "watch_rewritten";
+  | "unknown_format"
+  | "unknown_record"
+  | "versions_not_linked";
 
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
 export type ErrorCode =
+  | "ambiguous_commit"
   | "ambiguous_path"
+  | "ambiguous_ref"
+  | "artifact_not_found"
+  | "blob_mismatch"
+  | "blob_missing"
+  | "chain_cycle"
+  | "commit_not_found"
+  | "context_retrieval_failure"
   | "context_too_long"
   | "duplicate_id"
   | "edge_node_not_found"
+  | "edge_not_found"
   | "edge_without_source"
+  | "handle_busy"
+  | "handle_freed"
+  | "handle_lost"
+  | "head_moved"
+  | "id_collision"
   | "internal_error"
+  | "invalid_blob"
   | "invalid_budget"
   | "invalid_choice"
   | "invalid_edit"
   | "invalid_input"
   | "invalid_vocabulary"
+  | "invalid_xml"
   | "limit_exceeded"
   | "loom_context_too_long"
+  | "missing_setting"
   | "node_not_found"
   | "not_initialized"
   | "path_cycle"
   | "path_outside_vault"
+  | "plan_mismatch"
+  | "run_out_of_order"
   | "section_not_found"
+  | "stop_not_in_chain"
   | "system_context_too_long"
   | "tokenizer_failed"
   | "unknown_value"
+  | "unsupported_version"
   | "vocabulary_not_loaded"
   | "wasm_load_failed";
 
@@ -103,8 +180,18 @@ export interface Limits {
   edgeSources?: number;
   /** Blocks in the content of one node, nested ones included. Default 10000. */
   contentBlocks?: number;
+  /** Depth of a CBOR item of a `bureau-agent-v1` blob. Default 64. */
+  cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Commits in one graph. Default 1000000. */
+  commits?: number;
+  /** Commits on the way from one to its root. Default 1000000. */
+  chainDepth?: number;
+  /** Bytes of one blob. Default 268435456 (256 MiB). */
+  blobBytes?: number;
+  /** Bytes of a materialised conversation. Default 1073741824 (1 GiB). */
+  materializedBytes?: number;
   /** Context files in one request. Default 100000. */
   contextFiles?: number;
   /** Folders that a path goes down. Default 256. */
@@ -115,6 +202,14 @@ export interface Limits {
   watchAlternatives?: number;
   /** Watches of one file; those beyond are left out with a diagnostic. Default 1000. */
   watchesPerFile?: number;
+  /** Bytes of one task template in XML, as UTF-8. Default 16777216 (16 MiB). */
+  xmlBytes?: number;
+  /** Elements within elements in a task template. Default 64, at most 100. */
+  xmlDepth?: number;
+  /** Elements in one task template. Default 1000000. */
+  xmlElements?: number;
+  /** Attributes of one element in a task template. Default 256. */
+  xmlAttributes?: number;
 }
 
 /** An exact tokenizer, by the name of its vocabulary. */

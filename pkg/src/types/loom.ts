@@ -24,11 +24,12 @@ export interface LoomTreeData {
 export interface LoomNode {
   /** Unique in the tree. */
   id: string;
+  /** What a loom-aware agent calls it; unique in the tree. Without it a prefix of the id. */
   localId?: string;
   content: NodeContent;
   authorType: "human" | "model";
   authorAgentId?: string;
-  /** RFC 3339. Decides between two edits of one node when nothing else does. */
+  /** RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers. */
   createdAt?: string;
   /** The id of the node that this one is an edit of. */
   editedFrom?: string;
@@ -169,6 +170,8 @@ export interface Agent {
   id?: string;
   name?: string;
   configuration?: { systemPrompt?: string };
+  /** What it may do, for the loom block; `loomAware.permissions` outranks it. */
+  permissions?: Record<string, boolean> | string[];
 }
 
 /** The bytes behind a `ref`, as base64, or the address where the provider finds them. */
@@ -188,6 +191,44 @@ export interface MediaCosts {
   image?: number;
   /** Tokens of one second of audio. Default 32. */
   audioSecond?: number;
+}
+
+/**
+ * What a loom-aware agent is told beside the conversation: an addendum to the system prompt, an operational memory before
+ * the conversation, a header on each message, and a loom block at the end. All of it counts against the budget, and none of
+ * it is truncated.
+ */
+export interface LoomAware {
+  /**
+   * What ages are counted up to: RFC 3339, or milliseconds as `Date.now()` gives them. Without it there are no ages, and a
+   * conversation's beginning stays the same from turn to turn.
+   */
+  now?: string | number;
+  /** What is added to the system prompt: a description of the parts (`true`, the default), nothing, or a text of your own. */
+  addendum?: boolean | string;
+  /** `[localId] author · age · connections` before the words of each node. Default true. */
+  headers?: boolean;
+  /** Which tree this is, where in it the path ends, and what the agent may do. Default true. */
+  loomBlock?: boolean;
+  /** What is always in view, in this order. */
+  pinned?: Pinned[];
+  /** What was called back from storage. */
+  stashes?: Stash[];
+  /** What was done lately, oldest first; a line for each. */
+  trace?: string[];
+  /** What the agent may do; without it, what the agent's own `permissions` say. */
+  permissions?: string[];
+  /** Names of agents by their ids, for nodes with an `authorAgentId`. */
+  authors?: Record<string, string>;
+}
+
+/** A node of the tree, on the path or not, or a text from elsewhere. */
+export type Pinned = { nodeId: string } | { label?: string; text: string };
+
+/** Something called back from storage. */
+export interface Stash {
+  label: string;
+  text: string;
 }
 
 /** What both kinds of assembly take. */
@@ -223,6 +264,13 @@ export interface AssemblyRequest {
   media?: Record<string, Media>;
   overhead?: Overhead;
   mediaCosts?: MediaCosts;
+  /**
+   * `report.cache.fingerprint` of the assembly before this one, or `""` where there was none. With it `report.cache` says how
+   * much is as it was.
+   */
+  previous?: string;
+  /** For an agent that shall know where in the tree it is. Dialogues only; `true` is all defaults. */
+  loomAware?: boolean | LoomAware;
   limits?: Limits;
 }
 
@@ -244,7 +292,7 @@ export interface Message {
   role: "system" | "developer" | "user" | "assistant";
   /** A string whenever it is text only. */
   content: string | Part[];
-  /** The nodes it holds, in order; empty for a system message and for a truncation marker. */
+  /** The nodes it holds, in order; empty where it is none of theirs: a system message, a truncation marker, a loom-aware block. */
   nodeIds: string[];
 }
 
@@ -306,6 +354,8 @@ export interface AssemblyReport {
   truncated: boolean;
   /** What was cut; absent when nothing was. */
   cut?: Cut;
+  /** How much of a dialogue is as it was in the previous one; there when the request has `previous`. */
+  cache?: CacheReport;
   /** Whether the protected recent nodes are all there. */
   minimumRecentNodesMet: boolean;
   /** The ids of the path, oldest first, before exclusion. */
@@ -314,6 +364,8 @@ export interface AssemblyReport {
   nodes: NodeReport[];
   /** Nodes of the tree that have nothing to do with the path. With `nodes.length` that is every node of the tree. */
   notOnPath: number;
+  /** Loom-aware: what each node of `nodes` is called, so that what the model says about one can be told. */
+  localIds?: LocalId[];
   /** The settings in force. */
   preferences: Required<Omit<Preferences, "truncationMarker">> & { truncationMarker: string };
   diagnostics: Diagnostic[];
@@ -331,6 +383,34 @@ export interface TokenTotals {
   total: number;
   /** Name of the tokenizer. */
   tokenizer: string;
+  /** Loom-aware: what was added for it, which `system` and `messages` contain. */
+  loomAware?: LoomAwareTokens;
+}
+
+/** Tokens of what a loom-aware agent is told, each text counted alone. */
+export interface LoomAwareTokens {
+  addendum: number;
+  /** The operational memory block. */
+  memory: number;
+  /** The headers of the nodes that were kept. */
+  headers: number;
+  loomBlock: number;
+}
+
+/** What a node is called. */
+export interface LocalId {
+  localId: string;
+  nodeId: string;
+}
+
+/** What a provider's prompt cache can know again. */
+export interface CacheReport {
+  /** Leading messages that are the same in role and content. */
+  messages: number;
+  /** Their tokens with their overhead, and those of the system context where that is the same. */
+  tokens: number;
+  /** What to give as `previous` the next time: 8 characters, and 8 for each message. */
+  fingerprint: string;
 }
 
 /** The removed run. */
@@ -351,7 +431,7 @@ export interface Cut {
 export interface NodeReport {
   nodeId: string;
   /** What the node is to the path. */
-  as: "path" | "context" | "instruction" | "annotation" | "version";
+  as: "path" | "context" | "instruction" | "annotation" | "version" | "pinned";
   /** `kept`: all of it is in the result. `cut`: truncation took it, whole or in part. `excluded`: a rule left it out. `skipped`: it was not asked for. */
   fate: "kept" | "cut" | "excluded" | "skipped";
   /** Why it is not there, or not whole. */
@@ -360,6 +440,8 @@ export interface NodeReport {
   tokens: number;
   /** Index into `messages` of the message that holds it. */
   message?: number;
+  /** Loom-aware: its text stands in the operational memory, too. */
+  pinned?: true;
 }
 
 /** Why a node is not in the result, or not whole. */

@@ -33,7 +33,9 @@ pub(crate) fn addendum(aware: &LoomAware) -> String {
             "\n- \"Loom Context\" comes at the end: which tree this is, where in it you are, and what you may do.",
         );
     }
-    text.push_str("\n- Refer to a message by its local id.");
+    if aware.headers || aware.loom_block {
+        text.push_str("\n- Refer to a message by its local id.");
+    }
     text
 }
 

@@ -113,12 +113,8 @@ impl<'h> Headers<'h> {
     }
 
     /// How many of these nodes there are, the deleted ones not counted.
-    fn visible(&self, nodes: &[NodeIx]) -> usize {
-        match nodes {
-            [] => 0,
-            &[only] => usize::from(!self.tree.at(only).pruned),
-            several => collect::set(several.iter().filter(|&&node| !self.tree.at(node).pruned)).len(),
-        }
+    fn visible(&self, nodes: impl Iterator<Item = NodeIx>) -> usize {
+        collect::set(nodes.filter(|&node| !self.tree.at(node).pruned)).len()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What nodes are called: short names that are easy to say (SPEC §1 "Loom-aware").
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
@@ -40,10 +41,10 @@ impl LocalIds {
             }
         }
         for ix in nodes {
-            if !names.contains_key(&ix) {
+            if let Entry::Vacant(place) = names.entry(ix) {
                 let name = derive(tree, &tree.at(ix).id, &taken);
                 taken.insert(name.clone());
-                names.insert(ix, name);
+                place.insert(name);
             }
         }
         Self { names }

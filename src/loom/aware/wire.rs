@@ -49,14 +49,6 @@ struct StashIn {
     text: String,
 }
 
-/// What a loom front end notes about an agent's rights.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, expecting = "permissions, an object with `read` and `write`")]
-pub(crate) struct PermissionsIn {
-    read: Option<bool>,
-    write: Option<bool>,
-}
-
 impl<'de> Deserialize<'de> for LoomAwareIn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct BoolOrFields;
@@ -82,8 +74,8 @@ impl<'de> Deserialize<'de> for LoomAwareIn {
 }
 
 impl LoomAwareIn {
-    /// Checks what came. `agent` is what the agent may do by its own account, for where the request does not say.
-    pub(crate) fn finish(self, agent: Option<PermissionsIn>) -> Result<Option<LoomAware>> {
+    /// Checks what came. `agent` is what its entity says it may do, for where the request does not.
+    pub(crate) fn finish(self, agent: Option<&Value>) -> Result<Option<LoomAware>> {
         let fields = match self {
             Self::Plain(false) => return Ok(None),
             Self::Plain(true) => FieldsIn::default(),
@@ -108,7 +100,7 @@ impl LoomAwareIn {
                 .map(|StashIn { label, text }| Stash { label, text })
                 .collect(),
             trace: fields.trace.unwrap_or_default(),
-            permissions: fields.permissions.or_else(|| agent.map(PermissionsIn::names)),
+            permissions: fields.permissions.or_else(|| agent.and_then(names)),
             authors: fields.authors.unwrap_or_default(),
         }))
     }
@@ -124,10 +116,15 @@ impl PinnedIn {
     }
 }
 
-impl PermissionsIn {
-    fn names(self) -> Vec<String> {
-        let named = [("read", self.read), ("write", self.write)];
-        named.iter().filter(|(_, may)| *may == Some(true)).map(|(name, _)| (*name).to_owned()).collect()
+/// What an agent may do by its own account: those of `{ read: true, write: false }` that are true, or a list of names.
+fn names(permissions: &Value) -> Option<Vec<String>> {
+    match permissions {
+        Value::Object(fields) => {
+            let granted = fields.iter().filter(|(_, may)| **may == Value::Bool(true));
+            Some(granted.map(|(name, _)| name.clone()).collect())
+        }
+        Value::Array(names) => Some(names.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+        _ => None,
     }
 }
 

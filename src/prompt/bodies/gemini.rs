@@ -230,10 +230,15 @@ fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_, '_>) {
             }
         }
         // What is no object is the caller's own affair, unless it would hide ours.
-        Some(_) if config.is_empty() => return,
+        Some(_) if !config.is_empty() => {
+            let text = "`target.generationConfig` is no object and would replace what `target` says; it was left out";
+            let found = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text);
+            notes.list.push(found.at_path("target.generationConfig"));
+        }
         _ => {}
     }
     if !config.is_empty() {
         body.field("generationConfig").value(&Value::Object(config));
+        body.merged = Some("generationConfig");
     }
 }

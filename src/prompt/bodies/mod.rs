@@ -116,13 +116,15 @@ struct Body<'t> {
     json: Json,
     target: &'t Target,
     written: Vec<&'static str>,
+    /// A field of the caller's that is part of one of ours.
+    merged: Option<&'static str>,
 }
 
 impl<'t> Body<'t> {
     fn open(target: &'t Target, room: usize) -> Self {
         let mut json = Json::with_capacity(room);
         json.open(b'{');
-        Self { json, target, written: Vec::new() }
+        Self { json, target, written: Vec::new(), merged: None }
     }
 
     /// Starts a field; its value has to follow.
@@ -185,6 +187,9 @@ impl<'t> Body<'t> {
             notes.info(DiagnosticCode::BodyFieldUnused, None, message);
         }
         for (name, value) in &target.fields {
+            if self.merged == Some(name.as_str()) {
+                continue;
+            }
             if self.written.contains(&name.as_str()) {
                 let message = format!("`target.{name}` would replace what the body already has; it was left out");
                 let diagnostic = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, message);

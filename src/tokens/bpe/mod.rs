@@ -1,8 +1,8 @@
 //! Exact counts: byte pair encoding as tiktoken does it, for `o200k_base` and `cl100k_base`.
 //!
 //! A text is cut into pieces by the pattern of the encoding (`split`, `class`). Most pieces are one token (`words`).
-//! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`, `pairs`). The
-//! tables are built out of a compact asset (`asset`, `vocabulary`), which is made with every condition checked that
+//! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`, `pairs`); what was
+//! merged once is remembered (`known`, `remembering`). The tables are built out of a compact asset (`asset`, `vocabulary`), which is made with every condition checked that
 //! this rests on (`pack`). docs/counting.md has the arguments and the measurements.
 
 #![expect(
@@ -18,6 +18,7 @@ mod known;
 mod merge;
 mod pack;
 mod pairs;
+mod remembering;
 mod split;
 mod unicode_table;
 mod vocabulary;
@@ -27,6 +28,7 @@ mod words;
 
 pub use pack::pack;
 pub use pairs::Rank;
+pub use remembering::Remembering;
 pub use split::Pieces;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "tiktoken")]

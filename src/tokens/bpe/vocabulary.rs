@@ -9,7 +9,7 @@ use super::known::{Known, MEMORABLE};
 use super::merge::Parts;
 use super::pairs::{NONE, Pairs, Rank};
 use super::split::{Cl100k, O200k, Pattern, Pieces, load8};
-use super::words::{SHORT, Sizes, Words, key_of_two};
+use super::words::{SHORT, Sizes, Words};
 use crate::error::Result;
 use crate::tokens::Counter;
 
@@ -25,7 +25,7 @@ const COPY: usize = 16;
 
 /// A vocabulary, ready to count with: some 6 MB for `o200k_base`, half of that for `cl100k_base`.
 ///
-/// Counting allocates nothing but what an unusually long piece needs, and gives that back.
+/// Counting allocates no more than the text is long, and gives that back. [`Remembering`](super::Remembering) keeps some.
 pub struct Vocabulary {
     encoding: Encoding,
     tokens: usize,
@@ -214,8 +214,8 @@ impl Vocabulary {
     /// The counts of several texts. What one text taught is known for the next, so that many short texts go faster than
     /// one by one.
     pub fn count_batch<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<u32> {
-        let mut room = Room::default();
-        let count = |text: &str| saturate(self.count_until(text, u64::MAX, &mut room));
+        let mut known = Known::default();
+        let count = |text: &str| saturate(self.count_until(text, u64::MAX, &mut known));
         texts.into_iter().map(count).collect()
     }
 
@@ -225,25 +225,26 @@ impl Vocabulary {
     }
 
     /// The count, or some number above `limit` where the count is above it.
-    fn count_until(&self, text: &str, limit: u64, room: &mut Room) -> u64 {
+    pub(super) fn count_until(&self, text: &str, limit: u64, known: &mut Known) -> u64 {
         match self.encoding {
-            Encoding::O200kBase => self.count_pieces::<O200k>(text.as_bytes(), limit, room),
-            Encoding::Cl100kBase => self.count_pieces::<Cl100k>(text.as_bytes(), limit, room),
+            Encoding::O200kBase => self.count_pieces::<O200k>(text.as_bytes(), limit, known),
+            Encoding::Cl100kBase => self.count_pieces::<Cl100k>(text.as_bytes(), limit, known),
         }
     }
 
-    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, room: &mut Room) -> u64 {
-        room.known.fit(bytes.len());
+    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, known: &mut Known) -> u64 {
+        known.fit(bytes.len());
+        let mut room = Room { parts: Parts::default(), known };
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
-            (at, count) = self.count_turn::<P>(bytes, at, count, room);
+            (at, count) = self.count_turn::<P>(bytes, at, count, &mut room);
         }
         count
     }
 
     /// Counts the next [`TURN`] pieces.
     #[inline(never)]
-    fn count_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, mut count: u64, room: &mut Room) -> (usize, u64) {
+    fn count_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, mut count: u64, room: &mut Room<'_>) -> (usize, u64) {
         for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
@@ -263,18 +264,42 @@ impl Vocabulary {
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room) -> u64 {
+    fn count_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) -> u64 {
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
         if long && ascii && self.words.contains_longer(bytes, at, end - at) {
             return 1;
         }
+        let asked = ascii || !long;
+        let Room { parts, known } = room;
+        if end - at > MEMORABLE {
+            return self.count_units(bytes, at, end, asked, parts, known);
+        }
+        known.get_or(bytes, at, end - at, |known| self.count_units(bytes, at, end, asked, parts, known))
+    }
+
+    /// Counts a piece by its units; `asked` where it is known to be no token.
+    #[inline(never)]
+    fn count_units(
+        &self,
+        bytes: &[u8],
+        at: usize,
+        end: usize,
+        asked: bool,
+        parts: &mut Parts,
+        known: &mut Known,
+    ) -> u64 {
         let mut count = 0;
         self.each_unit(bytes, at, end, |start, stop| {
-            let asked = (start, stop) == (at, end) && (ascii || !long);
-            count +=
-                if !asked && self.is_token(bytes, start, stop) { 1 } else { self.count_unit(bytes, start, stop, room) };
+            let whole = (start, stop) == (at, end);
+            count += if !(whole && asked) && self.is_token(bytes, start, stop) {
+                1
+            } else if whole || stop - start > MEMORABLE {
+                self.count_unit(bytes, start, stop, parts)
+            } else {
+                known.get_or(bytes, start, stop - start, |_| self.count_unit(bytes, start, stop, parts))
+            };
         });
         count
     }
@@ -291,24 +316,17 @@ impl Vocabulary {
 
     /// Counts a unit that is not one token.
     #[inline(never)]
-    fn count_unit(&self, bytes: &[u8], start: usize, end: usize, room: &mut Room) -> u64 {
-        let mut merge = || {
-            self.leaves(bytes, start, end, &mut room.parts.ranks);
-            match *room.parts.ranks.as_slice() {
-                // Two that merged would be the unit, which is no token.
-                [_, _] => 2,
-                [a, b, c] => 2 + u64::from(self.pairs.get(a, b) == NONE && self.pairs.get(b, c) == NONE),
-                _ => {
-                    room.parts.merge(&self.pairs);
-                    room.parts.ranks.len() as u64
-                }
+    fn count_unit(&self, bytes: &[u8], start: usize, end: usize, parts: &mut Parts) -> u64 {
+        self.leaves(bytes, start, end, &mut parts.ranks);
+        match *parts.ranks.as_slice() {
+            // Two that merged would be the unit, which is no token.
+            [_, _] => 2,
+            [a, b, c] => 2 + u64::from(self.pairs.get(a, b) == NONE && self.pairs.get(b, c) == NONE),
+            _ => {
+                parts.merge(&self.pairs);
+                parts.ranks.len() as u64
             }
-        };
-        if end - start > MEMORABLE {
-            return merge();
         }
-        let (key, hash) = key_of_two(bytes, start, end - start);
-        room.known.get_or(key, hash, merge)
     }
 
     /// Cuts a piece where no merge reaches across.
@@ -363,15 +381,19 @@ fn insert_some(pairs: &mut Pairs, from: Rank, merges: &mut dyn Iterator<Item = (
 }
 
 /// A count in the type that crosses to JavaScript. Only a text of more than 4 GB can have a greater one.
-fn saturate(count: u64) -> u32 {
+pub(super) fn saturate(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// The count, unless it is above `limit`.
+pub(super) fn up_to(limit: u32, count: u64) -> Option<u32> {
+    u32::try_from(count).ok().filter(|&count| count <= limit)
+}
+
 /// What counting needs beside the tables, for as long as a call lasts.
-#[derive(Default)]
-struct Room {
+struct Room<'k> {
     parts: Parts,
-    known: Known,
+    known: &'k mut Known,
 }
 
 impl Counter for Vocabulary {
@@ -380,12 +402,16 @@ impl Counter for Vocabulary {
     }
 
     fn count(&self, text: &str) -> u32 {
-        saturate(self.count_until(text, u64::MAX, &mut Room::default()))
+        saturate(self.count_until(text, u64::MAX, &mut Known::default()))
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
-        let count = self.count_until(text, limit.into(), &mut Room::default());
-        u32::try_from(count).ok().filter(|&count| count <= limit)
+        up_to(limit, self.count_until(text, limit.into(), &mut Known::default()))
+    }
+
+    /// Every token is a byte or more.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some(bytes as u64)
     }
 
     fn adds_up_before(&self, next: &str) -> bool {

@@ -59,16 +59,6 @@ fn slots(entries: usize) -> usize {
     (entries + entries / 4 + 1).next_power_of_two().max(16)
 }
 
-/// The key of up to sixteen bytes from `at`, and its hash.
-#[inline(always)]
-pub(super) fn key_of_two(bytes: &[u8], at: usize, len: usize) -> ([u64; 2], u64) {
-    let key = match len {
-        0..=SHORT => [key(bytes, at, len), EMPTY],
-        _ => [load8(bytes, at), key(bytes, at + 8, len - 8)],
-    };
-    (key, hash_two(key))
-}
-
 /// The key of up to eight bytes from `at`.
 #[inline(always)]
 fn key(bytes: &[u8], at: usize, len: usize) -> u64 {

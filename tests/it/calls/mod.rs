@@ -2,8 +2,12 @@
 //!
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
+mod bodies;
+mod commits;
 mod folders;
 mod loom;
+mod operators;
+mod transcripts;
 mod workspace;
 
 use ctxweave::Error;
@@ -12,7 +16,8 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [folders::call, loom::call, workspace::call];
+    let areas =
+        [bodies::call, commits::call, folders::call, loom::call, operators::call, transcripts::call, workspace::call];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
@@ -41,7 +46,6 @@ pub(crate) fn revived(value: &Value) -> Value {
 }
 
 /// Bytes as a golden writes them.
-#[expect(dead_code, reason = "for the areas that give bytes")]
 pub(crate) fn written(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "$text": text }),

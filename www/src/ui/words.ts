@@ -28,6 +28,7 @@ export const PARTS: Record<NodeReport["as"], string> = {
   instruction: "instruction",
   annotation: "annotation",
   version: "version",
+  pinned: "pinned",
 };
 
 export const STRATEGY_NAMES: Record<TruncationStrategy, string> = {

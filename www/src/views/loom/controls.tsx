@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
+import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
 import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
 import { change, open, setOrClear, setPreference, settings } from "./state.js";
@@ -135,6 +136,8 @@ export function Controls() {
           )}
         </Field>
       </fieldset>
+
+      <AwareControls tree={tree} />
     </form>
   );
 }

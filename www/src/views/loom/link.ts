@@ -1,3 +1,4 @@
+import { readAware, writeAware } from "./aware.js";
 import { ENCODINGS, freshSettings, PROVIDERS, STRATEGIES, type Settings } from "./settings.js";
 
 /** What a shared link says: which tree, where in it, and what is set. */
@@ -31,6 +32,7 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (settings.systemPrompt) p.set("system", settings.systemPrompt);
   if (settings.workingBuffer) p.set("text", settings.workingBuffer);
   if (settings.bufferSystem !== undefined) p.set("bufferSystem", String(settings.bufferSystem));
+  if (settings.aware) writeAware(p, settings.aware);
   for (const [node, choice] of Object.entries(settings.choices)) p.append("choice", JSON.stringify([node, choice]));
   for (const [node, version] of Object.entries(settings.versions)) p.append("version", JSON.stringify([node, version]));
   for (const [node, value] of Object.entries(settings.excluded)) p.append(value ? "exclude" : "include", node);
@@ -72,6 +74,8 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (text) settings.workingBuffer = text;
   const bufferSystem = p.get("bufferSystem");
   if (bufferSystem !== null) settings.bufferSystem = bufferSystem === "true";
+  const aware = readAware(p);
+  if (aware) settings.aware = aware;
   Object.assign(settings.choices, pairs(p, "choice"));
   Object.assign(settings.versions, pairs(p, "version"));
   for (const id of p.getAll("exclude")) settings.excluded[id] = true;

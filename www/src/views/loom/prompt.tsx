@@ -58,11 +58,19 @@ function MessageView({ entry }: { entry: MessageEntry }) {
   );
 }
 
+/** What stands in the messages and is of no node. */
+const BLOCK_TAGS: Partial<Record<Segment["kind"], string>> = {
+  marker: "marker",
+  memory: "operational memory",
+  loom: "loom block",
+};
+
 function SegmentView({ segment }: { segment: Segment }) {
-  if (segment.kind === "marker") {
+  const tag = BLOCK_TAGS[segment.kind];
+  if (tag !== undefined) {
     return (
-      <div class="segment marker">
-        <span class="tag">marker</span>
+      <div class={`segment ${segment.kind}`} data-block={segment.kind}>
+        <span class="tag">{tag}</span>
         {segment.parts.map((part, i) => (
           <PartView key={i} part={part} />
         ))}
@@ -89,6 +97,7 @@ function SegmentView({ segment }: { segment: Segment }) {
           {row?.fate === "cut" ? <span class="tag cut">{REASONS[row.reason ?? "shortened"]}</span> : null}
         </p>
       ) : null}
+      {segment.header === undefined ? null : <p class="text node-header">{segment.header}</p>}
       {segment.parts.map((part, i) => (
         <PartView key={i} part={part} />
       ))}

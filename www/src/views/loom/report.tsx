@@ -19,6 +19,12 @@ export function Report({ report }: { report: AssemblyReport }) {
         <Fact name="System" value={count(tokens.system)} />
         <Fact name="Messages" value={count(tokens.messages)} />
         <Fact name="Overhead" value={count(tokens.overhead)} />
+        {tokens.loomAware ? (
+          <Fact
+            name="Loom-aware"
+            value={`addendum ${count(tokens.loomAware.addendum)} · memory ${count(tokens.loomAware.memory)} · headers ${count(tokens.loomAware.headers)} · loom block ${count(tokens.loomAware.loomBlock)}`}
+          />
+        ) : null}
         <Fact name="Counted by" value={tokens.tokenizer} />
         <Fact name="Path" value={plural(report.path.length, "node")} />
         <Fact name="Not on the path" value={plural(report.notOnPath, "node")} />

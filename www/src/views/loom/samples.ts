@@ -1,5 +1,6 @@
 import type { LoomTreeData, Media } from "ctxweave";
 import agent from "../../../../examples/trees/agent.json?url";
+import lighthouse from "../../../../examples/trees/lighthouse.json?url";
 import media from "../../../../examples/trees/media.json?url";
 import sources from "../../../../examples/trees/sources.json?url";
 import story from "../../../../examples/trees/story.json?url";
@@ -39,6 +40,14 @@ export const SAMPLES: readonly Sample[] = [
     url: sources,
     contextWindow: 8192,
     tip: "q-12",
+  },
+  {
+    id: "lighthouse",
+    name: "Lighthouse",
+    about: "several people and models in one tree, for a loom-aware agent",
+    url: lighthouse,
+    contextWindow: 8192,
+    tip: "01KNZ1KSR0X8FZ0SGS9TEEBYY1",
   },
 ];
 

@@ -10,6 +10,8 @@ import type {
   TruncationStrategy,
 } from "ctxweave";
 
+import { loomAwareOf, type AwareSettings } from "./aware.js";
+
 export type Mode = "dialogue" | "buffer";
 export type ProviderName = Extract<Provider, string>;
 
@@ -30,6 +32,8 @@ export interface Settings {
   workingBuffer?: string;
   /** Overrides the tree's `bufferModeSystemContext`. */
   bufferSystem?: boolean;
+  /** What a loom-aware agent is told; absent for other agents. */
+  aware?: AwareSettings;
   choices: Record<string, string>;
   versions: Record<string, string>;
   /** Node id → whether it is excluded, where that differs from the file. */
@@ -101,6 +105,7 @@ export function buildRequest(
   if (tokenizer) request.tokenizer = tokenizer;
   if (settings.instructionScope) request.instructionScope = settings.instructionScope;
   if (settings.systemPrompt) request.agent = { configuration: { systemPrompt: settings.systemPrompt } };
+  if (settings.aware) request.loomAware = loomAwareOf(settings.aware);
   if (Object.keys(settings.choices).length > 0) request.choices = settings.choices;
   if (Object.keys(settings.versions).length > 0) request.versionSelections = settings.versions;
   if (Object.keys(media).length > 0) request.media = media;

@@ -106,7 +106,7 @@ export function change(fields: Partial<Settings>): void {
 
 /** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
 export function setOrClear<
-  K extends "provider" | "tokenizer" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem",
+  K extends "provider" | "tokenizer" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem" | "aware",
 >(key: K, value: Settings[K] | undefined): void {
   const next = { ...settings.value };
   if (value === undefined || value === "") delete next[key];

@@ -1,5 +1,5 @@
 import type { AssemblyReport, BufferAssembly, DialogueAssembly, LoomNode, Message, NodeReport } from "ctxweave";
-import { splitMessage, type Segment } from "./segments.js";
+import { splitMessage, type Added, type Segment } from "./segments.js";
 
 /** Nodes that are not in the result, at the place where they would have been. */
 export interface Gap {
@@ -22,10 +22,20 @@ export function dialogueTimeline(
   node: (id: string) => LoomNode | undefined,
 ): DialogueEntry[] {
   const marker = assembly.report.cut?.marker;
+  const { loomAware } = assembly.report.tokens;
+  const headed = loomAware !== undefined && loomAware.headers > 0;
+  const names = new Map(headed ? assembly.report.localIds?.map(({ nodeId, localId }) => [nodeId, localId]) : []);
+  const firstOfUser = assembly.messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  const added = (at: number): Added | undefined =>
+    loomAware && {
+      names,
+      memory: loomAware.memory > 0 && at === firstOfUser,
+      loom: loomAware.loomBlock > 0 && at === assembly.messages.length - 1,
+    };
   const flat: { message: number | undefined; item: Segment | Gap }[] = [];
   const anchor = new Map<string, number>();
   assembly.messages.forEach((message, index) => {
-    for (const segment of splitMessage(message, node, marker)) {
+    for (const segment of splitMessage(message, node, marker, added(index))) {
       for (const id of segment.nodeIds) anchor.set(id, flat.length);
       flat.push({ message: index, item: segment });
     }
@@ -35,8 +45,8 @@ export function dialogueTimeline(
     const following = flat[at + 1]?.item;
     return following?.kind === "marker" ? at + 1 : at;
   });
-  // A system message comes before everything that could be missing.
-  const leading = flat.findIndex(({ item }) => item.kind !== "plain") - 1;
+  // A system message comes before everything that could be missing, and so does what the agent remembers.
+  const leading = flat.findIndex(({ item }) => item.kind !== "plain" && item.kind !== "memory") - 1;
 
   const entries: DialogueEntry[] = [];
   const place = (item: Segment | Gap, message: number | undefined): void => {
@@ -54,7 +64,7 @@ export function dialogueTimeline(
   flat.forEach(({ message, item }, i) => {
     place(item, message);
     placeGap(gaps.get(i), message, flat[i + 1]?.message);
-    if (i === leading) placeGap(first, undefined, 0);
+    if (i === leading) placeGap(first, message, flat[i + 1]?.message);
   });
   return entries;
 }

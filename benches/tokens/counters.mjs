@@ -1,0 +1,67 @@
+// The counters that are compared, as one installs them: for each a module that makes it ready and gives its function.
+
+/** The source of a module whose `ready()` gives `(text) => count`, for a runtime: `node`, `chromium` or `workerd`. */
+export const counters = {
+  ctxweave: (encoding) => `
+    import { countTokens, init } from "ctxweave";
+    import { load } from "ctxweave/vocab/${encoding}";
+    export async function ready() {
+      await init();
+      await load();
+      return (text) => countTokens(text, { tokenizer: "${encoding}" });
+    }`,
+
+  "ctxweave/tiktoken": (encoding) => `
+    import { countTokens, init } from "ctxweave/tiktoken";
+    export async function ready() {
+      await init();
+      return (text) => countTokens(text, { tokenizer: "${encoding}" });
+    }`,
+
+  "gpt-tokenizer": (encoding) => `
+    import { countTokens } from "gpt-tokenizer/encoding/${encoding}";
+    const plain = { disallowedSpecial: new Set() };
+    export const ready = async () => (text) => countTokens(text, plain);`,
+
+  "ai-tokenizer": (encoding) => `
+    import Tokenizer from "ai-tokenizer";
+    import * as ranks from "ai-tokenizer/encoding/${encoding}";
+    export async function ready() {
+      const tokenizer = new Tokenizer(ranks);
+      return (text) => tokenizer.encode(text, [], []).length;
+    }`,
+
+  tiktoken: (encoding, runtime) => `
+    ${
+      {
+        node: `import { get_encoding } from "tiktoken";
+               const start = async () => {};`,
+        chromium: `import { get_encoding, init } from "tiktoken/init";
+               const start = () => init((imports) =>
+                 WebAssembly.instantiateStreaming(fetch(new URL("./tiktoken_bg.wasm", import.meta.url)), imports));`,
+        workerd: `import { get_encoding, init } from "tiktoken/init";
+               import wasm from "tiktoken/tiktoken_bg.wasm";
+               const start = () => init((imports) => WebAssembly.instantiate(wasm, imports));`,
+      }[runtime]
+    }
+    export async function ready() {
+      await start();
+      const tokenizer = get_encoding("${encoding}");
+      return (text) => tokenizer.encode_ordinary(text).length;
+    }`,
+
+  "js-tiktoken": (encoding) => `
+    import { Tiktoken } from "js-tiktoken/lite";
+    import ranks from "js-tiktoken/ranks/${encoding}";
+    export async function ready() {
+      const tokenizer = new Tiktoken(ranks);
+      return (text) => tokenizer.encode(text, [], []).length;
+    }`,
+};
+
+/** What the modules fetch in a browser, beside themselves. */
+export const assets = {
+  ctxweave: (encoding) => ["ctxweave/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
+  "ctxweave/tiktoken": () => ["ctxweave/tiktoken/ctxweave.wasm"],
+  tiktoken: () => ["tiktoken/tiktoken_bg.wasm"],
+};

@@ -1,0 +1,132 @@
+//! Artifact refs: the BLAKE3 hash of a blob, and its short form (SPEC §5 "Artifact ref").
+
+use std::fmt;
+
+use crate::error::{Code, Error, Result};
+
+/// What a full ref begins with; 64 hex digits follow.
+const FULL_PREFIX: &str = "blake3:";
+
+/// What a short ref begins with; the first 12 hex digits of the hash follow.
+const SHORT_PREFIX: &str = "art-";
+
+const SHORT_DIGITS: usize = 12;
+
+/// The ref of a blob: `blake3:` and 64 hex digits.
+///
+/// ```
+/// assert_eq!(
+///     ctxweave::commits::artifact_ref(b""),
+///     "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
+/// );
+/// ```
+pub fn artifact_ref(blob: &[u8]) -> String {
+    full(&blake3::hash(blob))
+}
+
+fn full(hash: &blake3::Hash) -> String {
+    format!("{FULL_PREFIX}{}", hash.to_hex())
+}
+
+/// The short form of a full ref: `art-` and 12 hex digits.
+///
+/// # Errors
+/// [`Code::InvalidInput`] for something that is no ref.
+pub fn short_ref(artifact_ref: &str) -> Result<String> {
+    match RefForm::of(artifact_ref) {
+        Some(RefForm::Full(digits)) => Ok(format!("{SHORT_PREFIX}{}", digits.get(..SHORT_DIGITS).unwrap_or(digits))),
+        Some(RefForm::Short(_)) => Ok(artifact_ref.to_owned()),
+        None => Err(invalid_ref(artifact_ref, "artifact_ref")),
+    }
+}
+
+/// The two forms of a ref, with their hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefForm<'r> {
+    Full(&'r str),
+    Short(&'r str),
+}
+
+impl<'r> RefForm<'r> {
+    /// Reads a ref; nothing for a text that is none. Digits are lower case.
+    pub(crate) fn of(text: &'r str) -> Option<Self> {
+        let hex = |digits: &str| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if let Some(digits) = text.strip_prefix(FULL_PREFIX) {
+            return (digits.len() == 64 && hex(digits)).then_some(Self::Full(digits));
+        }
+        let digits = text.strip_prefix(SHORT_PREFIX)?;
+        (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
+    }
+
+    /// Whether a blob with this full ref is the one that is meant.
+    pub(crate) fn names(self, full_ref: &str) -> bool {
+        let found = full_ref.strip_prefix(FULL_PREFIX).unwrap_or_default();
+        match self {
+            Self::Full(digits) => found == digits,
+            Self::Short(digits) => found.starts_with(digits),
+        }
+    }
+}
+
+/// The error for a text that is no ref.
+#[cold]
+pub(crate) fn invalid_ref(text: &str, path: &str) -> Error {
+    let message = format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, or `art-` and 12");
+    Error::new(Code::InvalidInput, message).with("path", path).with("artifactRef", text)
+}
+
+/// Hashes a blob, or several one after the other, a part at a time.
+#[derive(Clone, Default)]
+pub(crate) struct ArtifactHasher(blake3::Hasher);
+
+impl ArtifactHasher {
+    pub(crate) fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    pub(crate) fn artifact_ref(&self) -> String {
+        full(&self.0.finalize())
+    }
+}
+
+impl fmt::Debug for ArtifactHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArtifactHasher")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refs_have_two_forms_and_no_others() {
+        let full = artifact_ref(b"blob");
+        let short = short_ref(&full).unwrap();
+        assert_eq!(short, format!("art-{}", &full["blake3:".len()..][..12]));
+        assert_eq!(short_ref(&short).unwrap(), short);
+        assert!(RefForm::of(&full).unwrap().names(&full) && RefForm::of(&short).unwrap().names(&full));
+        assert!(!RefForm::of(&short).unwrap().names(&artifact_ref(b"other")));
+        for wrong in [
+            "",
+            "blake3:",
+            "art-",
+            "art-0123456789aB",
+            "art-0123456789ab0",
+            &full[7..],
+            &full[..70],
+            &full.to_uppercase(),
+        ] {
+            assert_eq!(RefForm::of(wrong), None, "{wrong}");
+        }
+        assert_eq!(short_ref("x").unwrap_err().code(), Code::InvalidInput);
+    }
+
+    #[test]
+    fn a_blob_in_parts_has_the_ref_of_the_whole() {
+        let mut hasher = ArtifactHasher::default();
+        hasher.update(b"con");
+        hasher.update(b"text");
+        assert_eq!(hasher.artifact_ref(), artifact_ref(b"context"));
+    }
+}

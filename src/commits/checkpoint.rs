@@ -1,0 +1,333 @@
+//! Checkpoints as an agent works: messages go in, commits come out when they are due (SPEC §5 "Checkpointer").
+//!
+//! Nothing is stored here. What [`Checkpointer::checkpoint`] offers is the host's to store, and counts only once
+//! [`Checkpointer::stored`] says so: until then the messages are still pending and the head is where it was.
+
+use std::collections::VecDeque;
+
+use crate::commits::artifact::artifact_ref;
+use crate::commits::count;
+use crate::commits::formats::{BlobSource, Concatenator, Format};
+use crate::commits::record::{CommitType, Record, Trigger};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::limits::{self, Limits};
+use crate::time::Timestamp;
+
+/// What every commit of a session has in common, and when one is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointerOptions {
+    /// The format of the messages.
+    pub format: String,
+    /// The commit that the session goes on from; none starts afresh.
+    pub parent: Option<String>,
+    /// After how many turns a commit is due; 1 or more.
+    pub every: u32,
+    /// Whether one is due after each tool result too.
+    pub tool_calls: bool,
+    /// What kind of agent it is.
+    pub template: Option<String>,
+    /// Who executes it.
+    pub principal: Option<String>,
+    /// Where it runs.
+    pub machine: Option<String>,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The ticket that is being worked on.
+    pub ticket_id: Option<String>,
+    /// The thread that it is part of.
+    pub thread_id: Option<String>,
+}
+
+impl CheckpointerOptions {
+    /// A new conversation of that format, with a commit after every turn.
+    pub fn new(format: &str) -> Self {
+        Self {
+            format: format.to_owned(),
+            parent: None,
+            every: 1,
+            tool_calls: false,
+            template: None,
+            principal: None,
+            machine: None,
+            session_id: None,
+            ticket_id: None,
+            thread_id: None,
+        }
+    }
+}
+
+/// What one checkpoint has for itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckpointFields {
+    /// When it is, RFC 3339.
+    pub created_at: String,
+    /// What the agent understands, for people.
+    pub summary: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+}
+
+/// A commit for the host to store: first the blob, then the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// The record, with id and ref.
+    pub record: Record,
+    /// The blob.
+    pub blob: Vec<u8>,
+    /// What was found while the blob was put together.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Turns messages into commits.
+///
+/// ```
+/// use ctxweave::commits::{CheckpointFields, Checkpointer, CheckpointerOptions, Trigger};
+/// let mut session = Checkpointer::new(CheckpointerOptions::new("generic-v1"), &Default::default())?;
+/// session.push(br#"{"role":"user","content":"hello"}"#)?;
+/// session.push(br#"{"role":"assistant","content":"hi"}"#)?;
+/// let at = CheckpointFields { created_at: "2026-03-01T09:30:00Z".into(), ..Default::default() };
+/// let offered = session.checkpoint(Trigger::TurnBoundary, &at)?;
+/// // Store offered[0].blob and offered[0].record, and then:
+/// session.stored(&offered[0].record.id)?;
+/// assert_eq!(session.head(), Some(offered[0].record.id.as_str()));
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Checkpointer {
+    options: CheckpointerOptions,
+    format: Format,
+    limits: Limits,
+    head: Option<String>,
+    /// Messages that are in no stored commit, oldest first.
+    pending: VecDeque<Vec<u8>>,
+    /// Messages that are.
+    stored: u64,
+    /// Turns that have ended since the last stored commit.
+    turns: u32,
+    /// What the host was given last, and what each of it means once it is stored.
+    offers: VecDeque<Offer>,
+}
+
+#[derive(Debug)]
+struct Offer {
+    id: String,
+    /// Messages that are in stored commits then.
+    stored: u64,
+    /// Turns that do not count any more then.
+    turns: u32,
+}
+
+impl Checkpointer {
+    /// Begins or goes on with a session.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for a format that is not known, [`Code::InvalidInput`] for `every` 0.
+    pub fn new(options: CheckpointerOptions, limits: &Limits) -> Result<Self> {
+        if options.every == 0 {
+            return Err(Error::new(Code::InvalidInput, "`every` must be 1 or more turns").with("path", "every"));
+        }
+        Ok(Self {
+            format: Format::named(&options.format)?,
+            head: options.parent.clone(),
+            options,
+            limits: *limits,
+            pending: VecDeque::new(),
+            stored: 0,
+            turns: 0,
+            offers: VecDeque::new(),
+        })
+    }
+
+    /// The last stored commit.
+    pub fn head(&self) -> Option<&str> {
+        self.head.as_deref()
+    }
+
+    /// Messages that went in so far: what a compaction that begins now covers.
+    pub fn position(&self) -> u64 {
+        self.stored.saturating_add(self.pending.len() as u64)
+    }
+
+    /// Messages that no stored commit holds.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Takes a message: a line of JSON for the formats that have lines, an item or an array of items in CBOR.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for one that is blank, [`Code::LimitExceeded`].
+    pub fn push(&mut self, message: &[u8]) -> Result<()> {
+        limits::check("blobBytes", message.len(), self.limits.blob_bytes)?;
+        if message.trim_ascii().is_empty() {
+            return Err(Error::new(Code::InvalidInput, "the message is blank; give one entry of the conversation"));
+        }
+        let is_map = message.first().is_some_and(|first| first >> 5 == 5);
+        self.pending.push_back(match self.format {
+            // An array of one, which is how a delta of one message looks.
+            Format::BureauAgentV1 if is_map => [&[0x81], message].concat(),
+            _ => message.to_vec(),
+        });
+        Ok(())
+    }
+
+    /// Says that something happened, and gives the commit that is due because of it; none when none is due, or when there
+    /// is nothing new. What was offered before and not stored counts as failed: its messages are in this one.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
+    /// [`Checkpointer::compact`] is for; what the format has to say of the messages.
+    pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<Offered>> {
+        fields.check()?;
+        if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
+            let message =
+                format!("`{}` is not for `checkpoint`; a compaction has a summary: use `compact`", trigger.as_str());
+            return Err(Error::new(Code::InvalidInput, message).with("path", "trigger"));
+        }
+        self.turns = self.turns.saturating_add(u32::from(trigger == Trigger::TurnBoundary));
+        let due = match trigger {
+            Trigger::TurnBoundary => self.turns >= self.options.every,
+            Trigger::ToolCall => self.options.tool_calls,
+            _ => true,
+        };
+        if !due || self.pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        let delta = self.delta(self.position(), trigger, fields)?;
+        self.offers.clear();
+        self.offer(&delta, self.position());
+        Ok(vec![delta])
+    }
+
+    /// Compacts: first the commit with what came before, if there is anything new, then the one with the summary, a
+    /// blob in the format of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun;
+    /// messages after it stay pending, and come after the summary.
+    ///
+    /// # Errors
+    /// [`Code::HeadMoved`] when messages that the summary does not cover are stored already, [`Code::InvalidInput`] for a
+    /// `covered` that is yet to come or a `created_at` that is not RFC 3339; what the format has to say of the messages.
+    pub fn compact(&mut self, summary: &[u8], covered: Option<u64>, fields: &CheckpointFields) -> Result<Vec<Offered>> {
+        fields.check()?;
+        limits::check("blobBytes", summary.len(), self.limits.blob_bytes)?;
+        let covered = covered.unwrap_or_else(|| self.position());
+        if covered > self.position() {
+            let message = format!("`covered` is {covered}, and only {} messages went in", self.position());
+            return Err(Error::new(Code::InvalidInput, message).with("path", "covered"));
+        }
+        if covered < self.stored {
+            let message = format!(
+                "the summary covers {covered} messages, and {} are stored: it would hide the rest; summarise again from the head",
+                self.stored
+            );
+            return Err(Error::new(Code::HeadMoved, message).with("covered", covered).with("stored", self.stored));
+        }
+        let mut offered = Vec::new();
+        if covered > self.stored {
+            offered.push(self.delta(covered, Trigger::Compaction, fields)?);
+        }
+        let joined = self.join([summary].into_iter())?;
+        let parent = offered.first().map(|delta| delta.record.id.clone()).or_else(|| self.head.clone());
+        let record = Record {
+            summary: fields.summary.clone(),
+            tags: fields.tags.clone(),
+            ..self.record(CommitType::Compaction, parent, Trigger::Compaction, &joined.0, fields)
+        };
+        offered.push(Offered { record: record.seal(), blob: joined.0, diagnostics: joined.1 });
+        self.offers.clear();
+        for commit in &offered {
+            self.offer(commit, covered);
+        }
+        Ok(offered)
+    }
+
+    /// Says that the host has stored a commit that was offered, and all that were offered before it.
+    ///
+    /// # Errors
+    /// [`Code::CommitNotFound`] for one that was not offered, or that a later offer took the place of.
+    pub fn stored(&mut self, id: &str) -> Result<()> {
+        if !self.offers.iter().any(|offer| offer.id == id) {
+            let message =
+                format!("commit `{id}` is not on offer; a later checkpoint took its place, or it was stored already");
+            return Err(Error::new(Code::CommitNotFound, message).with("commitId", id));
+        }
+        while let Some(offer) = self.offers.pop_front() {
+            let new = usize::try_from(offer.stored.saturating_sub(self.stored)).unwrap_or(usize::MAX);
+            self.pending.drain(..new.min(self.pending.len()));
+            self.stored = self.stored.max(offer.stored);
+            self.turns = self.turns.saturating_sub(offer.turns);
+            for later in &mut self.offers {
+                later.turns = later.turns.saturating_sub(offer.turns);
+            }
+            let last = offer.id == id;
+            self.head = Some(offer.id);
+            if last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, commit: &Offered, stored: u64) {
+        self.offers.push_back(Offer { id: commit.record.id.clone(), stored, turns: self.turns });
+    }
+
+    /// The commit with the pending messages up to a position.
+    fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<Offered> {
+        let count = usize::try_from(until.saturating_sub(self.stored)).unwrap_or(usize::MAX);
+        let (blob, diagnostics) = self.join(self.pending.iter().take(count).map(Vec::as_slice))?;
+        // What a summary says is said of the compaction, not of what came before it.
+        let (summary, tags) = match trigger {
+            Trigger::Compaction => (None, Vec::new()),
+            _ => (fields.summary.clone(), fields.tags.clone()),
+        };
+        let record = self.record(CommitType::Delta, self.head.clone(), trigger, &blob, fields);
+        Ok(Offered { record: Record { summary, tags, ..record }.seal(), blob, diagnostics })
+    }
+
+    fn join<'m>(&self, messages: impl Iterator<Item = &'m [u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+        let mut joined = Concatenator::new(self.format, &self.limits, 0);
+        for message in messages {
+            joined.push(message, BlobSource::default())?;
+        }
+        let joined = joined.finish()?;
+        Ok((joined.bytes, joined.diagnostics))
+    }
+
+    fn record(
+        &self,
+        commit_type: CommitType,
+        parent: Option<String>,
+        trigger: Trigger,
+        blob: &[u8],
+        fields: &CheckpointFields,
+    ) -> Record {
+        let counts = count::of(self.format, blob, &self.limits);
+        let options = self.options.clone();
+        Record {
+            parent,
+            template: options.template,
+            principal: options.principal,
+            machine: options.machine,
+            session_id: options.session_id,
+            checkpoint: Some(trigger),
+            ticket_id: options.ticket_id,
+            thread_id: options.thread_id,
+            message_count: Some(counts.messages),
+            token_count: Some(counts.tokens),
+            ..Record::new(commit_type, &artifact_ref(blob), &options.format, &fields.created_at)
+        }
+    }
+}
+
+impl CheckpointFields {
+    fn check(&self) -> Result<()> {
+        if Timestamp::parse(&self.created_at).is_some() {
+            return Ok(());
+        }
+        let message = format!(
+            "`created_at` is `{}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`",
+            self.created_at
+        );
+        Err(Error::new(Code::InvalidInput, message).with("path", "created_at"))
+    }
+}

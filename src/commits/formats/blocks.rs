@@ -1,0 +1,230 @@
+//! Content blocks as vendors and tools write them in JSON: Anthropic's, OpenAI's chat parts, and those of a Loom tree.
+//!
+//! Their `type` names do not collide, so one reader knows them all.
+
+use serde_json::{Map, Value, json};
+
+use crate::commits::transcript::{
+    Block, Image, ImageSource, Notes, arguments_object, flag, list, object, owned, parse_arguments, text,
+};
+
+/// Reads `content`: a string, one block or a list of blocks.
+pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Block> {
+    match content {
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::String(text)) => vec![Block::Text(text.clone())],
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
+        Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Reads one block; nothing for a kind that is not known, which is noted.
+fn read(block: &Value, notes: &mut Notes) -> Option<Block> {
+    let map = match block {
+        Value::String(text) => return Some(Block::Text(text.clone())),
+        Value::Object(map) => map,
+        _ => {
+            notes.unknown("a block that is no object");
+            return None;
+        }
+    };
+    let kind = text(map, "type").unwrap_or_default();
+    Some(match kind {
+        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").unwrap_or_default()),
+        "thinking" => reasoning(owned(map, "thinking").unwrap_or_default(), owned(map, "signature")),
+        "reasoning" => Block::Reasoning {
+            text: owned(map, "text").unwrap_or_default(),
+            signature: owned(map, "signature"),
+            redacted: flag(map, "redacted"),
+        },
+        "redacted_thinking" => Block::Reasoning { text: String::new(), signature: owned(map, "data"), redacted: true },
+        "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
+            id: owned(map, "id").unwrap_or_default(),
+            name: owned(map, "name").unwrap_or_default(),
+            arguments: match map.get("input").or_else(|| map.get("arguments")) {
+                // A Loom tree may hold the JSON text of the arguments.
+                Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
+                Some(value) => value.clone(),
+                None => json!({}),
+            },
+            server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
+        },
+        "toolResult" => Block::ToolResult {
+            call_id: owned(map, "toolCallId").unwrap_or_default(),
+            content: only_shown(read_content(map.get("content"), notes), notes),
+            is_error: flag(map, "isError"),
+            server: flag(map, "server"),
+        },
+        "tool_result" => Block::ToolResult {
+            call_id: owned(map, "tool_use_id").unwrap_or_default(),
+            content: only_shown(read_content(map.get("content"), notes), notes),
+            is_error: flag(map, "is_error"),
+            server: false,
+        },
+        _ if kind.ends_with("_tool_result") => Block::ToolResult {
+            call_id: owned(map, "tool_use_id").unwrap_or_default(),
+            content: server_content(map.get("content")),
+            is_error: flag(map, "is_error"),
+            server: true,
+        },
+        "image" => Block::Image(image(map)?),
+        "image_url" | "input_image" => Block::Image(Image::from_url(
+            text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url")).unwrap_or_default(),
+        )),
+        "mixed" => {
+            notes.unknown("a block within blocks");
+            return None;
+        }
+        "tool_reference" => Block::Text(format!("[tool: {}]", text(map, "tool_name").unwrap_or_default())),
+        "document" => {
+            notes.unknown("document");
+            Block::Text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
+        }
+        other => {
+            notes.unknown(&format!("block {other}"));
+            return None;
+        }
+    })
+}
+
+fn reasoning(text: String, signature: Option<String>) -> Block {
+    Block::Reasoning { text, signature: signature.filter(|proof| !proof.is_empty()), redacted: false }
+}
+
+/// What a server tool found has a shape of its own; its JSON is its text.
+fn server_content(content: Option<&Value>) -> Vec<Block> {
+    match content {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => vec![Block::Text(text.clone())],
+        Some(other) => vec![Block::Text(other.to_string())],
+    }
+}
+
+/// A result holds texts and images, nothing else.
+pub(super) fn only_shown(blocks: Vec<Block>, notes: &mut Notes) -> Vec<Block> {
+    let shown = |block: &Block| match block {
+        Block::Text(_) | Block::Image(_) => true,
+        _ => {
+            notes.unknown("a call or a thought within a result");
+            false
+        }
+    };
+    blocks.into_iter().filter(shown).collect()
+}
+
+fn image(map: &Map<String, Value>) -> Option<Image> {
+    let source = object(map, "source");
+    let from = source.unwrap_or(map);
+    let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
+    if let Some(data) = text(from, "data") {
+        return Some(Image { mime_type, source: ImageSource::Data(data.to_owned()) });
+    }
+    let url = text(from, "url").or_else(|| text(from, "file_id")).unwrap_or_default();
+    Some(Image { mime_type, source: ImageSource::Url(url.to_owned()) })
+}
+
+/// Blocks as Anthropic's API has them.
+pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
+    blocks.iter().map(|block| anthropic(block, notes)).collect()
+}
+
+fn anthropic(block: &Block, notes: &mut Notes) -> Value {
+    match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Reasoning { signature, redacted: true, .. } => json!({ "type": "redacted_thinking", "data": signature }),
+        Block::Reasoning { text, signature, .. } => {
+            json!({ "type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default() })
+        }
+        Block::ToolCall { id, name, arguments, server } => {
+            let kind = if *server { "server_tool_use" } else { "tool_use" };
+            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(arguments) })
+        }
+        Block::ToolResult { call_id, content, is_error, server } => {
+            let content = match content.as_slice() {
+                [Block::Text(text)] => Value::String(text.clone()),
+                blocks => Value::Array(to_anthropic(blocks, notes)),
+            };
+            let kind = if *server { "server_tool_result" } else { "tool_result" };
+            let mut result = json!({ "type": kind, "tool_use_id": call_id, "content": content });
+            if let (true, Some(map)) = (*is_error, result.as_object_mut()) {
+                map.insert("is_error".to_owned(), Value::Bool(true));
+            }
+            result
+        }
+        Block::Image(image) => {
+            let source = match &image.source {
+                ImageSource::Data(data) => json!({ "type": "base64", "media_type": image.mime_type, "data": data }),
+                ImageSource::Url(url) => json!({ "type": "url", "url": url }),
+            };
+            json!({ "type": "image", "source": source })
+        }
+    }
+}
+
+/// Blocks as a Loom tree and `generic-v1` have them, images in place.
+pub(super) fn to_generic(blocks: &[Block]) -> Vec<Value> {
+    blocks.iter().map(generic).collect()
+}
+
+fn generic(block: &Block) -> Value {
+    let mut value = match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Reasoning { text, .. } => json!({ "type": "reasoning", "text": text }),
+        Block::ToolCall { id, name, arguments, .. } => {
+            json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments })
+        }
+        Block::ToolResult { call_id, content, .. } => {
+            let content = match content.as_slice() {
+                [Block::Text(text)] => Value::String(text.clone()),
+                blocks => Value::Array(to_generic(blocks)),
+            };
+            json!({ "type": "toolResult", "toolCallId": call_id, "content": content })
+        }
+        Block::Image(Image { mime_type, source: ImageSource::Data(data) }) => {
+            json!({ "type": "image", "mimeType": mime_type, "data": data })
+        }
+        Block::Image(Image { mime_type, source: ImageSource::Url(url) }) => {
+            json!({ "type": "image", "mimeType": mime_type, "url": url })
+        }
+    };
+    let mut set = |key: &str, value_of: Value| {
+        if let Some(map) = value.as_object_mut() {
+            map.insert(key.to_owned(), value_of);
+        }
+    };
+    match block {
+        Block::Reasoning { signature, redacted, .. } => {
+            if let Some(signature) = signature {
+                set("signature", Value::String(signature.clone()));
+            }
+            if *redacted {
+                set("redacted", Value::Bool(true));
+            }
+        }
+        Block::ToolResult { is_error: true, .. } => set("isError", Value::Bool(true)),
+        _ => {}
+    }
+    match block {
+        Block::ToolCall { server: true, .. } | Block::ToolResult { server: true, .. } => {
+            set("server", Value::Bool(true))
+        }
+        _ => {}
+    }
+    value
+}
+
+/// The calls that a message of OpenAI's chat shape has beside its content.
+pub(super) fn chat_calls(map: &Map<String, Value>) -> Vec<Block> {
+    let call = |call: &Value| {
+        let call = call.as_object()?;
+        let function = object(call, "function")?;
+        Some(Block::ToolCall {
+            id: owned(call, "id").unwrap_or_default(),
+            name: owned(function, "name").unwrap_or_default(),
+            arguments: parse_arguments(text(function, "arguments").unwrap_or_default()),
+            server: false,
+        })
+    };
+    list(map, "tool_calls").iter().filter_map(call).collect()
+}

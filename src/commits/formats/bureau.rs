@@ -1,0 +1,250 @@
+//! `bureau-agent-v1`: a CBOR array of messages (SPEC §5).
+//!
+//! Joining splices the items of each array verbatim under one header of definite length; `80` when there are none. A
+//! null stands for an empty array.
+
+use minicbor::data::Type;
+use minicbor::{Decoder, Encoder};
+use serde_json::{Map, Value};
+
+use super::cbor::{self, Damage, Item};
+use super::{BlobSource, Format};
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, arguments_text, parse_arguments, result_text};
+use crate::error::Result;
+use crate::limits;
+
+/// The longest header that an array can have.
+const HEADER: usize = 9;
+
+/// Room for a header and the items after it.
+pub(super) fn room(capacity: usize) -> Vec<u8> {
+    let mut room = Vec::with_capacity(capacity.saturating_add(HEADER));
+    room.resize(HEADER, 0);
+    room
+}
+
+/// Appends the items of a delta; gives their number.
+pub(super) fn splice(out: &mut Vec<u8>, blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<u64> {
+    let items = items(blob, max_depth, source)?;
+    out.extend_from_slice(blob.get(items.start..items.end).unwrap_or_default());
+    Ok(items.count)
+}
+
+/// Where the items of an array are.
+#[derive(Debug)]
+struct Items {
+    start: usize,
+    end: usize,
+    count: u64,
+}
+
+/// Checks that the blob is one array and nothing else.
+fn items(blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<Items> {
+    let invalid = |reason: &str| Err(source.invalid(Format::BureauAgentV1, reason));
+    let mut decoder = Decoder::new(blob);
+    let declared = match decoder.datatype() {
+        Ok(Type::Null) => {
+            return if blob.len() == 1 {
+                Ok(Items { start: 1, end: 1, count: 0 })
+            } else {
+                invalid("bytes follow after its end; store the array alone")
+            };
+        }
+        Ok(Type::Array | Type::ArrayIndef) => match decoder.array() {
+            Ok(declared) => declared,
+            Err(_) => return invalid("its length stops in the middle"),
+        },
+        Ok(_) => return invalid("it is not an array of messages"),
+        Err(_) => return invalid("it holds no bytes; an empty array is `80`"),
+    };
+    let start = decoder.position();
+    if declared.is_some_and(|count| count > blob.len().saturating_sub(start) as u64) {
+        return invalid("it declares more items than there are bytes");
+    }
+    let mut count: u64 = 0;
+    let mut end = start;
+    while declared != Some(count) {
+        if declared.is_none() && blob.get(end) == Some(&0xff) {
+            end = end.saturating_add(1);
+            break;
+        }
+        match cbor::skip(&mut decoder, max_depth) {
+            Ok(()) => {}
+            Err(Damage::TooDeep) => {
+                let depth = (max_depth as usize).saturating_add(1);
+                let error = limits::exceeded("cborDepth", depth, max_depth);
+                return Err(error.with("commit", source.commit).with("artifactRef", source.artifact_ref));
+            }
+            Err(Damage::Malformed(what, at)) => return invalid(&format!("{what} (byte {at})")),
+        }
+        count = count.saturating_add(1);
+        end = decoder.position();
+    }
+    if end != blob.len() {
+        return invalid("bytes follow after its end; store the array alone");
+    }
+    let end = if declared.is_none() { end.saturating_sub(1) } else { end };
+    Ok(Items { start, end, count })
+}
+
+/// Puts the header before the items, which begin at [`HEADER`], and takes what room it did not need.
+pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
+    let mut header = Vec::with_capacity(HEADER);
+    // Writing to a vector cannot fail.
+    let _ = minicbor::Encoder::new(&mut header).array(count);
+    let unused = HEADER.saturating_sub(header.len());
+    if let Some(place) = out.get_mut(unused..HEADER) {
+        place.copy_from_slice(&header);
+    }
+    out.drain(..unused);
+}
+
+/// Reads the messages.
+pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: &mut Notes) -> Result<Transcript> {
+    let items = items(bytes, max_depth, source)?;
+    let mut decoder = Decoder::new(bytes.get(items.start..items.end).unwrap_or_default());
+    let mut turns = Vec::new();
+    for _ in 0..items.count {
+        let message = Item::read(&mut decoder)
+            .map_err(|error| source.invalid(Format::BureauAgentV1, &format!("a message cannot be read: {error}")))?;
+        let role = match message.get("Role").and_then(Item::text).unwrap_or_default() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            other => {
+                notes.unknown(&format!("role {other}"));
+                continue;
+            }
+        };
+        let blocks = match message.get("Content") {
+            Some(Item::Array(blocks)) => blocks.iter().filter_map(|block| read_block(block, notes)).collect(),
+            Some(Item::Text(text)) => vec![Block::Text(text.clone())],
+            _ => Vec::new(),
+        };
+        turns.push(Turn { blocks, ..Turn::new(role) });
+    }
+    Ok(Transcript { turns })
+}
+
+fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block> {
+    let text = |of: Option<&Item<'_>>, key: &str| -> String {
+        of.and_then(|of| of.get(key)).and_then(Item::text).unwrap_or_default().to_owned()
+    };
+    let kind = block.get("Type").and_then(Item::text).unwrap_or_default();
+    let call = |key: &str| {
+        let call = block.get(key);
+        Block::ToolCall {
+            id: text(call, "ID"),
+            name: text(call, "Name"),
+            arguments: match text(call, "Input") {
+                input if input.is_empty() => Value::Object(Map::new()),
+                input => parse_arguments(&input),
+            },
+            server: key.starts_with("Server"),
+        }
+    };
+    let result = |key: &str| {
+        let result = block.get(key);
+        let said = text(result, "Content");
+        Block::ToolResult {
+            call_id: text(result, "ToolUseID"),
+            content: if said.is_empty() { Vec::new() } else { vec![Block::Text(said)] },
+            is_error: matches!(result.and_then(|result| result.get("IsError")), Some(Item::Bool(true))),
+            server: key.starts_with("Server"),
+        }
+    };
+    Some(match kind {
+        "text" => Block::Text(text(Some(block), "Text")),
+        "tool_use" => call("ToolUse"),
+        "server_tool_use" => call("ServerToolUse"),
+        "tool_result" => result("ToolResult"),
+        "server_tool_result" => result("ServerToolResult"),
+        "thinking" => {
+            let thinking = block.get("Thinking");
+            let signature = Some(text(thinking, "Signature")).filter(|signature| !signature.is_empty());
+            Block::Reasoning { text: text(thinking, "Content"), signature, redacted: false }
+        }
+        other => {
+            notes.unknown(&format!("block {other}"));
+            return None;
+        }
+    })
+}
+
+/// The keys of a block in the order of RFC 8949 §4.2.1: by their encoded bytes, so shorter ones first.
+const BLOCK_KEYS: [&str; 7] =
+    ["Text", "Type", "ToolUse", "Thinking", "ToolResult", "ServerToolUse", "ServerToolResult"];
+
+type Out<'o> = Encoder<&'o mut Vec<u8>>;
+type Written = std::result::Result<(), minicbor::encode::Error<std::convert::Infallible>>;
+
+/// Writes messages, without the header of the array.
+pub(super) fn write(turns: &[Turn], out: &mut Vec<u8>, notes: &mut Notes) -> u64 {
+    let mut encoder = Encoder::new(out);
+    for turn in turns {
+        if turn.summary {
+            notes.inexpressible("the mark of a summary");
+        }
+        // Writing to a vector cannot fail.
+        let _ = write_turn(turn, &mut encoder, notes);
+    }
+    turns.len() as u64
+}
+
+fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+    out.map(2)?.str("Role")?.str(turn.role.as_str())?.str("Content")?.array(turn.blocks.len() as u64)?;
+    for block in &turn.blocks {
+        write_block(block, out, notes)?;
+    }
+    Ok(())
+}
+
+fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+    let (kind, used) = match block {
+        Block::Text(_) | Block::Image(_) => ("text", "Text"),
+        Block::Reasoning { .. } => ("thinking", "Thinking"),
+        Block::ToolCall { server: false, .. } => ("tool_use", "ToolUse"),
+        Block::ToolCall { .. } => ("server_tool_use", "ServerToolUse"),
+        Block::ToolResult { server: false, .. } => ("tool_result", "ToolResult"),
+        Block::ToolResult { .. } => ("server_tool_result", "ServerToolResult"),
+    };
+    out.map(BLOCK_KEYS.len() as u64)?;
+    for key in BLOCK_KEYS {
+        out.str(key)?;
+        match key {
+            "Type" => drop(out.str(kind)?),
+            key if key == used => write_value(block, out, notes)?,
+            _ => drop(out.null()?),
+        }
+    }
+    Ok(())
+}
+
+fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
+    match block {
+        Block::Text(text) => drop(out.str(text)?),
+        Block::Image(image) => {
+            notes.inexpressible("an image, written as its description");
+            out.str(&image.placeholder())?;
+        }
+        Block::Reasoning { text, signature, redacted } => {
+            if *redacted {
+                notes.inexpressible("the seal of thoughts");
+            }
+            out.map(2)?.str("Content")?.str(text)?;
+            out.str("Signature")?.str(signature.as_deref().unwrap_or_default())?;
+        }
+        Block::ToolCall { id, name, arguments, .. } => {
+            let input = arguments_text(arguments);
+            out.map(3)?.str("ID")?.str(id)?.str("Name")?.str(name)?.str("Input")?.bytes(input.as_bytes())?;
+        }
+        Block::ToolResult { call_id, content, is_error, .. } => {
+            if content.iter().any(|block| matches!(block, Block::Image(_))) {
+                notes.inexpressible("an image within a result, written as its description");
+            }
+            out.map(3)?.str("Content")?.str(&result_text(content))?;
+            out.str("IsError")?.bool(*is_error)?.str("ToolUseID")?.str(call_id)?;
+        }
+    }
+    Ok(())
+}

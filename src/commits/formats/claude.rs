@@ -1,0 +1,444 @@
+//! `claude-code-v1`: Claude Code's transcripts (SPEC §5).
+//!
+//! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf. It is put
+//! together as Claude Code means it:
+//!
+//! - `isSidechain` records (other agents) and `isMeta` records are not the conversation; a file that has only side chain
+//!   records is the conversation of that agent;
+//! - records of one API message share `message.id` and are one turn, also where parallel calls have made siblings of them,
+//!   and the results of those calls belong to it though they hang beside the chain;
+//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` says what came before;
+//! - records of other types are links of the chain and nothing else.
+//!
+//! Where a parent is not in the file (a delta begins in the middle of its session), the record before it is taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{Link, blocks};
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, object, owned, text};
+use crate::error::{DiagnosticCode, Severity};
+use crate::jsonl::Reader;
+
+/// Types that Claude Code is known to write and that are not the conversation.
+const ASIDE: &[&str] = &[
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "attachment",
+    "attribution-snapshot",
+    "bridge-session",
+    "content-replacement",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "result",
+    "speculation-accept",
+    "stream_event",
+    "summary",
+    "system",
+    "tag",
+    "task-summary",
+    "worktree-state",
+];
+
+/// Whether records of this type are known.
+pub(super) fn knows_record(kind: &str) -> bool {
+    matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
+}
+
+/// A record of a session.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    /// Its own bytes.
+    pub bytes: &'a [u8],
+    /// What it says.
+    pub map: Map<String, Value>,
+    /// Whether it takes part in the graph.
+    linked: bool,
+    /// Whether it is of another agent.
+    pub side: bool,
+    /// The entry before it.
+    pub parent: Option<usize>,
+}
+
+impl Entry<'_> {
+    fn kind(&self) -> &str {
+        text(&self.map, "type").unwrap_or_default()
+    }
+
+    /// Whether it is something that the user or the assistant said.
+    pub(crate) fn speaks(&self) -> bool {
+        matches!(self.kind(), "user" | "assistant")
+    }
+
+    pub(crate) fn is_boundary(&self) -> bool {
+        self.kind() == "system" && text(&self.map, "subtype") == Some("compact_boundary")
+    }
+
+    pub(crate) fn is_summary(&self) -> bool {
+        flag(&self.map, "isCompactSummary")
+    }
+
+    fn message_id(&self) -> Option<&str> {
+        object(&self.map, "message").and_then(|message| text(message, "id"))
+    }
+
+    /// What the records of one answer have in common; its own uuid where it is a whole answer.
+    pub(crate) fn answer_id(&self) -> Option<&str> {
+        if self.kind() != "assistant" {
+            return None;
+        }
+        self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
+    }
+
+    fn content(&self) -> Option<&Value> {
+        object(&self.map, "message").and_then(|message| message.get("content"))
+    }
+
+    /// The ids of what it answers, where it is nothing but results.
+    fn answers(&self) -> Vec<&str> {
+        if self.kind() != "user" {
+            return Vec::new();
+        }
+        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        blocks.iter().filter_map(Value::as_object).filter_map(|block| text(block, "tool_use_id")).collect()
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &str> {
+        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        blocks
+            .iter()
+            .filter_map(Value::as_object)
+            .filter(|block| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use")))
+            .filter_map(|block| text(block, "id"))
+    }
+}
+
+/// A session file with its graph.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    /// The records, in the order of the file.
+    pub entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Session<'a> {
+    /// Reads the records and finds each one's parent.
+    pub(crate) fn read(bytes: &'a [u8], notes: &mut Notes) -> Self {
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut reader = Reader::new(bytes);
+        for record in reader.by_ref() {
+            let map = record.value;
+            let kind = text(&map, "type").unwrap_or_default();
+            let speaks = matches!(kind, "user" | "assistant");
+            if !speaks && !ASIDE.contains(&kind) {
+                notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
+            }
+            let uuid = owned(&map, "uuid");
+            let linked = speaks || uuid.is_some();
+            let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
+            if let Some(uuid) = uuid {
+                if places.contains_key(&uuid) {
+                    notes.unknown("a record with the uuid of an earlier one");
+                    continue;
+                }
+                places.insert(uuid, entries.len());
+            }
+            entries.push(Entry { bytes: record.bytes, map, linked, side, parent: None });
+        }
+        reader.finish().into_iter().for_each(|finding| notes.push(finding));
+        link(&mut entries, &places, notes);
+        Self { entries }
+    }
+
+    /// The newest record that somebody said, in the conversation or, where there is none, in a side chain.
+    pub(crate) fn tip(&self) -> Option<usize> {
+        let newest = |side: bool| self.entries.iter().rposition(|entry| entry.speaks() && entry.side == side);
+        newest(false).or_else(|| newest(true))
+    }
+
+    /// From the root to `tip`, with what hangs beside the chain and belongs to it. Ends at the newest compaction unless
+    /// it goes `through` them.
+    pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut Notes) -> Vec<usize> {
+        let mut path = Vec::new();
+        let mut seen = vec![false; self.entries.len()];
+        let mut at = Some(tip);
+        let mut summarised = false;
+        while let Some(index) = at {
+            match seen.get_mut(index) {
+                Some(seen) if !*seen => *seen = true,
+                _ => {
+                    let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
+                    notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
+                    break;
+                }
+            }
+            let Some(entry) = self.entries.get(index) else { break };
+            if !through && summarised && !entry.is_boundary() {
+                break;
+            }
+            path.push(index);
+            if !through && entry.is_boundary() {
+                break;
+            }
+            summarised |= entry.is_summary();
+            at = entry.parent;
+        }
+        path.reverse();
+        self.attach(path, &seen)
+    }
+
+    /// Adds the other records of the messages on the path, and the results of their calls, each after its parent.
+    fn attach(&self, path: Vec<usize>, seen: &[bool]) -> Vec<usize> {
+        let mut messages: BTreeSet<&str> = BTreeSet::new();
+        let mut open: BTreeSet<&str> = BTreeSet::new();
+        let mut on_path = vec![false; self.entries.len()];
+        for entry in path.iter().filter_map(|&index| self.entries.get(index)) {
+            if entry.kind() == "assistant" {
+                messages.extend(entry.message_id());
+                open.extend(entry.calls());
+            }
+        }
+        for &index in &path {
+            if let Some(place) = on_path.get_mut(index) {
+                *place = true;
+            }
+            if let Some(entry) = self.entries.get(index) {
+                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+            }
+        }
+        let mut beside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            if seen.get(index) == Some(&true) || !entry.speaks() {
+                continue;
+            }
+            let Some(parent) = entry.parent.filter(|&parent| on_path.get(parent) == Some(&true)) else { continue };
+            let belongs = if entry.kind() == "assistant" {
+                entry.message_id().is_some_and(|id| messages.contains(id))
+            } else {
+                let answers = entry.answers();
+                !answers.is_empty() && answers.iter().all(|id| open.contains(id))
+            };
+            if belongs {
+                open.extend(entry.calls());
+                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+                if let Some(place) = on_path.get_mut(index) {
+                    *place = true;
+                }
+                beside.entry(parent).or_default().push(index);
+            }
+        }
+        if beside.is_empty() {
+            return path;
+        }
+        let mut all = Vec::with_capacity(path.len());
+        let mut next: Vec<usize> = Vec::new();
+        for index in path {
+            next.push(index);
+            while let Some(index) = next.pop() {
+                all.push(index);
+                next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
+            }
+        }
+        all
+    }
+
+    /// Whether a record belongs to the answer of its parent: another record of it, or the results of its calls.
+    pub(crate) fn belongs(&self, parent: usize, child: usize) -> bool {
+        let (Some(parent), Some(child)) = (self.entries.get(parent), self.entries.get(child)) else { return false };
+        if child.kind() == "assistant" {
+            return parent.kind() == "assistant"
+                && parent.message_id().is_some()
+                && parent.message_id() == child.message_id();
+        }
+        let answers = child.answers();
+        !answers.is_empty() && answers.iter().all(|id| parent.calls().any(|call| call == *id))
+    }
+
+    /// What the records say. Summaries are left out where the path goes `through` compactions.
+    pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut Notes) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.speaks()) {
+            let summary = entry.is_summary();
+            let unseen = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
+            if (unseen && !summary) || (summary && through) {
+                continue;
+            }
+            let blocks = blocks::read_content(entry.content(), notes);
+            if blocks.is_empty() {
+                continue;
+            }
+            let id = entry.message_id();
+            if let Some(turn) = id.and_then(|id| places.get(id)).and_then(|&place| turns.get_mut(place)) {
+                turn.blocks.extend(blocks);
+                continue;
+            }
+            if let Some(id) = id {
+                places.insert(id, turns.len());
+            }
+            let role = if entry.kind() == "assistant" { Role::Assistant } else { Role::User };
+            turns.push(Turn {
+                role,
+                blocks,
+                id: id.map(str::to_owned).or_else(|| owned(&entry.map, "uuid")),
+                timestamp: owned(&entry.map, "timestamp"),
+                model: object(&entry.map, "message").and_then(|message| owned(message, "model")),
+                summary,
+            });
+        }
+        turns
+    }
+}
+
+/// Finds each record's parent.
+fn link(entries: &mut [Entry<'_>], places: &BTreeMap<String, usize>, notes: &mut Notes) {
+    // The newest linked record of the conversation and of the side chains.
+    let mut before: [Option<usize>; 2] = [None, None];
+    let mut missing: u32 = 0;
+    for (index, entry) in entries.iter_mut().enumerate() {
+        if !entry.linked {
+            continue;
+        }
+        let [main, side] = &mut before;
+        let previous = if entry.side { side } else { main };
+        let place = |key: &str| text(&entry.map, key).and_then(|uuid| places.get(uuid)).copied();
+        let found = match entry.map.get("parentUuid") {
+            Some(Value::String(_)) => place("parentUuid").or_else(|| {
+                missing = missing.saturating_add(u32::from(previous.is_some()));
+                *previous
+            }),
+            Some(Value::Null) if entry.is_boundary() || entry.is_summary() => place("logicalParentUuid").or(*previous),
+            Some(Value::Null) => place("logicalParentUuid"),
+            _ => *previous,
+        };
+        entry.parent = found.filter(|&parent| parent != index);
+        *previous = Some(index);
+    }
+    if missing > 0 {
+        let message = format!("{missing} records name a parent that is not there; the record before each was taken");
+        notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
+    }
+}
+
+pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript {
+    let session = Session::read(bytes, notes);
+    let Some(tip) = session.tip() else { return Transcript::default() };
+    let path = session.path(tip, through, notes);
+    Transcript { turns: session.turns(&path, through, notes) }
+}
+
+/// The uuid that the next record has to name, and the session, of a conversation that goes on; whether there is one.
+pub(super) fn end(bytes: &[u8], link: &mut Link) -> bool {
+    let session = Session::read(bytes, &mut Notes::default());
+    let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };
+    let Some(uuid) = owned(&entry.map, "uuid") else { return false };
+    link.parent = Some(uuid);
+    link.session = owned(&entry.map, "sessionId").or_else(|| link.session.take());
+    link.timestamp = owned(&entry.map, "timestamp").or_else(|| link.timestamp.take());
+    true
+}
+
+pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+    let mut lines = Vec::new();
+    for turn in turns {
+        let timestamp = link.time(turn.timestamp.as_deref());
+        let session = link.session();
+        if turn.summary {
+            let uuid = link.uuid();
+            let before = link.parent.replace(uuid.clone());
+            lines.push(json!({
+                "parentUuid": null, "logicalParentUuid": before, "isSidechain": false, "type": "system",
+                "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": uuid, "timestamp": timestamp,
+                "sessionId": session, "compactMetadata": { "trigger": "manual", "preTokens": 0 },
+            }));
+        }
+        let uuid = link.uuid();
+        let content = match turn.blocks.as_slice() {
+            [Block::Text(text)] if turn.role != Role::Assistant => Value::String(text.clone()),
+            blocks => Value::Array(blocks::to_anthropic(blocks, notes)),
+        };
+        let mut line = json!({
+            "parentUuid": link.parent, "isSidechain": false, "userType": "external", "sessionId": session,
+        });
+        let parts = match turn.role {
+            Role::Assistant => json!({
+                "type": "assistant",
+                "message": {
+                    "id": turn.id.clone().unwrap_or_else(|| format!("msg_{uuid}")), "type": "message", "role": "assistant",
+                    "model": turn.model.as_deref().unwrap_or("unknown"), "content": content,
+                    "stop_reason": null, "stop_sequence": null,
+                    "usage": { "input_tokens": 0, "output_tokens": 0 },
+                },
+            }),
+            Role::System | Role::User => {
+                if turn.role == Role::System {
+                    notes.inexpressible("a system message, written as one of the user");
+                }
+                json!({ "type": "user", "message": { "role": "user", "content": content } })
+            }
+        };
+        if let (Some(line), Value::Object(parts)) = (line.as_object_mut(), parts) {
+            line.extend(parts);
+            if turn.summary {
+                line.insert("isCompactSummary".to_owned(), Value::Bool(true));
+                line.insert("isVisibleInTranscriptOnly".to_owned(), Value::Bool(true));
+            }
+            line.insert("uuid".to_owned(), Value::String(uuid.clone()));
+            line.insert("timestamp".to_owned(), Value::String(timestamp));
+        }
+        link.parent = Some(uuid);
+        lines.push(line);
+    }
+    lines
+}
+
+/// The leaves of other branches: the newest record of each, in the order of the file.
+pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> {
+    let mut inner = vec![false; session.entries.len()];
+    for &index in path {
+        if let Some(place) = inner.get_mut(index) {
+            *place = true;
+        }
+    }
+    // Whoever has a descendant that speaks is no leaf. Parents may stand after their children in damaged files, so each
+    // record marks its ancestors until one is marked already.
+    let mut reached = vec![false; session.entries.len()];
+    for entry in session.entries.iter().filter(|entry| entry.speaks()) {
+        let mut at = entry.parent;
+        while let Some(index) = at {
+            match reached.get_mut(index) {
+                Some(mark) if !*mark => *mark = true,
+                _ => break,
+            }
+            at = session.entries.get(index).and_then(|entry| entry.parent);
+        }
+    }
+    let is_leaf = |&index: &usize| {
+        session.entries.get(index).is_some_and(Entry::speaks)
+            && inner.get(index) != Some(&true)
+            && reached.get(index) != Some(&true)
+    };
+    (0..session.entries.len()).filter(is_leaf).collect()
+}
+
+/// Texts of the `summary` records, by the leaf that they are about.
+pub(crate) fn titles<'s>(session: &'s Session<'_>) -> BTreeMap<&'s str, &'s str> {
+    let mut titles = BTreeMap::new();
+    for entry in &session.entries {
+        if let ("summary", Some(title), Some(leaf)) =
+            (entry.kind(), text(&entry.map, "summary"), text(&entry.map, "leafUuid"))
+        {
+            titles.insert(leaf, title);
+        }
+    }
+    titles
+}

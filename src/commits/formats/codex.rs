@@ -1,0 +1,416 @@
+//! `codex-v1` and `codex-v0`: the rollouts of Codex (SPEC §5).
+//!
+//! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`, `turn_context`,
+//! `event_msg` and others. The conversation is the response items; the events say the same again for the screen. A
+//! `codex-v0` line is a response item without the envelope, after a first line with the session. The reader takes either.
+//!
+//! Thoughts, words and calls of the model that follow each other are one turn, and so are the outputs that follow each
+//! other. `compacted` replaces what came before by `replacement_history` or its `message`; the event `thread_rolled_back`
+//! takes turns of the user back.
+
+use serde_json::{Map, Value, json};
+
+use super::{Link, blocks};
+use crate::commits::transcript::{
+    Block, Image, Notes, Role, Transcript, Turn, arguments_text, flag, list, owned, parse_arguments, text,
+};
+use crate::jsonl::Reader;
+
+/// Line types that are not the conversation.
+const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_state", "session_state"];
+
+/// Item types that are not the conversation.
+const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
+
+/// Whether envelopes of this type are known.
+pub(super) fn knows_record(kind: &str) -> bool {
+    matches!(kind, "response_item" | "compacted") || ASIDE.contains(&kind)
+}
+
+/// One line, without its envelope.
+pub(crate) struct Line<'a> {
+    /// Its own bytes.
+    pub bytes: &'a [u8],
+    /// When it was written.
+    pub timestamp: Option<String>,
+    /// What it is.
+    pub kind: LineKind,
+}
+
+/// What a line is.
+pub(crate) enum LineKind {
+    /// A response item.
+    Item(Map<String, Value>),
+    /// `compacted`: a summary in place of what came before.
+    Compacted(Map<String, Value>),
+    /// `session_meta`, or the first line of `codex-v0`.
+    Session(Map<String, Value>),
+    /// The user took back this many turns.
+    RolledBack(u64),
+    /// Not the conversation.
+    Aside,
+}
+
+/// Reads the lines of either version.
+pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    let mut reader = Reader::new(bytes);
+    for record in reader.by_ref() {
+        let mut map = record.value;
+        let timestamp = owned(&map, "timestamp");
+        let kind = owned(&map, "type").unwrap_or_default();
+        let kind = match map.remove("payload") {
+            Some(Value::Object(payload)) => match kind.as_str() {
+                "response_item" => LineKind::Item(payload),
+                "compacted" => LineKind::Compacted(payload),
+                "session_meta" => LineKind::Session(payload),
+                "event_msg" if text(&payload, "type") == Some("thread_rolled_back") => {
+                    LineKind::RolledBack(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0))
+                }
+                kind => {
+                    if !ASIDE.contains(&kind) {
+                        notes.unknown(kind);
+                    }
+                    LineKind::Aside
+                }
+            },
+            _ if !kind.is_empty() => LineKind::Item(map),
+            _ if map.contains_key("record_type") => LineKind::Aside,
+            _ if map.contains_key("id") => LineKind::Session(map),
+            _ => {
+                notes.unknown("a line without a type");
+                LineKind::Aside
+            }
+        };
+        lines.push(Line { bytes: record.bytes, timestamp, kind });
+    }
+    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    lines
+}
+
+pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript {
+    let mut turns = Vec::new();
+    for line in lines(bytes, notes) {
+        apply(&mut turns, &line, through, notes);
+    }
+    Transcript { turns }
+}
+
+/// Adds what a line says to the turns.
+pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut Notes) {
+    match &line.kind {
+        LineKind::Item(item) => add(turns, item, line.timestamp.as_deref(), notes),
+        LineKind::Compacted(_) if through => {}
+        LineKind::Compacted(compacted) => {
+            turns.clear();
+            turns.extend(compacted_turns(compacted, line.timestamp.as_deref(), notes));
+        }
+        LineKind::RolledBack(count) => roll_back(turns, *count),
+        LineKind::Session(_) | LineKind::Aside => {}
+    }
+}
+
+/// What stands in place of the turns before a compaction; the last one is marked as the summary.
+fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for item in list(compacted, "replacement_history").iter().filter_map(Value::as_object) {
+        add(&mut turns, item, timestamp, notes);
+    }
+    let message = text(compacted, "message").unwrap_or_default();
+    if turns.is_empty() || (turns.iter().all(|turn| turn.role != Role::User) && !message.is_empty()) {
+        turns.push(Turn::text(Role::User, message));
+    }
+    if let Some(last) = turns.last_mut() {
+        last.summary = true;
+        last.timestamp = timestamp.map(str::to_owned);
+    }
+    turns
+}
+
+/// Takes back turns of the user with all that followed them.
+fn roll_back(turns: &mut Vec<Turn>, count: u64) {
+    for _ in 0..count {
+        let is_prompt = |turn: &Turn| {
+            turn.role == Role::User && !turn.blocks.iter().any(|block| matches!(block, Block::ToolResult { .. }))
+        };
+        match turns.iter().rposition(is_prompt) {
+            Some(at) => turns.truncate(at),
+            None => return,
+        }
+    }
+}
+
+/// Adds one response item.
+fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
+    let kind = text(item, "type").unwrap_or_default();
+    let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
+        id: owned(item, "call_id").or_else(|| owned(item, "id")).unwrap_or_default(),
+        name,
+        arguments,
+        server,
+    };
+    let name = || match text(item, "namespace") {
+        Some(space) => format!("{space}{}", text(item, "name").unwrap_or_default()),
+        None => owned(item, "name").unwrap_or_default(),
+    };
+    let (role, block) = match kind {
+        "message" => {
+            let role = match text(item, "role").unwrap_or_default() {
+                "assistant" => Role::Assistant,
+                "user" => Role::User,
+                "system" | "developer" => Role::System,
+                other => {
+                    notes.unknown(&format!("role {other}"));
+                    return;
+                }
+            };
+            let blocks = blocks::read_content(item.get("content"), notes);
+            if role == Role::Assistant {
+                blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
+            } else if !blocks.is_empty() {
+                let turn = Turn { blocks, id: owned(item, "id"), ..Turn::new(role) };
+                turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+            }
+            return;
+        }
+        "reasoning" => (Role::Assistant, reasoning(item)),
+        "function_call" => {
+            (Role::Assistant, call(name(), parse_arguments(text(item, "arguments").unwrap_or_default()), false))
+        }
+        "custom_tool_call" => {
+            (Role::Assistant, call(name(), Value::String(owned(item, "input").unwrap_or_default()), false))
+        }
+        "local_shell_call" => {
+            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
+            (Role::Assistant, call("local_shell".to_owned(), action, false))
+        }
+        "web_search_call" => {
+            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
+            (Role::Assistant, call("web_search".to_owned(), action, true))
+        }
+        "tool_search_call" => {
+            let arguments = item.get("arguments").cloned().unwrap_or_else(|| json!({}));
+            (Role::Assistant, call("tool_search".to_owned(), arguments, false))
+        }
+        "image_generation_call" => {
+            let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
+            push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
+            let Some(data) = owned(item, "result") else { return };
+            let image = Image { mime_type: "image/png".to_owned(), source: super::ImageSource::Data(data) };
+            let id = owned(item, "id").unwrap_or_default();
+            let content = vec![Block::Image(image)];
+            (Role::Assistant, Block::ToolResult { call_id: id, content, is_error: false, server: true })
+        }
+        "function_call_output" | "custom_tool_call_output" | "tool_search_output" => (Role::User, output(item, notes)),
+        "compaction" | "compaction_summary" | "context_compaction" => {
+            let signature = owned(item, "encrypted_content");
+            (Role::Assistant, Block::Reasoning { text: String::new(), signature, redacted: true })
+        }
+        other => {
+            if !ITEMS_ASIDE.contains(&other) {
+                notes.unknown(&format!("item {other}"));
+            }
+            return;
+        }
+    };
+    push(turns, role, block, timestamp);
+}
+
+/// Adds a block to the turn that is still going on, or begins one.
+fn push(turns: &mut Vec<Turn>, role: Role, block: Block, timestamp: Option<&str>) {
+    let goes_on = |turn: &&mut Turn| {
+        turn.role == role
+            && !turn.summary
+            && (role == Role::Assistant || turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. })))
+    };
+    match turns.last_mut().filter(goes_on) {
+        Some(turn) => turn.blocks.push(block),
+        None => {
+            let turn = Turn { blocks: vec![block], ..Turn::new(role) };
+            turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+        }
+    }
+}
+
+fn reasoning(item: &Map<String, Value>) -> Block {
+    let texts = |key: &str| -> Vec<String> {
+        list(item, key).iter().filter_map(Value::as_object).filter_map(|part| owned(part, "text")).collect()
+    };
+    let said = match texts("content") {
+        content if content.is_empty() => texts("summary"),
+        content => content,
+    };
+    let text = said.join("\n\n");
+    let signature = owned(item, "encrypted_content");
+    Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text, signature }
+}
+
+fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block {
+    let output = item.get("output").or_else(|| item.get("tools"));
+    let mut is_error = false;
+    let content = match output {
+        // Older versions: { content, success }.
+        Some(Value::Object(payload)) => {
+            is_error = payload.contains_key("success") && !flag(payload, "success");
+            blocks::read_content(payload.get("content_items").or_else(|| payload.get("content")), notes)
+        }
+        other => blocks::read_content(other, notes),
+    };
+    is_error |= item.get("success").and_then(Value::as_bool) == Some(false);
+    Block::ToolResult {
+        call_id: owned(item, "call_id").unwrap_or_default(),
+        content: blocks::only_shown(content, notes),
+        is_error,
+        server: false,
+    }
+}
+
+pub(super) fn write(turns: &[Turn], enveloped: bool, link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+    let mut lines = Vec::new();
+    if link.begins {
+        let id = link.session();
+        let timestamp = link.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
+        lines.push(if enveloped {
+            json!({
+                "timestamp": timestamp, "type": "session_meta",
+                "payload": {
+                    "id": id, "timestamp": timestamp, "cwd": "", "originator": "ctxweave", "cli_version": "0.0.0",
+                    "instructions": null,
+                },
+            })
+        } else {
+            json!({ "id": id, "timestamp": timestamp, "instructions": null })
+        });
+    }
+    for turn in turns {
+        let timestamp = link.time(turn.timestamp.as_deref());
+        let mut line = |item: Value| {
+            lines.push(if enveloped {
+                json!({ "timestamp": timestamp, "type": "response_item", "payload": item })
+            } else {
+                item
+            });
+        };
+        if turn.summary {
+            if let ([Block::Text(message)], true) = (turn.blocks.as_slice(), enveloped) {
+                lines.push(json!({ "timestamp": timestamp, "type": "compacted", "payload": { "message": message } }));
+                continue;
+            }
+            notes.inexpressible("the mark of a summary");
+        }
+        let mut said: Vec<Value> = Vec::new();
+        for block in &turn.blocks {
+            match block {
+                Block::Text(text) => {
+                    let kind = if turn.role == Role::Assistant { "output_text" } else { "input_text" };
+                    said.push(json!({ "type": kind, "text": text }));
+                }
+                Block::Image(image) => said.push(json!({ "type": "input_image", "image_url": image.to_url() })),
+                other => {
+                    flush(&mut said, turn.role, &mut line);
+                    line(item(other, notes));
+                }
+            }
+        }
+        flush(&mut said, turn.role, &mut line);
+    }
+    lines
+}
+
+fn flush(said: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
+    if said.is_empty() {
+        return;
+    }
+    let role = if role == Role::System { "developer" } else { role.as_str() };
+    line(json!({ "type": "message", "role": role, "content": std::mem::take(said) }));
+}
+
+/// A block that is an item of its own.
+fn item(block: &Block, notes: &mut Notes) -> Value {
+    match block {
+        Block::Reasoning { text, signature, redacted } => {
+            let summary: Vec<Value> = match *redacted || text.is_empty() {
+                true => Vec::new(),
+                false => vec![json!({ "type": "summary_text", "text": text })],
+            };
+            json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature })
+        }
+        Block::ToolCall { id, name, arguments: Value::String(input), .. } => {
+            json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": input })
+        }
+        Block::ToolCall { arguments, name, server: true, .. } if name == "web_search" => {
+            json!({ "type": "web_search_call", "status": "completed", "action": arguments })
+        }
+        Block::ToolCall { id, name, arguments, .. } => {
+            json!({ "type": "function_call", "name": name, "arguments": arguments_text(arguments), "call_id": id })
+        }
+        Block::ToolResult { call_id, content, is_error, .. } => {
+            let said = match content.as_slice() {
+                [] => Value::String(String::new()),
+                [Block::Text(text)] => Value::String(text.clone()),
+                blocks => Value::Array(blocks.iter().filter_map(output_part).collect()),
+            };
+            // The form of failures; a plain output has succeeded.
+            let said = if *is_error { json!({ "content": said, "success": false }) } else { said };
+            json!({ "type": "function_call_output", "call_id": call_id, "output": said })
+        }
+        Block::Text(_) | Block::Image(_) => {
+            notes.inexpressible("a block out of place");
+            Value::Null
+        }
+    }
+}
+
+fn output_part(block: &Block) -> Option<Value> {
+    match block {
+        Block::Text(text) => Some(json!({ "type": "input_text", "text": text })),
+        Block::Image(image) => Some(json!({ "type": "input_image", "image_url": image.to_url() })),
+        _ => None,
+    }
+}
+
+/// Maps lines of `codex-v0` to `codex-v1` and back, field by field (SPEC §5, tier `fields`).
+pub(super) fn map_fields(bytes: &[u8], enveloped: bool, link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+    let mut out = Vec::new();
+    for line in lines(bytes, notes) {
+        let timestamp = link.time(line.timestamp.as_deref());
+        let kind = match &line.kind {
+            LineKind::Item(item) if enveloped => {
+                let mut item = item.clone();
+                item.remove("timestamp");
+                out.push(json!({ "timestamp": timestamp, "type": "response_item", "payload": item }));
+                continue;
+            }
+            LineKind::Item(item) => {
+                out.push(Value::Object(item.clone()));
+                continue;
+            }
+            LineKind::Session(meta) if enveloped => {
+                let mut payload = meta.clone();
+                for (key, value) in [("cwd", ""), ("originator", "ctxweave"), ("cli_version", "0.0.0")] {
+                    if !payload.contains_key(key) {
+                        payload.insert(key.to_owned(), Value::String(value.to_owned()));
+                    }
+                }
+                out.push(json!({ "timestamp": timestamp, "type": "session_meta", "payload": payload }));
+                continue;
+            }
+            LineKind::Session(meta) => {
+                out.push(Value::Object(meta.clone()));
+                continue;
+            }
+            LineKind::Compacted(compacted) if !enveloped => {
+                for turn in compacted_turns(compacted, line.timestamp.as_deref(), notes) {
+                    let turn = Turn { summary: false, ..turn };
+                    let mut inner = Link::default();
+                    out.extend(write(&[turn], false, &mut inner, notes));
+                }
+                "the mark of a summary"
+            }
+            LineKind::Compacted(_) | LineKind::RolledBack(_) => "turns taken back",
+            LineKind::Aside => "a line that is no response item",
+        };
+        notes.inexpressible(kind);
+    }
+    out
+}

@@ -1,0 +1,397 @@
+//! `gemini-v1`: Gemini CLI's session files (SPEC §5).
+//!
+//! One JSON object with `messages`, or JSONL: a header line, a line for each message, where a repeated id replaces the
+//! earlier message in its place, `{ "$set": … }` lines with changed fields (`messages` among them replace all), and
+//! `{ "$rewindTo": id }` lines, which take back that message and all after it.
+//!
+//! A message of type `gemini` holds its thoughts, its words, its calls and their results: one turn of the model, and one
+//! with the results. Messages of type `info`, `warning` and `error` are for the screen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::gemini_join::{Kind, kind};
+use super::{Link, blocks};
+use crate::commits::transcript::{
+    Block, Image, ImageSource, Notes, Role, Transcript, Turn, arguments_object, flag, list, object, owned, result_text,
+    text,
+};
+use crate::error::{DiagnosticCode, Severity};
+use crate::json::{self, AnyJson};
+use crate::jsonl::Reader;
+
+/// The messages of a session, by id.
+#[derive(Debug, Default)]
+struct Messages {
+    /// In order; those that were replaced or taken back are gone.
+    list: Vec<Option<Map<String, Value>>>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Messages {
+    fn add(&mut self, message: Map<String, Value>) {
+        let place = self.list.len();
+        let known = owned(&message, "id").map(|id| *self.places.entry(id).or_insert(place));
+        match known.and_then(|known| self.list.get_mut(known)) {
+            Some(earlier) => *earlier = Some(message),
+            None => self.list.push(Some(message)),
+        }
+    }
+
+    fn replace_all(&mut self, messages: &[Value]) {
+        *self = Self::default();
+        messages.iter().filter_map(Value::as_object).for_each(|message| self.add(message.clone()));
+    }
+
+    /// Takes back a message and all after it; all of them where it is not there, as Gemini CLI does.
+    fn rewind(&mut self, id: &str) {
+        let from = self.places.get(id).copied().unwrap_or(0);
+        for message in self.list.drain(from.min(self.list.len())..).flatten() {
+            if let Some(id) = text(&message, "id") {
+                self.places.remove(id);
+            }
+        }
+    }
+}
+
+pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
+    let mut messages = Messages::default();
+    if kind(bytes) == Kind::Lines || bytes.trim_ascii().is_empty() {
+        let mut reader = Reader::new(bytes);
+        for record in reader.by_ref() {
+            let map = record.value;
+            if let Some(id) = text(&map, "$rewindTo") {
+                messages.rewind(id);
+            } else if map.get("id").is_some_and(Value::is_string) {
+                messages.add(map);
+            } else if let Some(set) = object(&map, "$set") {
+                if !list(set, "messages").is_empty() {
+                    messages.replace_all(list(set, "messages"));
+                }
+            } else if map.contains_key("sessionId") {
+                messages.replace_from_header(&map);
+            } else {
+                notes.unknown("a line that is no message");
+            }
+        }
+        reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    } else {
+        let (repaired, lone) = json::repair_surrogates(bytes);
+        lone.into_iter().for_each(|finding| notes.push(finding));
+        match json::read::<AnyJson>(&repaired) {
+            Ok(AnyJson(Value::Object(session))) => messages.replace_all(list(&session, "messages")),
+            Ok(_) => notes.find(DiagnosticCode::MalformedLine, Severity::Error, "the session is not an object"),
+            Err(error) => {
+                let message = format!("the session is neither lines of JSON nor one object: {}", error.message());
+                notes.find(DiagnosticCode::MalformedLine, Severity::Error, message);
+            }
+        }
+    }
+    let mut turns = Vec::new();
+    let mut seen = Seen::default();
+    for message in messages.list.into_iter().flatten() {
+        add(&mut turns, &message, &mut seen, notes);
+    }
+    Transcript { turns }
+}
+
+impl Messages {
+    fn replace_from_header(&mut self, header: &Map<String, Value>) {
+        if !list(header, "messages").is_empty() {
+            self.replace_all(list(header, "messages"));
+        }
+    }
+}
+
+/// Calls and results that have been read, since a session may hold them twice: in the parts of the messages and in
+/// `toolCalls`.
+#[derive(Debug, Default)]
+struct Seen {
+    calls: BTreeSet<String>,
+    results: BTreeSet<String>,
+    /// For calls without an id.
+    unnamed: u32,
+}
+
+fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut Seen, notes: &mut Notes) {
+    let role = match text(message, "type").unwrap_or_default() {
+        "user" => Role::User,
+        "gemini" => Role::Assistant,
+        "info" | "warning" | "error" => return,
+        other => {
+            notes.unknown(other);
+            return;
+        }
+    };
+    let new_turn = |role: Role| Turn {
+        id: owned(message, "id"),
+        timestamp: owned(message, "timestamp"),
+        model: owned(message, "model"),
+        ..Turn::new(role)
+    };
+    let mut said = new_turn(role);
+    let mut results = Turn { id: None, model: None, ..new_turn(Role::User) };
+    for thought in list(message, "thoughts").iter().filter_map(Value::as_object) {
+        let parts = [text(thought, "subject"), text(thought, "description")];
+        let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        said.blocks.push(Block::Reasoning { text: parts.join("\n\n"), signature: None, redacted: false });
+    }
+    for block in parts(message.get("content"), seen, notes) {
+        match block {
+            Block::ToolResult { .. } if role == Role::Assistant => results.blocks.push(block),
+            block => said.blocks.push(block),
+        }
+    }
+    for call in list(message, "toolCalls").iter().filter_map(Value::as_object) {
+        let id = seen.id(owned(call, "id"));
+        if seen.calls.insert(id.clone()) {
+            said.blocks.push(Block::ToolCall {
+                id: id.clone(),
+                name: owned(call, "name").unwrap_or_default(),
+                arguments: call.get("args").cloned().unwrap_or_else(|| json!({})),
+                server: false,
+            });
+        }
+        let Some(result) = call.get("result").filter(|result| !result.is_null()) else { continue };
+        let content = result_content(result, notes);
+        let failed = matches!(text(call, "status"), Some("error" | "cancelled"));
+        if seen.results.insert(id.clone()) {
+            results.blocks.push(Block::ToolResult { call_id: id, content, is_error: failed, server: false });
+        }
+    }
+    for turn in [said, results] {
+        if !turn.blocks.is_empty() {
+            turns.push(turn);
+        }
+    }
+}
+
+impl Seen {
+    fn id(&mut self, id: Option<String>) -> String {
+        id.unwrap_or_else(|| {
+            self.unnamed = self.unnamed.saturating_add(1);
+            format!("call_{}", self.unnamed)
+        })
+    }
+}
+
+/// A part, or a list of them, as a list.
+fn as_list(parts: &Value) -> &[Value] {
+    match parts {
+        Value::Array(parts) => parts,
+        other => std::slice::from_ref(other),
+    }
+}
+
+fn parts(content: Option<&Value>, seen: &mut Seen, notes: &mut Notes) -> Vec<Block> {
+    let mut out = Vec::new();
+    for part in content.map_or(&[][..], as_list) {
+        let map = match part {
+            Value::String(text) => {
+                if !text.is_empty() {
+                    out.push(Block::Text(text.clone()));
+                }
+                continue;
+            }
+            Value::Object(map) => map,
+            Value::Null => continue,
+            _ => {
+                notes.unknown("a part that is no object");
+                continue;
+            }
+        };
+        if let Some(call) = object(map, "functionCall") {
+            let id = seen.id(owned(call, "id"));
+            if seen.calls.insert(id.clone()) {
+                out.push(Block::ToolCall {
+                    id,
+                    name: owned(call, "name").unwrap_or_default(),
+                    arguments: call.get("args").cloned().unwrap_or_else(|| json!({})),
+                    server: false,
+                });
+            }
+        } else if let Some(response) = object(map, "functionResponse") {
+            let id = seen.id(owned(response, "id"));
+            if seen.results.insert(id.clone()) {
+                let (content, is_error) = (result_content(part, notes), failed(response));
+                out.push(Block::ToolResult { call_id: id, content, is_error, server: false });
+            }
+        } else {
+            out.extend(shown(map, notes));
+        }
+    }
+    out
+}
+
+/// A part that is neither a call nor a result.
+fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block> {
+    if let Some(text) = text(map, "text") {
+        return Some(if flag(map, "thought") {
+            let signature = owned(map, "thoughtSignature");
+            Block::Reasoning { text: text.to_owned(), signature, redacted: false }
+        } else {
+            Block::Text(text.to_owned())
+        });
+    }
+    let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
+    let Some(data) = data else {
+        notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
+        return None;
+    };
+    let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
+    let source = match text(data, "data") {
+        Some(bytes) => ImageSource::Data(bytes.to_owned()),
+        None => ImageSource::Url(owned(data, "fileUri").unwrap_or_default()),
+    };
+    if !mime_type.starts_with("image/") {
+        notes.unknown(&format!("media {mime_type}"));
+        return Some(Block::Text(format!("[file: {mime_type}]")));
+    }
+    Some(Block::Image(Image { mime_type, source }))
+}
+
+/// Whether a function's response says that it failed.
+fn failed(response: &Map<String, Value>) -> bool {
+    object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
+}
+
+/// What a result says: the outputs of the responses, and the media beside or within them.
+fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block> {
+    let mut out = Vec::new();
+    for part in as_list(result) {
+        let Some(map) = part.as_object() else {
+            out.extend(part.as_str().map(|text| Block::Text(text.to_owned())));
+            continue;
+        };
+        let Some(response) = object(map, "functionResponse") else {
+            let block = shown(map, notes).into_iter().collect();
+            out.extend(blocks::only_shown(block, notes));
+            continue;
+        };
+        match response.get("response") {
+            Some(Value::Object(said)) => match said.get("output").or_else(|| said.get("error")) {
+                Some(Value::String(text)) if said.len() == 1 => out.push(Block::Text(text.clone())),
+                _ if said.is_empty() => {}
+                _ => out.push(Block::Text(Value::Object(said.clone()).to_string())),
+            },
+            Some(other) if !other.is_null() => out.push(Block::Text(other.to_string())),
+            _ => {}
+        }
+        for part in list(response, "parts").iter().filter_map(Value::as_object) {
+            let block = shown(part, notes).into_iter().collect();
+            out.extend(blocks::only_shown(block, notes));
+        }
+    }
+    out
+}
+
+pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+    let mut lines = Vec::new();
+    if link.begins {
+        let timestamp = link.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
+        let id = link.session();
+        lines.push(json!({
+            "sessionId": id, "projectHash": "", "startTime": timestamp, "lastUpdated": timestamp, "kind": "main",
+        }));
+    }
+    // Results go into the message that holds their calls; the names are needed there too.
+    let mut results: BTreeMap<&str, &Block> = BTreeMap::new();
+    let mut calls: BTreeSet<&str> = BTreeSet::new();
+    for block in turns.iter().flat_map(|turn| &turn.blocks) {
+        match block {
+            Block::ToolResult { call_id, .. } => drop(results.insert(call_id, block)),
+            Block::ToolCall { id, .. } => drop(calls.insert(id)),
+            _ => {}
+        }
+    }
+    for turn in turns {
+        let timestamp = link.time(turn.timestamp.as_deref());
+        let (mut content, mut thoughts, mut tool_calls) = (Vec::new(), Vec::new(), Vec::new());
+        for block in &turn.blocks {
+            match block {
+                Block::Text(text) => content.push(json!({ "text": text })),
+                Block::Image(image) => content.push(image_part(image)),
+                Block::Reasoning { text, signature, redacted } => {
+                    if *redacted {
+                        notes.inexpressible("sealed thoughts");
+                        continue;
+                    }
+                    if signature.is_some() {
+                        notes.inexpressible("the signature of a thought");
+                    }
+                    thoughts.push(json!({ "subject": "", "description": text, "timestamp": timestamp }));
+                }
+                Block::ToolCall { id, name, arguments, .. } => {
+                    let mut call = json!({ "id": id, "name": name, "args": arguments_object(arguments) });
+                    let result = results.get(id.as_str());
+                    let failed = matches!(result, Some(Block::ToolResult { is_error: true, .. }));
+                    if let (Some(call), Some(Block::ToolResult { content, .. })) = (call.as_object_mut(), result) {
+                        call.insert("result".to_owned(), response(id, name, content, failed));
+                    }
+                    if let Some(call) = call.as_object_mut() {
+                        let status = if failed { "error" } else { "success" };
+                        call.insert("status".to_owned(), Value::from(status));
+                        call.insert("timestamp".to_owned(), Value::from(timestamp.as_str()));
+                    }
+                    tool_calls.push(call);
+                }
+                Block::ToolResult { call_id, content: said, is_error, .. } => {
+                    if !calls.contains(call_id.as_str()) {
+                        content.extend(as_list(&response(call_id, "", said, *is_error)).iter().cloned());
+                    }
+                }
+            }
+        }
+        if content.is_empty() && thoughts.is_empty() && tool_calls.is_empty() {
+            continue;
+        }
+        if turn.role == Role::System {
+            notes.inexpressible("a system message, written as one of the user");
+        }
+        if turn.summary {
+            notes.inexpressible("the mark of a summary");
+        }
+        let kind = if turn.role == Role::Assistant { "gemini" } else { "user" };
+        let mut line = json!({ "id": link.uuid(), "timestamp": timestamp, "type": kind });
+        if let Some(line) = line.as_object_mut() {
+            let text_only = match content.as_slice() {
+                [] => Some(Value::from("")),
+                [part] if part.get("text").is_some() => part.get("text").cloned(),
+                _ => None,
+            };
+            let fields = [("thoughts", thoughts), ("toolCalls", tool_calls)];
+            line.insert("content".to_owned(), text_only.unwrap_or(Value::Array(content)));
+            for (key, values) in fields {
+                if !values.is_empty() {
+                    line.insert(key.to_owned(), Value::Array(values));
+                }
+            }
+            if let Some(model) = &turn.model {
+                line.insert("model".to_owned(), Value::from(model.as_str()));
+            }
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+fn image_part(image: &Image) -> Value {
+    match &image.source {
+        ImageSource::Data(data) => json!({ "inlineData": { "mimeType": image.mime_type, "data": data } }),
+        ImageSource::Url(url) => json!({ "fileData": { "mimeType": image.mime_type, "fileUri": url } }),
+    }
+}
+
+/// The parts of a result: the response with its text, then its images.
+fn response(id: &str, name: &str, content: &[Block], failed: bool) -> Value {
+    let texts: Vec<Block> = content.iter().filter(|block| matches!(block, Block::Text(_))).cloned().collect();
+    let key = if failed { "error" } else { "output" };
+    let said = json!({ key: result_text(&texts) });
+    let mut parts = vec![json!({ "functionResponse": { "id": id, "name": name, "response": said } })];
+    parts.extend(content.iter().filter_map(|block| match block {
+        Block::Image(image) => Some(image_part(image)),
+        _ => None,
+    }));
+    Value::Array(parts)
+}

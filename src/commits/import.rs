@@ -1,0 +1,586 @@
+//! Importing a whole session file as commits (SPEC §5, §7 `importTranscript`).
+//!
+//! The lines of the file become deltas, each line byte for byte, so that materialising the tip from its root gives the
+//! conversation of the file again. A delta ends where the assistant has finished an answer. What the format calls a
+//! compaction becomes a compaction commit; branches that the user left, and the side chains of other agents, become
+//! branches of their own. Every readable line is in exactly one blob, but for the header that the blob of a compaction
+//! repeats.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::commits::artifact::artifact_ref;
+use crate::commits::formats::claude::{Session, other_leaves, titles};
+use crate::commits::formats::codex::{self, LineKind};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines};
+use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::transcript::{Block, Notes, list, object, owned, text};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::jsonl::Reader;
+use crate::limits::{self, Limits};
+use crate::text::head_end;
+use crate::time::Timestamp;
+use crate::tokens::Counter;
+
+/// How many bytes of a compaction's summary its record carries.
+const SUMMARY_BYTES: usize = 1_000;
+
+/// What the file does not say about its commits.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportOptions<'a> {
+    /// The template of the records.
+    pub template: Option<&'a str>,
+    /// The principal of the records.
+    pub principal: Option<&'a str>,
+    /// The machine of the records.
+    pub machine: Option<&'a str>,
+    /// The session; the file's own where there is none.
+    pub session_id: Option<&'a str>,
+    /// The ticket of the records.
+    pub ticket_id: Option<&'a str>,
+    /// The thread of the records.
+    pub thread_id: Option<&'a str>,
+    /// The commit that the conversation goes on from.
+    pub parent: Option<&'a str>,
+    /// RFC 3339; for commits whose lines have no time.
+    pub created_at: Option<&'a str>,
+    /// A delta ends after this many answers of the assistant; 1 or more.
+    pub every: u32,
+    /// Counts tokens.
+    pub counter: &'a dyn Counter,
+    /// Bounds on the input.
+    pub limits: &'a Limits,
+}
+
+/// A line of conversation of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Its newest commit.
+    pub tip: String,
+    /// The commit that it leaves the conversation at; for a side chain, the one that it was started from.
+    pub from: Option<String>,
+    /// Whether it is the conversation of another agent.
+    pub side_chain: bool,
+}
+
+/// What a session file is as commits.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The records, parents before children.
+    pub records: Vec<Record>,
+    /// The blobs by their refs, each once, in the order of the records.
+    pub blobs: Vec<(String, Vec<u8>)>,
+    /// The newest commit of the conversation; nothing for a file without one.
+    pub tip: Option<String>,
+    /// The other branches.
+    pub branches: Vec<Branch>,
+    /// What was damaged or not known.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes commits of a session file.
+///
+/// # Errors
+/// [`Code::InvalidInput`] where neither the lines nor `created_at` say when it was, [`Code::InvalidBlob`] and
+/// [`Code::LimitExceeded`] for a file that cannot be read at all.
+pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import> {
+    limits::check("inputBytes", bytes.len(), options.limits.input_bytes)?;
+    if let Some(time) = options.created_at.filter(|time| Timestamp::parse(time).is_none()) {
+        let message =
+            format!("`createdAt` is `{time}`; it must be a time as in RFC 3339, such as `2026-01-31T12:00:00Z`");
+        return Err(Error::new(Code::InvalidInput, message).with("path", "createdAt"));
+    }
+    if options.every == 0 {
+        return Err(Error::new(Code::InvalidInput, "`everyTurns` must be 1 or more").with("path", "everyTurns"));
+    }
+    let mut builder = Builder::new(format, options);
+    let mut notes = Notes::default();
+    match format {
+        Format::ClaudeCodeV1 => claude(&mut builder, bytes, &mut notes)?,
+        Format::CodexV0 | Format::CodexV1 => codex(&mut builder, bytes, &mut notes)?,
+        Format::GeminiV1 => gemini(&mut builder, bytes, &mut notes)?,
+        Format::GenericV1 => generic(&mut builder, bytes, &mut notes)?,
+        Format::BureauAgentV1 => {
+            let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
+            let (transcript, found) = format.read(bytes, read, options.limits)?;
+            found.into_iter().for_each(|finding| notes.push(finding));
+            if !transcript.turns.is_empty() {
+                builder.commit(CommitType::Snapshot, bytes.to_vec(), Trigger::Explicit)?;
+            }
+        }
+    }
+    let mut import = builder.import;
+    import.diagnostics = notes.finish();
+    Ok(import)
+}
+
+/// What is being made.
+struct Builder<'o> {
+    format: Format,
+    options: &'o ImportOptions<'o>,
+    session: Option<String>,
+    /// The commit that the next one follows.
+    parent: Option<String>,
+    /// The newest time of the lines so far.
+    time: Option<String>,
+    /// For records of a side chain: the commit it was started from.
+    side_chain_of: Option<Option<String>>,
+    known_blobs: BTreeSet<String>,
+    import: Import,
+}
+
+impl<'o> Builder<'o> {
+    fn new(format: Format, options: &'o ImportOptions<'o>) -> Self {
+        Self {
+            format,
+            options,
+            session: options.session_id.map(str::to_owned),
+            parent: options.parent.map(str::to_owned),
+            time: None,
+            side_chain_of: None,
+            known_blobs: BTreeSet::new(),
+            import: Import::default(),
+        }
+    }
+
+    /// Notes when a line was written.
+    fn saw(&mut self, time: Option<&str>) {
+        if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
+            self.time = Some(time.to_owned());
+        }
+    }
+
+    /// Makes a commit that follows the one before it; gives its id.
+    fn commit(&mut self, kind: CommitType, blob: Vec<u8>, trigger: Trigger) -> Result<String> {
+        let options = self.options;
+        let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
+            let message = "the lines do not say when they were written; give `createdAt`";
+            Error::new(Code::InvalidInput, message).with("path", "createdAt")
+        })?;
+        let reference = artifact_ref(&blob);
+        let source = BlobSource { commit: "", artifact_ref: &reference };
+        let whole = kind != CommitType::Compaction;
+        let read = ReadOptions { through_compactions: whole, source };
+        let (transcript, _) = self.format.read(&blob, read, options.limits)?;
+        let mut record = Record::new(kind, &reference, self.format.name(), created_at);
+        record.parent = self.parent.clone();
+        record.template = options.template.map(str::to_owned);
+        record.principal = options.principal.map(str::to_owned);
+        record.machine = options.machine.map(str::to_owned);
+        record.session_id = self.session.clone();
+        record.ticket_id = options.ticket_id.map(str::to_owned);
+        record.thread_id = options.thread_id.map(str::to_owned);
+        record.checkpoint = Some(trigger);
+        record.message_count = Some(transcript.turns.len() as u64);
+        record.token_count = Some(u64::from(transcript.count(options.counter)));
+        if record.commit_type == CommitType::Compaction {
+            let said = transcript.turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks);
+            let texts = said.filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None });
+            record.summary = Some(shortened(&texts.collect::<Vec<_>>().join("\n\n"))).filter(|text| !text.is_empty());
+        }
+        if let Some(from) = &self.side_chain_of {
+            let from = from.as_deref().map_or(Value::Null, Value::from);
+            record.other.push(("side_chain_of".to_owned(), from.to_string()));
+        }
+        let record = record.seal();
+        let id = record.id.clone();
+        self.parent = Some(id.clone());
+        self.import.records.push(record);
+        if self.known_blobs.insert(reference.clone()) {
+            self.import.blobs.push((reference, blob));
+        }
+        self.import.tip = Some(id.clone());
+        Ok(id)
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= SUMMARY_BYTES {
+        return text.to_owned();
+    }
+    format!("{} …", text.get(..head_end(text, SUMMARY_BYTES)).unwrap_or_default())
+}
+
+/// Lines that will be one blob.
+#[derive(Debug, Default)]
+struct Lines(Vec<u8>);
+
+impl Lines {
+    fn push(&mut self, line: &[u8]) {
+        self.0.extend_from_slice(line);
+        self.0.push(b'\n');
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// Puts lines into deltas where a format has no branches: a delta ends before what comes after an answer.
+struct Linear {
+    lines: Lines,
+    answers: u32,
+    answering: bool,
+}
+
+impl Linear {
+    fn new() -> Self {
+        Self { lines: Lines::default(), answers: 0, answering: false }
+    }
+
+    /// Before a line that is not the assistant's.
+    fn asked(&mut self, builder: &mut Builder<'_>) -> Result<()> {
+        if self.answering {
+            self.answering = false;
+            self.answers = self.answers.saturating_add(1);
+            if self.answers >= builder.options.every {
+                self.close(builder, Trigger::TurnBoundary)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, builder: &mut Builder<'_>, trigger: Trigger) -> Result<()> {
+        self.answers = 0;
+        if !self.lines.0.is_empty() {
+            builder.commit(CommitType::Delta, self.lines.take(), trigger)?;
+        }
+        Ok(())
+    }
+
+    /// A compaction: first what came before it, then the summary.
+    fn compact(
+        &mut self,
+        builder: &mut Builder<'_>,
+        header: Option<&[u8]>,
+        line: &[u8],
+        time: Option<&str>,
+    ) -> Result<()> {
+        self.answering = false;
+        self.close(builder, Trigger::Compaction)?;
+        builder.saw(time);
+        let mut blob = Lines::default();
+        header.into_iter().for_each(|header| blob.push(header));
+        blob.push(line);
+        builder.commit(CommitType::Compaction, blob.take(), Trigger::Compaction)?;
+        Ok(())
+    }
+}
+
+fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
+    let mut linear = Linear::new();
+    let mut header: Option<&[u8]> = None;
+    for line in codex::lines(bytes, notes) {
+        match &line.kind {
+            LineKind::Session(session) => {
+                header = header.or(Some(line.bytes));
+                builder.session = builder.session.take().or_else(|| owned(session, "id"));
+                builder.saw(text(session, "timestamp"));
+            }
+            LineKind::Item(item) => {
+                let kind = text(item, "type").unwrap_or_default();
+                let asked = kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
+                if asked {
+                    linear.asked(builder)?;
+                } else if kind != "ghost_snapshot" {
+                    linear.answering = true;
+                }
+            }
+            LineKind::Compacted(_) => {
+                linear.compact(builder, header, line.bytes, line.timestamp.as_deref())?;
+                continue;
+            }
+            LineKind::RolledBack(_) | LineKind::Aside => {}
+        }
+        builder.saw(line.timestamp.as_deref());
+        linear.lines.push(line.bytes);
+    }
+    linear.close(builder, Trigger::SessionEnd)
+}
+
+fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
+    let lines = gemini_lines(bytes)?;
+    let mut linear = Linear::new();
+    let mut header: Option<&[u8]> = None;
+    let mut reader = Reader::new(&lines);
+    for record in reader.by_ref() {
+        let map = &record.value;
+        let mut time = text(map, "timestamp").or_else(|| text(map, "startTime"));
+        if map.contains_key("sessionId") && header.is_none() {
+            header = Some(record.bytes);
+            builder.session = builder.session.take().or_else(|| owned(map, "sessionId"));
+        }
+        if let Some(set) = object(map, "$set") {
+            time = text(set, "lastUpdated");
+            if !list(set, "messages").is_empty() {
+                linear.compact(builder, header, record.bytes, time)?;
+                continue;
+            }
+        }
+        match text(map, "type") {
+            Some("user") => linear.asked(builder)?,
+            Some("gemini") => linear.answering = true,
+            _ => {}
+        }
+        builder.saw(time);
+        linear.lines.push(record.bytes);
+    }
+    linear.close(builder, Trigger::SessionEnd)?;
+    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    // What is not known is told once, for the whole.
+    let read = ReadOptions { through_compactions: true, source: BlobSource::default() };
+    let (_, found) = Format::GeminiV1.read(&lines, read, builder.options.limits)?;
+    found.into_iter().filter(|finding| finding.line.is_none()).for_each(|finding| notes.push(finding));
+    Ok(())
+}
+
+fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
+    let mut linear = Linear::new();
+    let mut reader = Reader::new(bytes);
+    for record in reader.by_ref() {
+        match text(&record.value, "role") {
+            Some("assistant" | "model") => linear.answering = true,
+            Some("user" | "human" | "tool" | "system" | "developer") => linear.asked(builder)?,
+            other => notes.unknown(&format!("role {}", other.unwrap_or_default())),
+        }
+        builder.saw(text(&record.value, "timestamp"));
+        linear.lines.push(record.bytes);
+    }
+    linear.close(builder, Trigger::SessionEnd)?;
+    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    Ok(())
+}
+
+/// A conversation within a Claude Code file.
+struct Strand {
+    /// Its own entries, in order.
+    entries: Vec<usize>,
+    /// The entry of another strand that it leaves from.
+    fork: Option<usize>,
+    side: bool,
+}
+
+fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
+    let session = Session::read(bytes, notes);
+    let Some(tip) = session.tip() else { return Ok(()) };
+    let entry = |index: usize| session.entries.get(index);
+    let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
+    builder.session = builder.session.take().or(session_id);
+    let strands = strands(&session, tip, notes);
+    // A delta has to end where another strand leaves.
+    let forks: BTreeSet<usize> = strands.iter().filter_map(|strand| strand.fork).collect();
+    let titles = titles(&session);
+    let mut commit_of: BTreeMap<usize, String> = BTreeMap::new();
+    let (root, start) = (builder.parent.clone(), builder.time.clone());
+    let mut main_tip = None;
+    for (number, strand) in strands.iter().enumerate() {
+        let from = strand.fork.and_then(|fork| commit_of.get(&fork)).cloned();
+        let started = strand.entries.first().and_then(|&first| commit_of.range(..first).next_back());
+        let started = started.map(|(_, commit)| commit.clone());
+        let side = number > 0 && strand.side && from.is_none();
+        builder.parent = if number == 0 || (from.is_none() && !side) { root.clone() } else { from.clone() };
+        builder.side_chain_of = side.then(|| started.clone());
+        builder.time = start.clone();
+        // The last entry of each answer, which may be several records.
+        let mut last_of: BTreeMap<&str, usize> = BTreeMap::new();
+        for (place, entry) in strand.entries.iter().filter_map(|&index| entry(index)).enumerate() {
+            if let Some(id) = entry.answer_id() {
+                last_of.insert(id, place);
+            }
+        }
+        let mut lines = Lines::default();
+        let mut pending: Vec<usize> = Vec::new();
+        let mut answers: u32 = 0;
+        let mut compacting = false;
+        for (place, &index) in strand.entries.iter().enumerate() {
+            let Some(found) = entry(index) else { continue };
+            let opens = found.is_boundary() || (found.is_summary() && !compacting);
+            if opens {
+                close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::Compaction)?;
+                compacting = true;
+                answers = 0;
+            }
+            builder.saw(text(&found.map, "timestamp"));
+            lines.push(found.bytes);
+            pending.push(index);
+            if compacting {
+                // A boundary without its summary is closed by the next thing that is said.
+                if found.speaks() {
+                    let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
+                    close(builder, &mut lines, &mut pending, &mut commit_of, kind, Trigger::Compaction)?;
+                    compacting = false;
+                }
+                continue;
+            }
+            let answered = found.answer_id().is_some_and(|id| last_of.get(id) == Some(&place));
+            answers = answers.saturating_add(u32::from(answered));
+            if answers >= builder.options.every || forks.contains(&index) {
+                close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::TurnBoundary)?;
+                answers = 0;
+            }
+        }
+        close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::SessionEnd)?;
+        let newest = strand.entries.last().and_then(|last| commit_of.get(last)).cloned();
+        if number == 0 {
+            main_tip = newest;
+        } else if let Some(tip) = newest {
+            let from = from.or_else(|| if side { started } else { None });
+            builder.import.branches.push(Branch { tip, from, side_chain: strand.side });
+        }
+    }
+    let mut title_of: BTreeMap<&str, &str> = BTreeMap::new();
+    for (index, commit) in &commit_of {
+        let uuid = entry(*index).and_then(|entry| text(&entry.map, "uuid"));
+        if let Some(title) = uuid.and_then(|uuid| titles.get(uuid)) {
+            title_of.insert(commit, title);
+        }
+    }
+    for record in &mut builder.import.records {
+        if let Some(title) = title_of.get(record.id.as_str()) {
+            record.summary = Some((*title).to_owned());
+        }
+    }
+    builder.import.tip = main_tip;
+    Ok(())
+}
+
+/// Makes a commit of the lines, and notes which entries it holds.
+fn close(
+    builder: &mut Builder<'_>,
+    lines: &mut Lines,
+    pending: &mut Vec<usize>,
+    commit_of: &mut BTreeMap<usize, String>,
+    kind: CommitType,
+    trigger: Trigger,
+) -> Result<()> {
+    if lines.0.is_empty() {
+        return Ok(());
+    }
+    let id = builder.commit(kind, lines.take(), trigger)?;
+    for index in pending.drain(..) {
+        commit_of.insert(index, id.clone());
+    }
+    Ok(())
+}
+
+/// The conversation first, then the branches and side chains, each with the entries that no strand before it has.
+fn strands(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Strand> {
+    let count = session.entries.len();
+    let mut owner: Vec<Option<usize>> = vec![None; count];
+    let mut strands = Vec::new();
+    let path = session.path(tip, true, notes);
+    for &index in &path {
+        set(&mut owner, index, 0);
+    }
+    let leaves = other_leaves(session, &path);
+    let main_is_side = session.entries.get(tip).is_some_and(|entry| entry.side);
+    strands.push(Strand { entries: path, fork: None, side: main_is_side });
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (index, entry) in session.entries.iter().enumerate() {
+        if let Some(children) = entry.parent.and_then(|parent| children.get_mut(parent)) {
+            children.push(index);
+        }
+    }
+    // The newest branches first, so that a branch of a branch leaves from the one that went on.
+    for &leaf in leaves.iter().rev() {
+        if owner.get(leaf).copied().flatten().is_some() {
+            continue;
+        }
+        let number = strands.len();
+        let mut entries = Vec::new();
+        let mut at = Some(leaf);
+        let mut fork = None;
+        while let Some(index) = at {
+            if owner.get(index).copied().flatten().is_some() {
+                fork = Some(index);
+                break;
+            }
+            set(&mut owner, index, number);
+            entries.push(index);
+            at = session.entries.get(index).and_then(|entry| entry.parent);
+        }
+        // A circle ends in an entry of the strand itself, which is no fork.
+        fork = fork.filter(|&fork| owner.get(fork).copied().flatten() != Some(number));
+        // Parallel records of one answer and their results are siblings: they are no branches of their own.
+        let mut next = 0;
+        while let Some(&index) = entries.get(next) {
+            next = next.saturating_add(1);
+            let free = children.get(index).map_or(&[][..], Vec::as_slice);
+            for &child in free {
+                let belongs = session.belongs(index, child);
+                if belongs && owner.get(child).copied().flatten().is_none() {
+                    set(&mut owner, child, number);
+                    entries.push(child);
+                }
+            }
+        }
+        entries.sort_unstable();
+        let side = session.entries.get(leaf).is_some_and(|entry| entry.side);
+        strands.push(Strand { entries, fork, side });
+    }
+    // Branches are told in the order of the file; each after the one that it leaves from.
+    rest(session, &mut owner, &mut strands);
+    if let Some((_, others)) = strands.split_first_mut() {
+        others.sort_by_key(|strand| strand.fork.or_else(|| strand.entries.first().copied()));
+    }
+    ordered(strands)
+}
+
+fn set(owner: &mut [Option<usize>], index: usize, number: usize) {
+    if let Some(place) = owner.get_mut(index) {
+        *place = Some(number);
+    }
+}
+
+/// Gives the entries that nobody has (what hangs beside, and what is no link at all) to a strand: that of the parent,
+/// else that of the conversation, in the order of the file.
+fn rest(session: &Session<'_>, owner: &mut [Option<usize>], strands: &mut [Strand]) {
+    let mut added: Vec<bool> = vec![false; strands.len()];
+    for (index, entry) in session.entries.iter().enumerate() {
+        if owner.get(index).copied().flatten().is_some() {
+            continue;
+        }
+        let of_parent = entry.parent.and_then(|parent| owner.get(parent).copied().flatten());
+        let number = of_parent.unwrap_or(0);
+        set(owner, index, number);
+        if let (Some(strand), Some(added)) = (strands.get_mut(number), added.get_mut(number)) {
+            strand.entries.push(index);
+            *added = true;
+        }
+    }
+    for (strand, added) in strands.iter_mut().zip(added) {
+        if added {
+            strand.entries.sort_unstable();
+        }
+    }
+}
+
+/// The same strands, each after the one that it leaves from.
+fn ordered(strands: Vec<Strand>) -> Vec<Strand> {
+    let mut of_entry: BTreeMap<usize, usize> = BTreeMap::new();
+    for (number, strand) in strands.iter().enumerate() {
+        for &index in &strand.entries {
+            of_entry.insert(index, number);
+        }
+    }
+    let parents: Vec<Option<usize>> =
+        strands.iter().map(|strand| strand.fork.and_then(|fork| of_entry.get(&fork).copied())).collect();
+    let mut placed = vec![false; strands.len()];
+    let mut order = Vec::with_capacity(strands.len());
+    for number in 0..strands.len() {
+        let mut waiting = Vec::new();
+        let mut at = Some(number);
+        while let Some(number) = at.filter(|&number| placed.get(number) == Some(&false)) {
+            if let Some(place) = placed.get_mut(number) {
+                *place = true;
+            }
+            waiting.push(number);
+            at = parents.get(number).copied().flatten();
+        }
+        order.extend(waiting.into_iter().rev());
+    }
+    let mut strands: Vec<Option<Strand>> = strands.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|number| strands.get_mut(number).and_then(Option::take)).collect()
+}

@@ -1,0 +1,315 @@
+//! From a plan and its blobs to a conversation (SPEC §5 "Materialise").
+//!
+//! Blobs come one at a time, in the order of the plan, and each is checked against its ref before anything of it is used.
+//! Where a format is joined by appending bytes, nothing is kept here at all: each [`Piece`] says how the blob goes into the
+//! result, and whoever has the blob puts it there.
+
+use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
+use crate::commits::count;
+use crate::commits::formats::append::{needs_newline, torn};
+use crate::commits::formats::{BlobSource, Concatenator, Format};
+use crate::commits::graph::CommitGraph;
+use crate::commits::inspect::Inspector;
+use crate::commits::plan::{Plan, PlanRequest, Stop};
+use crate::commits::translate::{Part as Delta, Tier, TranslateOptions, translate};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::limits::{self, Limits};
+
+/// A conversation, materialised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Materialized {
+    /// The conversation. Empty where the pieces went to the caller.
+    pub bytes: Vec<u8>,
+    /// The ref of the conversation's bytes.
+    pub artifact_ref: String,
+    /// Their format.
+    pub format: String,
+    /// How close it is to what was stored.
+    pub tier: Tier,
+    /// Messages in it: as the records say, and counted where one does not say.
+    pub message_count: u64,
+    /// Tokens of it, approximately: as the records say, and estimated where one does not say.
+    pub token_count: u64,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What becomes of a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// It comes next in the result, as it is.
+    Append,
+    /// A newline comes next, then the blob as it is.
+    AppendAfterNewline,
+    /// It was taken in; the result comes at the end.
+    Taken,
+}
+
+/// A materialisation that is under way: [`Materializer::push`] every blob, then [`Materializer::finish`].
+#[derive(Debug)]
+pub struct Materializer {
+    plan: Plan,
+    parts: Vec<Part>,
+    next: usize,
+    work: Work,
+    bytes: usize,
+    message_count: u64,
+    token_count: u64,
+    diagnostics: Vec<Diagnostic>,
+    limits: Limits,
+}
+
+/// A commit whose blob is part of the result.
+#[derive(Debug)]
+struct Part {
+    commit: String,
+    artifact_ref: String,
+    format: String,
+    message_count: Option<u64>,
+    token_count: Option<u64>,
+    /// Where the blobs are translated.
+    summary: Option<String>,
+}
+
+/// How blobs become the result.
+#[derive(Debug)]
+enum Work {
+    /// Native, and joined by appending bytes: the caller does it.
+    Append { format: Format, hasher: ArtifactHasher, last: Option<u8>, inspector: Option<Inspector> },
+    /// Native, and joined in another way.
+    Join(Format, Box<Concatenator>),
+    /// Translated, once all of them are there.
+    Gather(Vec<Vec<u8>>),
+}
+
+impl Materializer {
+    /// Begins the materialisation that a plan of this graph describes. With a `cache_key` the plan must be the one that has
+    /// it.
+    ///
+    /// # Errors
+    /// Those of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
+    pub fn new(graph: &CommitGraph, request: PlanRequest, planned: Option<&str>) -> Result<Self> {
+        let plan = graph.plan(request)?;
+        if let Some(cache_key) = planned.filter(|planned| *planned != plan.cache_key) {
+            let commit = plan.request.commit.clone().unwrap_or_default();
+            let message = format!("the plan for commit `{commit}` is not what the graph would plan now; plan again");
+            return Err(Error::new(Code::PlanMismatch, message).with("commitId", commit).with("cacheKey", cache_key));
+        }
+        let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
+        let mut parts = Vec::new();
+        for step in plan.included() {
+            let record = graph.show(&step.id)?;
+            parts.push(Part {
+                commit: step.id.clone(),
+                artifact_ref: step.artifact_ref.clone(),
+                format: step.format.clone(),
+                message_count: record.message_count,
+                token_count: record.token_count,
+                summary: record.summary.clone().filter(|_| native.is_none()),
+            });
+        }
+        let work = match native {
+            Some(format) if format.is_appended() => Work::Append {
+                format,
+                hasher: ArtifactHasher::default(),
+                last: None,
+                inspector: (!plan.request.unseen).then(|| Inspector::new(format)),
+            },
+            Some(format) => Work::Join(format, Box::new(Concatenator::new(format, graph.limits(), 0))),
+            None => Work::Gather(Vec::new()),
+        };
+        Ok(Self {
+            diagnostics: plan.diagnostics.clone(),
+            plan,
+            parts,
+            next: 0,
+            work,
+            bytes: 0,
+            message_count: 0,
+            token_count: 0,
+            limits: *graph.limits(),
+        })
+    }
+
+    /// The plan that is followed.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The refs of the blobs to push, in order; one that several commits share is there several times.
+    pub fn order(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.artifact_ref.as_str())
+    }
+
+    /// The error for the next blob when there is none to push.
+    pub fn missing(&self) -> Error {
+        let Some(part) = self.parts.get(self.next) else {
+            return Error::new(Code::InvalidInput, "all blobs of the plan were given already; finish");
+        };
+        let message = format!(
+            "the blob `{}` of commit `{}` was not given; fetch it and try again",
+            part.artifact_ref, part.commit
+        );
+        part.about(Error::new(Code::BlobMissing, message))
+    }
+
+    /// Takes the next blob of the plan.
+    ///
+    /// # Errors
+    /// [`Code::BlobMismatch`] when it is not the one, [`Code::LimitExceeded`], and what its format has to say.
+    pub fn push(&mut self, blob: &[u8]) -> Result<Piece> {
+        let Some(part) = self.parts.get(self.next) else { return Err(self.missing()) };
+        limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| part.about(error))?;
+        let actual = artifact_ref(blob);
+        if !RefForm::of(&part.artifact_ref).is_some_and(|named| named.names(&actual)) {
+            let message = format!(
+                "the blob for commit `{}` is `{actual}` and not `{}`: it was damaged, or it is another one; fetch it again",
+                part.commit, part.artifact_ref
+            );
+            return Err(part.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
+        }
+        let bytes = self.bytes.saturating_add(blob.len());
+        limits::check("materializedBytes", bytes, self.limits.materialized_bytes).map_err(|error| part.about(error))?;
+        let source = BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref };
+        let (piece, format) = match &mut self.work {
+            Work::Append { format, hasher, last, inspector } => {
+                let newline = needs_newline(*last, blob);
+                if newline {
+                    hasher.update(b"\n");
+                }
+                hasher.update(blob);
+                *last = blob.last().copied().or(*last);
+                self.diagnostics.extend(torn(blob).map(|found| source.place(found)));
+                if let Some(inspector) = inspector {
+                    inspector.push(blob, source);
+                }
+                (if newline { Piece::AppendAfterNewline } else { Piece::Append }, Some(*format))
+            }
+            Work::Join(format, joined) => {
+                joined.push(blob, source)?;
+                (Piece::Taken, Some(*format))
+            }
+            Work::Gather(blobs) => {
+                blobs.push(blob.to_vec());
+                (Piece::Taken, None)
+            }
+        };
+        self.bytes = bytes.saturating_add(usize::from(piece == Piece::AppendAfterNewline));
+        let (messages, tokens) = match (part.message_count, part.token_count, format) {
+            (Some(messages), Some(tokens), _) => (messages, tokens),
+            // What is translated is counted as a whole.
+            (.., None) => (0, 0),
+            (messages, tokens, Some(format)) => {
+                let counted = count::of(format, blob, &self.limits);
+                (messages.unwrap_or(counted.messages), tokens.unwrap_or(counted.tokens))
+            }
+        };
+        self.message_count = self.message_count.saturating_add(messages);
+        self.token_count = self.token_count.saturating_add(tokens);
+        self.next = self.next.saturating_add(1);
+        Ok(piece)
+    }
+
+    /// The result. Its bytes are empty where the pieces went to the caller.
+    ///
+    /// # Errors
+    /// [`Code::BlobMissing`] when not every blob was pushed.
+    pub fn finish(mut self) -> Result<Materialized> {
+        if self.next < self.parts.len() {
+            return Err(self.missing());
+        }
+        let mut tier = Tier::Native;
+        let (bytes, artifact_ref) = match self.work {
+            Work::Append { hasher, inspector, .. } => {
+                self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
+                (Vec::new(), hasher.artifact_ref())
+            }
+            Work::Join(_, joined) => {
+                let joined = joined.finish()?;
+                self.diagnostics.extend(joined.diagnostics);
+                let artifact_ref = artifact_ref(&joined.bytes);
+                (joined.bytes, artifact_ref)
+            }
+            Work::Gather(blobs) => {
+                let deltas: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(Part::delta).collect();
+                let options = TranslateOptions {
+                    cross_family: self.plan.request.cross_family,
+                    ..count::options(&self.limits, through_compactions(&self.plan))
+                };
+                let translated = translate(&deltas, &self.plan.format, &options)?;
+                tier = translated.tier;
+                self.diagnostics.extend(translated.diagnostics);
+                (self.message_count, self.token_count) =
+                    (translated.message_count.into(), translated.token_count.into());
+                let artifact_ref = artifact_ref(&translated.bytes);
+                (translated.bytes, artifact_ref)
+            }
+        };
+        Ok(Materialized {
+            bytes,
+            artifact_ref,
+            format: self.plan.format,
+            tier,
+            message_count: self.message_count,
+            token_count: self.token_count,
+            diagnostics: self.diagnostics,
+        })
+    }
+}
+
+/// Whether compactions that stand within blobs are read through: not where the result begins with one.
+fn through_compactions(plan: &Plan) -> bool {
+    let begins_with_summary = plan.included().next().is_some_and(|step| step.commit_type == "compaction");
+    plan.request.stop != Stop::Compaction && !begins_with_summary
+}
+
+impl Part {
+    fn delta<'d>((part, blob): (&'d Self, &'d Vec<u8>)) -> Delta<'d> {
+        Delta {
+            format: &part.format,
+            blob,
+            source: BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref },
+            summary: part.summary.as_deref(),
+        }
+    }
+
+    #[cold]
+    fn about(&self, error: Error) -> Error {
+        error.with("commitId", self.commit.as_str()).with("artifactRef", self.artifact_ref.as_str())
+    }
+}
+
+/// Materialises at once, from blobs that are all there.
+///
+/// ```
+/// use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Record, artifact_ref, materialize};
+/// let blob = br#"{"role":"user","content":"hello"}"#;
+/// let mut graph = CommitGraph::default();
+/// let record = Record::new(CommitType::Delta, &artifact_ref(blob), "generic-v1", "2026-03-01T09:30:00Z");
+/// let tip = graph.checkpoint(record)?.id.clone();
+/// let request = PlanRequest { commit: Some(tip), ..Default::default() };
+/// assert_eq!(materialize(&graph, request, |_| Some(blob.as_slice()))?.bytes, blob);
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`CommitGraph::plan`] and of [`Materializer::push`]; [`Code::BlobMissing`].
+pub fn materialize<'b>(
+    graph: &CommitGraph,
+    request: PlanRequest,
+    mut blob_of: impl FnMut(&str) -> Option<&'b [u8]>,
+) -> Result<Materialized> {
+    let mut work = Materializer::new(graph, request, None)?;
+    let mut pieces = Vec::new();
+    while let Some(part) = work.parts.get(work.next) {
+        let Some(blob) = blob_of(&part.artifact_ref) else { return Err(work.missing()) };
+        match work.push(blob)? {
+            Piece::Taken => continue,
+            Piece::AppendAfterNewline => pieces.push(b'\n'),
+            Piece::Append => {}
+        }
+        pieces.extend_from_slice(blob);
+    }
+    let result = work.finish()?;
+    Ok(if pieces.is_empty() { result } else { Materialized { bytes: pieces, ..result } })
+}

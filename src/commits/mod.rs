@@ -1,0 +1,33 @@
+//! Commits of an agent's understanding (SPEC §5, seeds/context-commits.md).
+//!
+//! A commit's [`Record`] says which blob holds what is new since its parent. A [`CommitGraph`] holds records and answers
+//! questions about them. The blobs stay with the host, under the hash of their content.
+
+mod artifact;
+mod checkpoint;
+pub mod conversation;
+mod count;
+pub mod formats;
+mod graph;
+mod id;
+pub mod import;
+mod inspect;
+mod jsonl;
+mod materialize;
+mod plan;
+mod record;
+mod render;
+pub mod transcript;
+pub mod transcript_wire;
+pub mod translate;
+pub mod wire;
+
+pub use artifact::{artifact_ref, short_ref};
+pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
+pub use graph::{CommitGraph, MetadataUpdate};
+pub use id::{ID_CONTEXT, commit_id};
+pub use jsonl::ImportReport;
+pub use materialize::{Materialized, Materializer, Piece, materialize};
+pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
+pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
+pub use translate::{CrossFamily, Tier};

@@ -1,0 +1,291 @@
+//! Which blobs a materialisation takes, in which order (SPEC §5 "Materialise").
+
+use serde::Serialize;
+
+use crate::commits::formats::is_known;
+use crate::commits::graph::CommitGraph;
+use crate::commits::id::{derive, is_id};
+use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::translate::CrossFamily;
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+
+/// The format of a conversation that begins with nothing and says nothing of its format.
+pub const DEFAULT_FORMAT: &str = "generic-v1";
+
+/// How far back a materialisation goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// To the nearest compaction or snapshot, which is the beginning of the result.
+    #[default]
+    Compaction,
+    /// To the root: all deltas, without the compactions and snapshots that repeat them.
+    Root,
+    /// To this commit, which is the beginning of the result.
+    At(String),
+}
+
+impl Stop {
+    /// Reads `compaction`, `root` or an id.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`].
+    pub fn from_name(name: &str) -> Result<Self> {
+        match name {
+            "compaction" => Ok(Self::Compaction),
+            "root" => Ok(Self::Root),
+            id if is_id(id) => Ok(Self::At(id.to_owned())),
+            other => {
+                let message = format!("`stop` is `{other}`; it must be `compaction`, `root` or the id of a commit");
+                Err(Error::new(Code::UnknownValue, message)
+                    .with("value", other)
+                    .with("expected", vec!["compaction", "root"]))
+            }
+        }
+    }
+
+    /// As it is on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Compaction => "compaction",
+            Self::Root => "root",
+            Self::At(id) => id,
+        }
+    }
+}
+
+/// What to materialise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanRequest {
+    /// The commit: a tip resumes, any other forks, none starts afresh.
+    pub commit: Option<String>,
+    /// How far back.
+    pub stop: Stop,
+    /// The format of the result; by default that of the commit.
+    pub format: Option<String>,
+    /// What to do with the turns of another family of formats.
+    pub cross_family: CrossFamily,
+    /// Whether not even the kinds of the records are looked at where blobs are joined as they are.
+    pub unseen: bool,
+}
+
+/// Why a commit of the chain is in the result, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It holds what was new.
+    Delta,
+    /// The result begins with it: what came before is in it, or was not asked for.
+    Start,
+    /// The deltas that it summarises are there themselves.
+    Summarised,
+    /// The deltas that it repeats are there themselves.
+    Repeated,
+}
+
+/// A commit of the chain, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanStep {
+    /// The commit.
+    pub id: String,
+    /// Its blob, in the form that `refs` has it.
+    pub artifact_ref: String,
+    /// What the blob is: `delta`, `compaction` or `snapshot`.
+    pub commit_type: String,
+    /// The format of the blob.
+    pub format: String,
+    /// Whether the blob is part of the result.
+    pub included: bool,
+    /// Why, or why not.
+    pub reason: Reason,
+}
+
+/// What a materialisation needs, and of what it is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What was asked for, with the format that follows.
+    pub request: PlanRequest,
+    /// The format of the result.
+    pub format: String,
+    /// The blobs to fetch, each once, in the order in which they are needed first.
+    pub refs: Vec<String>,
+    /// The commits from the first that was looked at to the one that was asked for.
+    pub steps: Vec<PlanStep>,
+    /// The same for everything that gives the same bytes: what the result can be cached under.
+    pub cache_key: String,
+    /// What to know about the chain.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Plan {
+    /// The commits whose blobs are part of the result, in order.
+    pub fn included(&self) -> impl Iterator<Item = &PlanStep> {
+        self.steps.iter().filter(|step| step.included)
+    }
+
+    /// Whether every blob has the format of the result.
+    pub fn is_native(&self) -> bool {
+        self.included().all(|step| step.format == self.format)
+    }
+}
+
+impl CommitGraph {
+    /// Plans a materialisation: which blobs, in which order, and why. Without a commit the plan is empty.
+    ///
+    /// # Errors
+    /// [`Code::CommitNotFound`] for the commit or for a parent that is needed, [`Code::ChainCycle`],
+    /// [`Code::StopNotInChain`], [`Code::UnsupportedVersion`] for a kind of commit that only a later version knows,
+    /// [`Code::AmbiguousRef`], [`Code::LimitExceeded`].
+    pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
+        let chain = match &request.commit {
+            None => Vec::new(),
+            Some(commit) => self.stretch(commit, &request.stop)?,
+        };
+        let mut diagnostics = Vec::new();
+        let mut steps = Vec::with_capacity(chain.len());
+        for (place, record) in chain.iter().rev().enumerate() {
+            let reason = reason(record, place == 0, &request.stop)?;
+            let included = matches!(reason, Reason::Delta | Reason::Start);
+            if !included && record.parent.is_none() {
+                let message = format!(
+                    "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
+                    record.id
+                );
+                diagnostics.push(Diagnostic::new(DiagnosticCode::LeftOutOfChain, Severity::Warning, message));
+            }
+            if included && !is_known(&record.format) {
+                let message = format!(
+                    "the format `{}` of commit `{}` is not known; its blob is handed over as it is, with a description",
+                    record.format, record.id
+                );
+                diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
+            }
+            steps.push(PlanStep {
+                id: record.id.clone(),
+                artifact_ref: self.full_ref(record)?,
+                commit_type: record.commit_type.as_str().to_owned(),
+                format: record.format.clone(),
+                included,
+                reason,
+            });
+        }
+        let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
+        let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
+        let mut seen = std::collections::BTreeSet::new();
+        let mut refs = Vec::new();
+        for step in steps.iter().filter(|step| step.included) {
+            if seen.insert(step.artifact_ref.as_str()) {
+                refs.push(step.artifact_ref.clone());
+            }
+        }
+        let mut plan = Plan { request, format, refs, steps, cache_key: String::new(), diagnostics };
+        plan.cache_key = cache_key(&plan, &chain);
+        Ok(plan)
+    }
+
+    /// A record for a snapshot of what a plan gives, which takes over where and by whom the commit was made. It has no
+    /// parent where nothing was materialised.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for a plan that stopped in the middle of a conversation; those of [`CommitGraph::plan`].
+    pub fn snapshot_of(
+        &self,
+        plan: &PlanRequest,
+        artifact_ref: &str,
+        format: &str,
+        created_at: &str,
+    ) -> Result<Record> {
+        let record = Record::new(CommitType::Snapshot, artifact_ref, format, created_at);
+        let Some(commit) = &plan.commit else { return Ok(record) };
+        let first = self.plan(plan.clone())?.steps.first().map(|step| step.id.clone()).unwrap_or_default();
+        let first = self.show(&first)?;
+        if first.parent.is_some() && first.commit_type == CommitType::Delta {
+            let message = format!(
+                "the plan begins in the middle, at `{}`, and a snapshot holds the whole conversation; stop at `compaction` or `root`",
+                first.id
+            );
+            return Err(Error::new(Code::InvalidInput, message).with("path", "plan").with("commitId", commit.as_str()));
+        }
+        let commit = self.show(commit)?.clone();
+        Ok(Record {
+            parent: Some(commit.id),
+            template: commit.template,
+            principal: commit.principal,
+            machine: commit.machine,
+            session_id: commit.session_id,
+            ticket_id: commit.ticket_id,
+            thread_id: commit.thread_id,
+            checkpoint: Some(Trigger::Explicit),
+            ..record
+        })
+    }
+
+    /// The chain from a commit back to where it stops, newest first.
+    fn stretch(&self, commit: &str, stop: &Stop) -> Result<Vec<&Record>> {
+        let mut stretch = Vec::new();
+        for record in self.chain(commit)? {
+            let record = record?;
+            stretch.push(record);
+            let enough = match stop {
+                Stop::Compaction => matches!(record.commit_type, CommitType::Compaction | CommitType::Snapshot),
+                Stop::Root => false,
+                Stop::At(id) => record.id == *id,
+            };
+            if enough {
+                return Ok(stretch);
+            }
+        }
+        if let Stop::At(id) = stop {
+            let message =
+                format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
+            return Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()));
+        }
+        Ok(stretch)
+    }
+}
+
+/// What becomes of a commit; `first` is the oldest of those that were looked at.
+fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
+    let root = record.parent.is_none();
+    match (&record.commit_type, stop) {
+        (CommitType::Delta, _) => Ok(if first { Reason::Start } else { Reason::Delta }),
+        // Whoever names a commit wants it, whatever it is.
+        (CommitType::Compaction | CommitType::Snapshot, Stop::Compaction | Stop::At(_)) if first => Ok(Reason::Start),
+        (CommitType::Snapshot, Stop::Root) if first && root => Ok(Reason::Start),
+        (CommitType::Compaction, _) => Ok(Reason::Summarised),
+        (CommitType::Snapshot, _) => Ok(Reason::Repeated),
+        (CommitType::Other(name), _) => {
+            let message = format!(
+                "commit `{}` is a `{name}`, of version {} of records; materialise it with a later ctxweave",
+                record.id, record.version
+            );
+            let error = Error::new(Code::UnsupportedVersion, message).with("version", record.version);
+            Err(crate::commits::graph::about(error, record))
+        }
+    }
+}
+
+/// The context string of BLAKE3's derive-key mode for cache keys. It changes when what is written changes.
+const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
+
+/// Everything that the bytes of the result follow from.
+fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
+    let mut fields = vec![plan.format.as_str()];
+    let native = plan.is_native();
+    if !native {
+        fields.push(match plan.request.cross_family {
+            CrossFamily::Render => "render",
+            CrossFamily::Transcode => "transcode",
+        });
+    }
+    for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
+        fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);
+        // A narrative names its commits and what was said of them.
+        if !native {
+            let said = [&record.template, &record.summary].map(|said| said.as_deref().unwrap_or_default());
+            fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(said));
+        }
+    }
+    let key = derive(CACHE_CONTEXT, fields);
+    format!("mat-{}", key.get(..32).unwrap_or(&key))
+}

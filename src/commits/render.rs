@@ -1,0 +1,100 @@
+//! Rendering: a conversation as a structured narrative in Markdown, turn by turn (SPEC §5, tier `rendering`).
+
+use crate::commits::formats::Format;
+use crate::commits::transcript::{Block, Role, Turn, arguments_text, result_text};
+
+/// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
+/// in fences that their content cannot close.
+pub fn narrative(turns: &[Turn], format: Format) -> String {
+    let mut out = String::new();
+    out.push_str("# Earlier conversation\n\n");
+    out.push_str(&format!(
+        "This is what a previous session (`{format}`) knew, turn by turn. It is context, not a conversation to answer.\n"
+    ));
+    for (at, turn) in turns.iter().enumerate() {
+        out.push_str(&format!("\n## {}. {}", at.saturating_add(1), title(turn)));
+        if let Some(timestamp) = &turn.timestamp {
+            out.push_str(&format!(" ({timestamp})"));
+        }
+        out.push('\n');
+        for block in &turn.blocks {
+            out.push('\n');
+            write(block, &mut out);
+        }
+    }
+    out
+}
+
+fn title(turn: &Turn) -> &'static str {
+    let only_results =
+        !turn.blocks.is_empty() && turn.blocks.iter().all(|block| matches!(block, Block::ToolResult { .. }));
+    match turn.role {
+        _ if turn.summary => "Summary of what came before",
+        Role::System => "System",
+        Role::User if only_results => "Tool results",
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+    }
+}
+
+fn write(block: &Block, out: &mut String) {
+    match block {
+        Block::Text(text) => {
+            out.push_str(&headed(text.trim_end()));
+            out.push('\n');
+        }
+        Block::Reasoning { redacted: true, .. } => out.push_str("> (sealed thoughts)\n"),
+        Block::Reasoning { text, .. } => {
+            for line in text.trim_end().split('\n') {
+                out.push_str(if line.is_empty() { ">" } else { "> " });
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        Block::ToolCall { id, name, arguments, .. } => {
+            out.push_str(&format!("Tool call `{name}` (`{id}`):\n\n"));
+            fenced(&arguments_text(arguments), if arguments.is_string() { "" } else { "json" }, out);
+        }
+        Block::ToolResult { call_id, content, is_error, .. } => {
+            let what = if *is_error { "Failed tool result" } else { "Tool result" };
+            out.push_str(&format!("{what} (`{call_id}`):\n\n"));
+            fenced(&result_text(content), "", out);
+        }
+        Block::Image(image) => {
+            out.push_str(&image.placeholder());
+            out.push('\n');
+        }
+    }
+}
+
+fn fenced(text: &str, language: &str, out: &mut String) {
+    let fence = fence(text);
+    out.push_str(&format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n')));
+}
+
+/// A fence that is longer than any run of backticks in the text.
+pub(crate) fn fence(text: &str) -> String {
+    let (mut longest, mut run) = (0_usize, 0_usize);
+    for ch in text.chars() {
+        run = if ch == '`' { run.saturating_add(1) } else { 0 };
+        longest = longest.max(run);
+    }
+    "`".repeat(longest.saturating_add(1).max(3))
+}
+
+/// Text whose own headings cannot be taken for turns: those of the first two levels are set two deeper.
+fn headed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut in_fence = false;
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        in_fence ^= line.starts_with("```");
+        if !in_fence && (line.starts_with("# ") || line.starts_with("## ")) {
+            out.push_str("##");
+        }
+        out.push_str(line);
+    }
+    out
+}

@@ -1,0 +1,351 @@
+//! Translation: a chain of deltas, whatever their formats, as one conversation in the format asked for (SPEC §5).
+//!
+//! Each delta is given in the best tier there is for it:
+//!
+//! 1. `native`: it has the format; its bytes are joined as they are.
+//! 2. `fields`: another version of the same family; its fields are mapped.
+//! 3. `transcode`, on demand only: another family; its turns are written as turns.
+//! 4. `rendering`: another family; a narrative of it stands as one message of the user.
+//! 5. `raw`: an unknown format; the artifact itself stands as one message, with a description.
+//!
+//! Deltas of one format that follow each other are read together, so that a call in one and its result in the next are
+//! still a pair. The result names the lowest tier that was used.
+
+use serde::Serialize;
+
+use crate::commits::artifact::artifact_ref;
+use crate::commits::formats::{BlobSource, Concatenator, Format, Link, ReadOptions, follow, map_fields, write_part};
+use crate::commits::render;
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::limits::Limits;
+use crate::tokens::Counter;
+
+/// How a delta was translated, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Joined byte for byte.
+    Native,
+    /// Mapped field by field.
+    Fields,
+    /// Written anew as turns of the target format.
+    Transcode,
+    /// Told as a narrative.
+    Rendering,
+    /// Handed over as it is, with a description.
+    Raw,
+}
+
+/// What becomes of the turns of another family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CrossFamily {
+    /// A narrative: "here is what the previous session knew".
+    #[default]
+    Render,
+    /// Real turns; what the target cannot express is a diagnostic.
+    Transcode,
+}
+
+/// One delta of a chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// The format of the blob.
+    pub format: &'a str,
+    /// Its bytes.
+    pub blob: &'a [u8],
+    /// The commit and the ref, for errors, diagnostics and descriptions.
+    pub source: BlobSource<'a>,
+    /// The commit's summary, for the description of an artifact that cannot be read.
+    pub summary: Option<&'a str>,
+}
+
+/// How to translate.
+#[derive(Clone, Copy, Debug)]
+pub struct TranslateOptions<'a> {
+    /// What becomes of the turns of another family.
+    pub cross_family: CrossFamily,
+    /// Whether compactions within the blobs are read through, as for a chain from its root.
+    pub through_compactions: bool,
+    /// Bounds on the input.
+    pub limits: &'a Limits,
+    /// Counts the tokens of the result.
+    pub counter: &'a dyn Counter,
+}
+
+/// A conversation in the format asked for.
+#[derive(Debug)]
+pub struct Translated {
+    /// The conversation.
+    pub bytes: Vec<u8>,
+    /// The lowest tier that was used.
+    pub tier: Tier,
+    /// Turns of the result, as the target format is read.
+    pub message_count: u32,
+    /// Tokens of the texts of these turns.
+    pub token_count: u32,
+    /// What was damaged, not known, or not expressible.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Translates a chain, oldest first. A chain that has the target format throughout is better joined by a
+/// [`Concatenator`] alone, which does not read it; the bytes are the same. Where the target is not known the result is Markdown: the narratives and artifacts.
+///
+/// # Errors
+/// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
+pub fn translate(parts: &[Part<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
+    let known = Format::from_name(target);
+    let mut diagnostics = Vec::new();
+    let mut tier = Tier::Native;
+    let mut out = Output::new(known, parts, options.limits);
+    let mut before: &[Part<'_>] = &[];
+    let mut rest = parts;
+    while let Some(first) = rest.first() {
+        let run = rest.iter().take_while(|part| part.format == first.format).count();
+        let (run, after) = rest.split_at_checked(run).unwrap_or((rest, &[]));
+        rest = after;
+        let used = out.add(before, run, first, options, &mut diagnostics)?;
+        tier = tier.max(used);
+        before = run;
+    }
+    let bytes = out.finish(&mut diagnostics)?;
+    let (message_count, token_count) = count(known, &bytes, options)?;
+    Ok(Translated { bytes, tier, message_count, token_count, diagnostics })
+}
+
+/// How many turns a conversation has, and how many tokens their texts are. A text of no known format is one message.
+///
+/// # Errors
+/// Those of [`Format::read`].
+pub fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u32, u32)> {
+    let Some(format) = format else {
+        let text = String::from_utf8_lossy(bytes);
+        return Ok((u32::from(!bytes.is_empty()), options.counter.count(&text)));
+    };
+    let read = ReadOptions { through_compactions: options.through_compactions, source: BlobSource::default() };
+    let (transcript, _) = format.read(bytes, read, options.limits)?;
+    let turns = u32::try_from(transcript.turns.len()).unwrap_or(u32::MAX);
+    Ok((turns, transcript.count(options.counter)))
+}
+
+/// What is being put together.
+#[derive(Debug)]
+enum Output {
+    /// A conversation in a known format.
+    Known { format: Format, joined: Concatenator, link: Link, seed: String },
+    /// Markdown.
+    Unknown(String),
+}
+
+impl Output {
+    fn new(format: Option<Format>, parts: &[Part<'_>], limits: &Limits) -> Self {
+        let Some(format) = format else { return Self::Unknown(String::new()) };
+        let capacity = parts.iter().map(|part| part.blob.len()).sum();
+        // What is made up follows from the chain.
+        let seed = parts.first().map(seed).unwrap_or_default();
+        Self::Known { format, joined: Concatenator::new(format, limits, capacity), link: Link::new(&seed), seed }
+    }
+
+    /// Adds deltas of one format, which come after those `before`; gives the tier.
+    fn add(
+        &mut self,
+        before: &[Part<'_>],
+        run: &[Part<'_>],
+        first: &Part<'_>,
+        options: &TranslateOptions<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Tier> {
+        let from = Format::from_name(first.format);
+        let (target, joined, link, first_seed) = match self {
+            Self::Unknown(text) => {
+                let (told, tier) = match from {
+                    Some(from) => {
+                        (render::narrative(&read(from, run, options, diagnostics)?.turns, from), Tier::Rendering)
+                    }
+                    None => (run.iter().map(raw).collect::<Vec<_>>().join("\n"), Tier::Raw),
+                };
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(&told);
+                return Ok(tier);
+            }
+            Self::Known { format, joined, link, seed } => (*format, joined, link, seed),
+        };
+        if from == Some(target) {
+            for part in run {
+                joined.push(part.blob, part.source)?;
+            }
+            return Ok(Tier::Native);
+        }
+        // Reading how the deltas before end is only worth it where something is written after them.
+        let native = before.iter().rev().take_while(|part| part.format == target.name());
+        for part in native {
+            if follow(target, part.blob, link) {
+                break;
+            }
+        }
+        let run_seed = seed(first);
+        if *first_seed != run_seed {
+            link.reseed(&run_seed);
+        }
+        let place = first.source;
+        let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
+        let (turns, tier) = match from {
+            Some(from) if from.family() == target.family() => {
+                for part in run {
+                    let bytes = map_fields(part.blob, target, link, &mut notes)?;
+                    joined.push(&bytes, part.source)?;
+                }
+                diagnostics.extend(notes.finish());
+                return Ok(Tier::Fields);
+            }
+            Some(from) => {
+                let turns = read(from, run, options, diagnostics)?.turns;
+                match options.cross_family {
+                    CrossFamily::Transcode => (foreign(turns, &mut notes), Tier::Transcode),
+                    CrossFamily::Render if turns.is_empty() => (Vec::new(), Tier::Rendering),
+                    CrossFamily::Render => {
+                        let told = Turn::text(Role::User, render::narrative(&turns, from));
+                        let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
+                        (vec![Turn { timestamp, ..told }], Tier::Rendering)
+                    }
+                }
+            }
+            None => (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw),
+        };
+        let bytes = write_part(target, &turns, link, &mut notes)?;
+        joined.push(&bytes, place)?;
+        diagnostics.extend(notes.finish());
+        Ok(tier)
+    }
+
+    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
+        match self {
+            Self::Unknown(text) => Ok(text.into_bytes()),
+            Self::Known { joined, .. } => {
+                let joined = joined.finish()?;
+                diagnostics.extend(joined.diagnostics);
+                Ok(joined.bytes)
+            }
+        }
+    }
+}
+
+/// What the ids that are made up for a delta follow from: its ref, which says its bytes, and its commit.
+fn seed(part: &Part<'_>) -> String {
+    let blob = match part.source.artifact_ref {
+        "" => artifact_ref(part.blob),
+        known => known.to_owned(),
+    };
+    format!("{} {blob}", part.source.commit)
+}
+
+/// Reads deltas of one format as one conversation.
+fn read(
+    format: Format,
+    run: &[Part<'_>],
+    options: &TranslateOptions<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Transcript> {
+    let through_compactions = options.through_compactions;
+    let (transcript, found) = match run {
+        [part] => {
+            let read = ReadOptions { through_compactions, source: part.source };
+            format.read(part.blob, read, options.limits)?
+        }
+        parts => {
+            let capacity = parts.iter().map(|part| part.blob.len()).sum();
+            let mut joined = Concatenator::new(format, options.limits, capacity);
+            for part in parts {
+                joined.push(part.blob, part.source)?;
+            }
+            let joined = joined.finish()?;
+            diagnostics.extend(joined.diagnostics);
+            // The findings are about the joined deltas: they name the first and the last.
+            let between = |of: fn(&BlobSource<'_>) -> String| -> String {
+                let ends = [parts.first(), parts.last()].into_iter().flatten();
+                ends.map(|part| of(&part.source)).filter(|name| !name.is_empty()).collect::<Vec<_>>().join("..")
+            };
+            let commit = between(|source| source.commit.to_owned());
+            let blob = between(|source| source.artifact_ref.to_owned());
+            let source = BlobSource { commit: &commit, artifact_ref: &blob };
+            format.read(&joined.bytes, ReadOptions { through_compactions, source }, options.limits)?
+        }
+    };
+    diagnostics.extend(found);
+    Ok(transcript)
+}
+
+/// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it.
+fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
+    let mut out = Vec::with_capacity(turns.len());
+    for mut turn in turns {
+        turn.id = None;
+        turn.blocks.retain_mut(|block| match block {
+            Block::Reasoning { redacted: true, .. } => {
+                notes.inexpressible("sealed thoughts of another vendor, left out");
+                false
+            }
+            Block::Reasoning { signature, .. } => {
+                if signature.take().is_some() {
+                    notes.inexpressible("the signature of another vendor's thoughts, left out");
+                }
+                true
+            }
+            _ => true,
+        });
+        if !turn.blocks.is_empty() {
+            out.push(turn);
+        }
+    }
+    out
+}
+
+/// An artifact that cannot be read, with a description (SPEC §5, tier `raw`).
+fn raw(part: &Part<'_>) -> String {
+    let mut lines = vec![
+        format!("# Context in the format `{}`", part.format),
+        String::new(),
+        "What follows is the stored artifact as it is: its format is not known here.".to_owned(),
+        String::new(),
+    ];
+    let facts =
+        [("Commit", Some(part.source.commit)), ("Artifact", Some(part.source.artifact_ref)), ("Summary", part.summary)];
+    for (name, fact) in facts {
+        if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
+            lines.push(format!("- {name}: {fact}"));
+        }
+    }
+    let (how, text) = match std::str::from_utf8(part.blob) {
+        Ok(text) => ("text", text.to_owned()),
+        Err(_) => ("hexadecimal", hex(part.blob)),
+    };
+    lines.push(format!("- Size: {} bytes, shown as {how}", part.blob.len()));
+    lines.push(String::new());
+    let fence = render::fence(&text);
+    lines.extend([fence.clone(), text.trim_end_matches('\n').to_owned(), fence, String::new()]);
+    lines.join("\n")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| DIGITS.get(usize::from(value)).map_or('0', |&digit| char::from(digit));
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// What `crossFamily` says on the wire; absent is `render`.
+///
+/// # Errors
+/// [`Code::UnknownValue`] for a `crossFamily` that is not known.
+pub fn cross_family(name: Option<&str>) -> Result<CrossFamily> {
+    match name {
+        None | Some("render") => Ok(CrossFamily::Render),
+        Some("transcode") => Ok(CrossFamily::Transcode),
+        Some(other) => {
+            let message = format!("`crossFamily` is `{other}`; it must be one of `render`, `transcode`");
+            let expected = vec!["render", "transcode"];
+            Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", expected))
+        }
+    }
+}

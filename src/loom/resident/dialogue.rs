@@ -1,0 +1,518 @@
+//! Dialogues from a tree that stays.
+//!
+//! This is [`assemble_dialogue`](crate::loom::assemble_dialogue) over a [`Line`](super::line::Line): the same steps, but
+//! that what the line knows already is not done again, and only what is kept is looked at node by node. Where the line is
+//! of no use (an explicit path, included annotations), or nothing fits whole, the general function does the work.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::LoomTree;
+use super::line::{Ground, Line, Member, View};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::loom::assemble::{self, leave_out};
+use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue, cached};
+use crate::loom::layout::{Costs, Kept, render};
+use crate::loom::parts;
+use crate::loom::preferences::{DIALOGUE_MARKER, Settings, StartOn, Strategy};
+use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens};
+use crate::loom::request::{Options, SystemPlacement};
+use crate::loom::system;
+use crate::loom::truncate::Overfull;
+use crate::prompt::{Content, Message, Role};
+use crate::tokens::Counter;
+use crate::tokens::memory::Remembering;
+
+/// A dialogue with the short account of it, whose size does not grow with the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DialogueSummary<'a> {
+    /// The combined system context; absent when empty, and when it stands in `messages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The messages, oldest first.
+    pub messages: Vec<Message<'a>>,
+    /// What was done, in numbers.
+    pub report: ReportSummary,
+}
+
+/// A report without its lists of nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportSummary {
+    /// The strategy in force.
+    pub strategy: Strategy,
+    /// `contextWindow − tokenBuffer`.
+    pub limit: u64,
+    /// Where the tokens went.
+    pub tokens: Tokens,
+    /// Whether anything was cut.
+    pub truncated: bool,
+    /// What was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutSummary>,
+    /// How much of it is as it was in the previous one; there when the options have `previous`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cached>,
+    /// Whether the protected recent nodes are all there, whole.
+    pub minimum_recent_nodes_met: bool,
+    /// How many nodes the path has, before exclusion.
+    pub path_length: usize,
+    /// The settings in force.
+    pub preferences: Settings,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The removed run, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CutSummary {
+    /// How many nodes nothing is left of.
+    pub nodes: usize,
+    /// How many nodes a part is left of.
+    pub partial_nodes: usize,
+    /// Tokens removed, each node counted alone.
+    pub tokens: u64,
+    /// How many nodes of the conversation come before the cut.
+    pub position: usize,
+    /// The marker that stands in the gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+}
+
+/// What a whole path costs, before anything is cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measure {
+    /// `contextWindow − tokenBuffer`.
+    pub limit: u64,
+    /// What the request would cost if all of the path were sent.
+    pub tokens: Tokens,
+    /// Tokens that are still free; negative by as much as the path is over the limit.
+    pub remaining: i64,
+    /// Nodes of the conversation: those of the path and its sources that no rule leaves out.
+    pub nodes: usize,
+    /// How many nodes the path has, before exclusion.
+    pub path_length: usize,
+}
+
+/// A line with a budget.
+struct Budgeted<'l, 'a> {
+    ground: &'l Ground<'a>,
+    line: &'l Line,
+    settings: Settings,
+    limit: u64,
+    system: String,
+    system_tokens: u64,
+    fixed: u64,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// What of a line is sent.
+struct Sent<'a> {
+    kept: Kept,
+    marker: Option<String>,
+    messages: Vec<Message<'a>>,
+    tokens: Tokens,
+}
+
+impl LoomTree {
+    /// Assembles a dialogue: what [`assemble_dialogue`] gives for the tree as it is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn assemble_dialogue<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+    ) -> Result<DialogueAssembly<'a>> {
+        let ready = self.ready(options, counter)?;
+        let this: &'a Self = self;
+        if let Some((settings, limit)) = ready {
+            let ground = this.ground(options, counter);
+            if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
+                return Ok(budgeted.finish(sent));
+            }
+        }
+        assemble_dialogue(&this.tree, options, counter)
+    }
+
+    /// Assembles a dialogue with a short account of it. With this, what an assembly costs does not grow with the part
+    /// of the path that is cut.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn summarize_dialogue<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+    ) -> Result<DialogueSummary<'a>> {
+        let ready = self.ready(options, counter)?;
+        let this: &'a Self = self;
+        if let Some((settings, limit)) = ready {
+            let ground = this.ground(options, counter);
+            if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
+                return Ok(budgeted.summarize(sent));
+            }
+        }
+        Ok(summary(assemble_dialogue(&this.tree, options, counter)?))
+    }
+
+    /// What the whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered.
+    ///
+    /// # Errors
+    /// Those of the path and of the settings.
+    pub fn measure_path(&mut self, options: &Options, counter: &Remembering<'_>) -> Result<Measure> {
+        if let Some((settings, limit)) = self.ready(options, counter)? {
+            let ground = self.ground(options, counter);
+            return Ok(Budgeted::new(&ground, &self.line, settings, limit).measure());
+        }
+        // As much room as there can be: then nothing is cut, and the total is what all of it costs.
+        let (_, limit) = assemble::settings(&self.tree, options, DIALOGUE_MARKER)?;
+        let mut roomy = options.clone();
+        roomy.context_window = ROOMY;
+        roomy.preferences.token_buffer = Some(0.0);
+        let assembly = assemble_dialogue(&self.tree, &roomy, counter)?;
+        let total = assembly.report.tokens.total;
+        Ok(Measure {
+            limit,
+            remaining: signed(limit).saturating_sub(signed(total)),
+            nodes: assembly.messages.iter().map(|message| message.node_ids.len()).sum(),
+            path_length: assembly.report.path.len(),
+            tokens: assembly.report.tokens,
+        })
+    }
+
+    /// What would be cut from the path as a dialogue, in the form that reports have; nothing where all of it fits.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn would_cut<'a>(&'a mut self, options: &'a Options, counter: &'a Remembering<'a>) -> Result<Option<Cut<'a>>> {
+        let ready = self.ready(options, counter)?;
+        let this: &'a Self = self;
+        if let Some((settings, limit)) = ready {
+            let ground = this.ground(options, counter);
+            let budgeted = Budgeted::new(&ground, &this.line, settings, limit);
+            if let Some((kept, marker)) = budgeted.choose() {
+                return Ok((kept.tail > kept.head).then(|| budgeted.cut(kept, marker)));
+            }
+        }
+        Ok(assemble_dialogue(&this.tree, options, counter)?.report.cut)
+    }
+
+    fn ground<'a>(&'a self, options: &'a Options, counter: &'a Remembering<'a>) -> Ground<'a> {
+        Ground { tree: &self.tree, held: &self.held, options, counter }
+    }
+
+    /// Settings and limit, with the line where the options want it; nothing where it cannot be of use for them.
+    fn ready(&mut self, options: &Options, counter: &Remembering<'_>) -> Result<Option<(Settings, u64)>> {
+        let (settings, limit) = assemble::settings(&self.tree, options, DIALOGUE_MARKER)?;
+        Ok(self.line(options, counter)?.map(|_| (settings, limit)))
+    }
+
+    fn send<'l, 'a>(
+        &'a self,
+        ground: &'l Ground<'a>,
+        settings: Settings,
+        limit: u64,
+    ) -> Option<(Budgeted<'l, 'a>, Sent<'a>)>
+    where
+        'a: 'l,
+    {
+        let budgeted = Budgeted::new(ground, &self.line, settings, limit);
+        let (kept, marker) = budgeted.choose()?;
+        let sent = budgeted.send(kept, marker);
+        Some((budgeted, sent))
+    }
+}
+
+/// The largest window that the settings take.
+const ROOMY: f64 = 9_007_199_254_740_991.0;
+
+impl<'l, 'a> Budgeted<'l, 'a> {
+    fn new(ground: &'l Ground<'a>, line: &'l Line, settings: Settings, limit: u64) -> Self {
+        let options = ground.options;
+        let mut diagnostics: Vec<Diagnostic> = line.path_found.iter().rev().map(|(_, found)| found.clone()).collect();
+        let instructions = &line.picked.selection.instructions;
+        let prompt = options.system_prompt.as_deref();
+        let system = system::combine(ground.tree, prompt, "", instructions, &mut diagnostics);
+        let found = line.tools_found.iter().chain(&line.parts_found);
+        diagnostics.extend(found.map(|(_, found)| found.clone()));
+        if line.members.is_empty() {
+            let message = "every node of the path was left out, so there are no messages";
+            diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
+        }
+        let system_tokens = ground.prices().text(&system);
+        let in_message = matches!(options.system_placement, SystemPlacement::Message(_)) && !system.is_empty();
+        let overhead = options.overhead;
+        let fixed = system_tokens + overhead.per_request + if in_message { overhead.per_message } else { 0 };
+        Self { ground, line, settings, limit, system, system_tokens, fixed, diagnostics }
+    }
+
+    fn view(&self) -> View<'l, 'a> {
+        View { ground: self.ground, members: &self.line.members }
+    }
+
+    fn costs<'c>(&'c self, view: &'c View<'l, 'a>) -> Costs<'c> {
+        let marker = &self.settings.truncation_marker;
+        Costs { items: view, sums: &self.line.sums, prices: self.ground.prices(), marker, fixed: self.fixed }
+    }
+
+    /// What is kept, and the marker for what is not. Nothing where the general function has to say it: where a text has
+    /// to be cut, and where nothing may be or can be.
+    fn choose(&self) -> Option<(Kept, Option<String>)> {
+        if self.fixed > self.limit {
+            return None;
+        }
+        let view = self.view();
+        let costs = self.costs(&view);
+        let count = costs.len();
+        if costs.total() <= self.limit {
+            return Some((Kept { head: count, tail: count }, None));
+        }
+        let units = &self.line.units;
+        let overfull = Overfull { layout: costs, units, limit: self.limit, settings: &self.settings };
+        match self.settings.truncation_strategy {
+            Strategy::StopAtLimit => None,
+            Strategy::TruncateMiddle => {
+                let kept = overfull.middle()?;
+                Some((kept, costs.marker(kept.tail - kept.head)))
+            }
+            Strategy::RollingWindow => Some((overfull.rolling()?, None)),
+        }
+    }
+
+    fn send(&self, kept: Kept, marker: Option<String>) -> Sent<'a> {
+        let messages = self.messages(kept, marker.as_deref());
+        let view = self.view();
+        let costs = self.costs(&view);
+        let count = costs.len();
+        let total = match (kept.head == count, &marker) {
+            (true, _) => costs.total(),
+            (false, None) if kept.head == 0 => costs.run(kept.tail, count),
+            (false, _) => costs.cut(kept),
+        };
+        let overhead = self.ground.options.overhead;
+        let extra = self.fixed - self.system_tokens + overhead.per_message * messages.len() as u64;
+        let tokens = self.tokens(total, extra);
+        debug_assert_eq!(
+            tokens.messages,
+            messages.iter().map(|message| self.ground.prices().message(message)).sum::<u64>(),
+            "the sums are the count"
+        );
+        Sent { kept, marker, messages, tokens }
+    }
+
+    fn tokens(&self, total: u64, overhead: u64) -> Tokens {
+        Tokens {
+            system: self.system_tokens,
+            messages: total.saturating_sub(self.system_tokens + overhead),
+            overhead,
+            total,
+            tokenizer: self.ground.counter.name().to_owned(),
+            loom_aware: None,
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        let view = self.view();
+        let costs = self.costs(&view);
+        let total = costs.total();
+        let count = costs.messages(0, costs.len());
+        let overhead = self.fixed - self.system_tokens + self.ground.options.overhead.per_message * count;
+        Measure {
+            limit: self.limit,
+            tokens: self.tokens(total, overhead),
+            remaining: signed(self.limit).saturating_sub(signed(total)),
+            nodes: costs.len(),
+            path_length: self.line.steps.len(),
+        }
+    }
+
+    /// The messages of what is kept, merged by role, with the marker in the gap.
+    fn messages(&self, kept: Kept, marker: Option<&str>) -> Vec<Message<'a>> {
+        let members = &self.line.members;
+        let head = members.get(..kept.head).unwrap_or(members);
+        let tail = members.get(kept.tail..).unwrap_or_default();
+        let mut messages = Vec::with_capacity(head.len() + tail.len() + 1);
+        let gap = marker.map(|_| None);
+        let sequence = head.iter().map(Some).chain(gap).chain(tail.iter().map(Some));
+        let role = |member: &Option<&Member>| member.map_or(Role::User, |member| member.entry.role);
+        let mut turn: Vec<Option<&Member>> = Vec::new();
+        for next in sequence {
+            if turn.first().is_some_and(|first| role(first) != role(&next)) {
+                messages.extend(self.turn(&turn, marker));
+                turn.clear();
+            }
+            turn.push(next);
+        }
+        messages.extend(self.turn(&turn, marker));
+        messages
+    }
+
+    /// The message of neighbours of one role, of which none stands for the marker.
+    fn turn(&self, turn: &[Option<&Member>], marker: Option<&str>) -> Option<Message<'a>> {
+        let view = self.view();
+        if let [Some(member)] = turn
+            && let Some(text) = view.text(member)
+        {
+            let id = self.ground.tree.at(member.entry.node).id.as_str();
+            return Some(Message {
+                role: member.entry.role,
+                content: Content::Text(Cow::Borrowed(text)),
+                node_ids: vec![id],
+            });
+        }
+        let items: Vec<_> = turn.iter().flatten().map(|member| view.item(member)).collect();
+        let gap = turn.iter().position(Option::is_none);
+        let head = gap.unwrap_or(items.len());
+        render(&items, Kept { head, tail: head }, marker.filter(|_| gap.is_some())).pop()
+    }
+
+    fn cut(&self, kept: Kept, marker: Option<String>) -> Cut<'a> {
+        let removed = self.line.members.get(kept.head..kept.tail).unwrap_or_default();
+        Cut {
+            node_ids: removed.iter().map(|member| self.ground.tree.at(member.entry.node).id.as_str()).collect(),
+            partial_node_ids: Vec::new(),
+            tokens: removed.iter().map(|member| member.alone).sum(),
+            position: kept.head,
+            marker,
+        }
+    }
+
+    /// Puts the system context where it belongs and says what is to be said of the messages.
+    fn place(&mut self, sent: &mut Sent<'a>) -> (Option<String>, bool, bool) {
+        let truncated = sent.kept.tail > sent.kept.head;
+        let recent = usize::try_from(self.settings.minimum_recent_nodes).unwrap_or(usize::MAX);
+        let met = sent.kept.tail <= self.line.members.len().saturating_sub(recent);
+        if truncated
+            && self.settings.start_on == StartOn::User
+            && sent.messages.first().is_some_and(|first| first.role != Role::User)
+        {
+            let message = "no user message fits into the window; it begins with an assistant message";
+            self.diagnostics.push(Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message));
+        }
+        let mut system = (!self.system.is_empty()).then(|| std::mem::take(&mut self.system));
+        if let SystemPlacement::Message(role) = self.ground.options.system_placement
+            && let Some(text) = system.take()
+        {
+            let message = Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() };
+            sent.messages.insert(0, message);
+        }
+        (system, truncated, !truncated || met)
+    }
+
+    fn summarize(mut self, mut sent: Sent<'a>) -> DialogueSummary<'a> {
+        let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
+        let Sent { kept, marker, messages, tokens } = sent;
+        let options = self.ground.options;
+        let cache = cached(options, system.as_deref(), &messages, &self.ground.prices(), &tokens);
+        let view = self.view();
+        let cut = truncated.then(|| CutSummary {
+            nodes: kept.tail - kept.head,
+            partial_nodes: 0,
+            tokens: self.costs(&view).alone(kept.head, kept.tail),
+            position: kept.head,
+            marker,
+        });
+        let report = ReportSummary {
+            strategy: self.settings.truncation_strategy,
+            limit: self.limit,
+            tokens,
+            truncated,
+            cut,
+            cache,
+            minimum_recent_nodes_met,
+            path_length: self.line.steps.len(),
+            preferences: self.settings,
+            diagnostics: self.diagnostics,
+        };
+        DialogueSummary { system, messages, report }
+    }
+
+    fn finish(mut self, mut sent: Sent<'a>) -> DialogueAssembly<'a> {
+        let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
+        let Sent { kept, marker, messages, tokens } = sent;
+        let Self { ground, line, settings, limit, .. } = &self;
+        let tree = ground.tree;
+        let cache = cached(ground.options, system.as_deref(), &messages, &ground.prices(), &tokens);
+        let mut rows = line.picked.selection.rows.clone();
+        rows.extend(line.picked.rest(tree));
+        for member in line.members.get(kept.head..kept.tail).unwrap_or_default() {
+            leave_out(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
+        }
+        let mut costs = vec![None; rows.len()];
+        for member in &line.members {
+            costs.get_mut(member.entry.row).into_iter().for_each(|cost| *cost = Some(member.alone));
+        }
+        // Messages hold the kept members in order.
+        let mut places = vec![None; rows.len()];
+        let kept_members = line.members.get(..kept.head).into_iter().chain(line.members.get(kept.tail..)).flatten();
+        let holders = messages.iter().enumerate().flat_map(|(at, message)| message.node_ids.iter().map(move |_| at));
+        for (member, at) in kept_members.zip(holders) {
+            places.get_mut(member.entry.row).into_iter().for_each(|place| *place = Some(at));
+        }
+        let prices = ground.prices();
+        let nodes: Vec<NodeReport<'a>> = rows
+            .iter()
+            .zip(costs)
+            .zip(places)
+            .map(|((row, cost), message)| NodeReport {
+                node_id: &tree.at(row.node).id,
+                part: row.part,
+                fate: row.fate,
+                reason: row.reason,
+                tokens: cost.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &prices)),
+                message,
+                pinned: false,
+            })
+            .collect();
+        let report = Report {
+            strategy: settings.truncation_strategy,
+            limit: *limit,
+            tokens,
+            truncated,
+            cut: truncated.then(|| self.cut(kept, marker)),
+            cache,
+            minimum_recent_nodes_met,
+            path: line.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
+            not_on_path: tree.len().saturating_sub(nodes.len()),
+            nodes,
+            local_ids: Vec::new(),
+            preferences: self.settings,
+            diagnostics: self.diagnostics,
+        };
+        DialogueAssembly { system, messages, report }
+    }
+}
+
+/// The short account of an assembly.
+fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
+    let DialogueAssembly { system, messages, report } = assembly;
+    let cut = report.cut.map(|cut| CutSummary {
+        nodes: cut.node_ids.len(),
+        partial_nodes: cut.partial_node_ids.len(),
+        tokens: cut.tokens,
+        position: cut.position,
+        marker: cut.marker,
+    });
+    let report = ReportSummary {
+        strategy: report.strategy,
+        limit: report.limit,
+        tokens: report.tokens,
+        truncated: report.truncated,
+        cut,
+        cache: report.cache,
+        minimum_recent_nodes_met: report.minimum_recent_nodes_met,
+        path_length: report.path.len(),
+        preferences: report.preferences,
+        diagnostics: report.diagnostics,
+    };
+    DialogueSummary { system, messages, report }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,195 @@
+//! What each operator of a template will see, and why (SPEC §4): for people, so in words.
+//!
+//! Functions call each other as deep as tasks stand within tasks, which is bounded where tasks are read.
+
+use serde::Serialize;
+
+use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
+use super::task::{Kind, Operator, Role, Task};
+use super::xml::shown;
+
+/// What one operator will see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explained {
+    /// Where it is in the task: `task.steps[0].innerTask`.
+    pub path: String,
+    /// How many operators it is within.
+    pub level: usize,
+    /// What it is to the one around it.
+    pub role: Role,
+    /// What it does.
+    pub r#type: Kind,
+    /// Its id; of a step also the one it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its line in the template, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// Its settings in force.
+    pub context_management: ContextManagement,
+    /// Where they came from.
+    pub origins: Origins,
+    /// When the memory system is asked: `always`, `withParentContext` or `never`; absent when that cannot be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks_memory: Option<&'static str>,
+    /// What it sees of the context of the operator around it: `all`, `part`, `nothing` or `unknown`.
+    pub inherited: Look,
+    /// What it sees of the steps before it: `notes`, `outputs` or `nothing`.
+    pub accumulated: Look,
+    /// What it sees of what the memory system finds: `matched`, `nothing` or `unknown`.
+    pub fresh: Look,
+}
+
+/// What is seen, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Look {
+    /// One word.
+    pub sees: &'static str,
+    /// A sentence fragment.
+    pub why: String,
+}
+
+/// What each operator will see, in the order of the template.
+pub fn explain(task: &Task) -> Vec<Explained> {
+    let mut all = Vec::new();
+    walk(task, "task", None, &mut all);
+    all
+}
+
+/// What is around an operator.
+struct Around<'a> {
+    path: &'a str,
+    level: usize,
+    /// How the sequence hands on what its steps give, and the step's number from 0.
+    step: Option<(Accumulation, Option<Origin>, usize)>,
+}
+
+fn walk(task: &Task, path: &str, around: Option<&Around<'_>>, all: &mut Vec<Explained>) {
+    let level = around.map_or(0, |around| around.level);
+    all.push(entry(task, path, level, around));
+    let settings = &task.operator.context_management;
+    for (index, step) in task.steps.iter().flatten().enumerate() {
+        let origin = match settings.accumulation() {
+            Accumulation::On(_) => task.operator.origins.accumulation_format,
+            Accumulation::Off => task.operator.origins.accumulate_data,
+        };
+        let handed = (settings.accumulation(), origin, index);
+        let around = Around { path, level: level.saturating_add(1), step: Some(handed) };
+        walk(step, &format!("{path}.steps[{index}]"), Some(&around), all);
+    }
+    let parts = [("innerTask", &task.inner_task), ("reductionTask", &task.reduction_task), ("task", &task.task)];
+    for (name, part) in parts {
+        if let Some(part) = part {
+            let around = Around { path, level: level.saturating_add(1), step: None };
+            walk(part, &format!("{path}.{name}"), Some(&around), all);
+        }
+    }
+}
+
+fn entry(task: &Task, path: &str, level: usize, around: Option<&Around<'_>>) -> Explained {
+    let operator = &task.operator;
+    let settings = &operator.context_management;
+    let step = around.and_then(|around| around.step);
+    let id = step.map(|(_, _, index)| super::run::step_id(operator, index)).or_else(|| operator.id.clone());
+    Explained {
+        path: path.to_owned(),
+        level,
+        role: operator.role,
+        r#type: operator.kind.clone(),
+        id,
+        description: operator.description.clone(),
+        line: task.line,
+        column: task.column,
+        context_management: *settings,
+        origins: operator.origins,
+        asks_memory: match (settings.fresh_context, settings.inherit_context) {
+            (Some(Fresh::Enabled), _) => Some("always"),
+            (Some(Fresh::Disabled), Some(Inherit::Subset)) => Some("withParentContext"),
+            (Some(Fresh::Disabled), Some(_)) => Some("never"),
+            _ => None,
+        },
+        inherited: inherited(operator, around),
+        accumulated: accumulated(operator, step),
+        fresh: fresh(operator),
+    }
+}
+
+fn because(setting: &str, value: &str, origin: Option<Origin>, operator: &Operator) -> String {
+    match origin {
+        Some(Origin::Explicit) => format!("`{setting}` is `{value}`"),
+        _ => format!("`{setting}` is `{value}`, the default of {}", kind_of(operator)),
+    }
+}
+
+fn kind_of(operator: &Operator) -> String {
+    match operator.role {
+        Role::InnerTask => "an inner task".to_owned(),
+        Role::ReductionTask => "a reduction task".to_owned(),
+        Role::Task | Role::Step => format!("{} tasks", shown(operator.kind.as_str())),
+    }
+}
+
+fn inherited(operator: &Operator, around: Option<&Around<'_>>) -> Look {
+    let from = match around {
+        Some(around) => format!("the context of `{}`", around.path),
+        None => "the context that the caller gives".to_owned(),
+    };
+    let Some(inherit) = operator.context_management.inherit_context else {
+        return Look { sees: "unknown", why: no_default("inherit_context", operator) };
+    };
+    let said = because("inherit_context", inherit.as_str(), operator.origins.inherit_context, operator);
+    let (sees, what) = match inherit {
+        Inherit::Full => ("all", format!("{from} comes unchanged")),
+        Inherit::Subset => ("part", format!("the memory system gives back what matters of {from}")),
+        Inherit::None => ("nothing", format!("{from} stays out")),
+    };
+    Look { sees, why: format!("{said}: {what}") }
+}
+
+fn accumulated(operator: &Operator, step: Option<(Accumulation, Option<Origin>, usize)>) -> Look {
+    let Some((accumulation, origin, index)) = step else {
+        let why = match operator.context_management.accumulation() {
+            Accumulation::On(_) => {
+                "there are no steps before it; it hands on to its own steps what those before them gave"
+            }
+            Accumulation::Off => "there are no steps before it",
+        };
+        return Look { sees: "nothing", why: why.to_owned() };
+    };
+    let from = if origin == Some(Origin::Explicit) { "" } else { " by default" };
+    match accumulation {
+        Accumulation::Off => Look { sees: "nothing", why: format!("its sequence accumulates nothing{from}") },
+        Accumulation::On(_) if index == 0 => Look { sees: "nothing", why: "it is the first step".to_owned() },
+        Accumulation::On(format) => {
+            let (sees, what) = match format {
+                Format::NotesOnly => ("notes", "the notes"),
+                Format::FullOutput => ("outputs", "the whole outputs"),
+            };
+            let whose = match index {
+                1 => "the step before".to_owned(),
+                n => format!("the {n} steps before"),
+            };
+            Look { sees, why: format!("its sequence accumulates {what}{from}: those of {whose}") }
+        }
+    }
+}
+
+fn fresh(operator: &Operator) -> Look {
+    let Some(fresh) = operator.context_management.fresh_context else {
+        return Look { sees: "unknown", why: no_default("fresh_context", operator) };
+    };
+    let said = because("fresh_context", fresh.as_str(), operator.origins.fresh_context, operator);
+    match fresh {
+        Fresh::Enabled => Look { sees: "matched", why: format!("{said}: the memory system is asked for more") },
+        Fresh::Disabled => Look { sees: "nothing", why: format!("{said}: nothing new is looked for") },
+    }
+}
+
+fn no_default(setting: &str, operator: &Operator) -> String {
+    format!("the template does not say `{setting}`, and type `{}` has no defaults", shown(operator.kind.as_str()))
+}

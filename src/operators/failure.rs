@@ -1,0 +1,193 @@
+//! What a sequential or reduce task gives when something in it fails (SPEC §4, the seed's partial results). Nothing is
+//! tried again.
+
+use serde::{Serialize, Serializer};
+
+use super::assemble::StepOutput;
+use super::settings::{Accumulation, Format};
+use super::xml::shown;
+
+/// What is known when a step has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SequentialFailureInput {
+    /// How the sequence accumulates; what it does not keep is not in the failure either.
+    pub accumulation: Accumulation,
+    /// What the steps before gave, in order.
+    pub outputs: Vec<StepOutput>,
+    /// The id of the step that failed.
+    pub failed_step: String,
+    /// How many steps there are.
+    pub total_steps: usize,
+    /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
+    pub reason: Option<String>,
+    /// What went wrong.
+    pub message: Option<String>,
+}
+
+/// What is known when an inner task or the reduction has failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReduceFailureInput {
+    /// The id of the input that was being processed; none when it was the reduction over all results that failed.
+    pub failed_input: Option<String>,
+    /// What the inner task gave for the inputs before, in order; the step is the id of the input.
+    pub outputs: Vec<StepOutput>,
+    /// How many inputs there are, where it is known.
+    pub total_inputs: Option<usize>,
+    /// What the reduction has given so far.
+    pub accumulator: Option<String>,
+    /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
+    pub reason: Option<String>,
+    /// What went wrong.
+    pub message: Option<String>,
+}
+
+/// The result of a sequential task of which a step has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SequentialFailure {
+    /// Always `TASK_FAILURE`.
+    pub r#type: &'static str,
+    /// Why.
+    pub reason: String,
+    /// What went wrong, in words.
+    pub message: String,
+    /// The id of the step that failed.
+    pub failed_step: String,
+    /// How many steps there are.
+    pub total_steps: usize,
+    /// What the steps before gave.
+    pub notes: PartialNotes,
+}
+
+/// The result of a reduce task in which something has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReduceFailure {
+    /// Always `TASK_FAILURE`.
+    pub r#type: &'static str,
+    /// Why.
+    pub reason: String,
+    /// What went wrong, in words.
+    pub message: String,
+    /// The id of the input that was being processed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_input: Option<String>,
+    /// The ids of the inputs that the inner task is done with, in order.
+    pub processed_inputs: Vec<String>,
+    /// How many inputs there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_inputs: Option<usize>,
+    /// What the reduction has given so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulator: Option<String>,
+    /// What the inner task gave.
+    pub notes: PartialNotes,
+}
+
+/// The part of an error result that says what was done before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartialNotes {
+    /// One for each that succeeded, in order.
+    pub partial_results: Vec<Partial>,
+}
+
+/// What one step, or the inner task for one input, gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partial {
+    /// A step's whole output.
+    Output {
+        /// The step's id.
+        step: String,
+        /// What it put out.
+        output: String,
+    },
+    /// A step's notes, if it has some.
+    Notes {
+        /// The step's id.
+        step: String,
+        /// What is worth knowing of it.
+        notes: Option<String>,
+    },
+    /// What the inner task gave.
+    Input {
+        /// The input's id.
+        input: String,
+        /// What it put out.
+        output: String,
+    },
+}
+
+impl Serialize for Partial {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Default, Serialize)]
+        struct Out<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            step: Option<&'a String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            input: Option<&'a String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            output: Option<&'a String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            notes: Option<&'a String>,
+        }
+        let out = match self {
+            Self::Output { step, output } => Out { step: Some(step), output: Some(output), ..Out::default() },
+            Self::Notes { step, notes } => Out { step: Some(step), notes: notes.as_ref(), ..Out::default() },
+            Self::Input { input, output } => Out { input: Some(input), output: Some(output), ..Out::default() },
+        };
+        out.serialize(serializer)
+    }
+}
+
+const TYPE: &str = "TASK_FAILURE";
+const REASON: &str = "subtask_failure";
+
+/// The result of a sequential task of which a step has failed: what the steps before gave is kept in the sequence's own
+/// format, and not at all when it does not accumulate.
+pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
+    let message = input.message.unwrap_or_else(|| {
+        let done = input.outputs.len();
+        format!("the step `{}` failed after {done} of {} steps", shown(&input.failed_step), input.total_steps)
+    });
+    let partial_results = match input.accumulation {
+        Accumulation::Off => Vec::new(),
+        Accumulation::On(format) => input.outputs.into_iter().map(|step| partial(step, format)).collect(),
+    };
+    SequentialFailure {
+        r#type: TYPE,
+        reason: input.reason.unwrap_or_else(|| REASON.to_owned()),
+        message,
+        failed_step: input.failed_step,
+        total_steps: input.total_steps,
+        notes: PartialNotes { partial_results },
+    }
+}
+
+fn partial(step: StepOutput, format: Format) -> Partial {
+    match format {
+        Format::FullOutput => Partial::Output { step: step.step, output: step.output },
+        Format::NotesOnly => Partial::Notes { step: step.step, notes: step.notes },
+    }
+}
+
+/// The result of a reduce task in which an inner task or the reduction has failed.
+pub fn reduce_failure(input: ReduceFailureInput) -> ReduceFailure {
+    let message = input.message.unwrap_or_else(|| match &input.failed_input {
+        Some(id) => format!("the input `{}` failed after {} others", shown(id), input.outputs.len()),
+        None => format!("the reduction over {} results failed", input.outputs.len()),
+    });
+    let processed_inputs = input.outputs.iter().map(|output| output.step.clone()).collect();
+    let partial_results =
+        input.outputs.into_iter().map(|output| Partial::Input { input: output.step, output: output.output }).collect();
+    ReduceFailure {
+        r#type: TYPE,
+        reason: input.reason.unwrap_or_else(|| REASON.to_owned()),
+        message,
+        failed_input: input.failed_input,
+        processed_inputs,
+        total_inputs: input.total_inputs,
+        accumulator: input.accumulator,
+        notes: PartialNotes { partial_results },
+    }
+}

@@ -1,0 +1,468 @@
+//! From XML to a task, with what is worth saying about it (SPEC §4).
+//!
+//! Functions call each other as deep as tasks stand within tasks, which `xmlDepth` bounds.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::limits::Limits;
+
+use super::settings::Origin;
+use super::task::{Element, Kind, Operator, Role, Span, Task};
+use super::validate::{Block, FIELDS};
+use super::xml::{Item, Place, Tag, Xml, decode, is_white, shown};
+
+/// How strictly a template is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions {
+    /// A required field that is missing is an error, not a warning.
+    pub strict: bool,
+    /// A task that inherits cannot have fresh context too.
+    pub exclusive: bool,
+    /// Bounds on the template.
+    pub limits: Limits,
+}
+
+/// A task and what was found about its template. With a diagnostic of severity `error` the task is there all the same,
+/// with defaults in place of what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParsedTask {
+    /// The task.
+    pub task: Task,
+    /// What was found, in the order of the template.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Where a task could say what it does not say: byte offsets for [`super::write`].
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    /// The operator, with its settings in force.
+    pub(super) operator: Operator,
+    /// The byte after the name in the start tag, when it has no `type`.
+    pub(super) untyped: Option<usize>,
+    /// The start tag.
+    pub(super) tag: TagSpan,
+    /// The byte after the first `</description>`.
+    pub(super) description_end: Option<usize>,
+    /// The block that counts.
+    pub(super) block: Option<BlockSite>,
+}
+
+/// The bytes of a start tag.
+#[derive(Clone, Debug)]
+pub(super) struct TagSpan {
+    pub(super) name: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) empty: bool,
+}
+
+/// Where a block stands.
+#[derive(Clone, Debug)]
+pub(super) struct BlockSite {
+    pub(super) tag: TagSpan,
+    /// The byte after its last element or comment, or after its start tag.
+    pub(super) last_end: usize,
+    /// Which of the settings are there, in the order of [`FIELDS`].
+    pub(super) present: [bool; 4],
+}
+
+/// Reads a template. A leading BOM is not part of it.
+///
+/// # Errors
+/// [`crate::Code::InvalidXml`] and [`crate::Code::LimitExceeded`], both with `line` and `column` in the details.
+pub fn parse_task(xml: &str, options: &ParseOptions) -> Result<ParsedTask> {
+    let (mut task, diagnostics, _) = read(xml, options)?;
+    task.source = Some(xml.to_owned());
+    Ok(ParsedTask { task, diagnostics })
+}
+
+/// Reads a template that comes as bytes, which must be UTF-8.
+///
+/// # Errors
+/// Those of [`parse_task`], and [`crate::Code::InvalidXml`] for another encoding.
+pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
+    parse_task(&decode(xml, &options.limits)?, options)
+}
+
+/// Reads a template: the task, the diagnostics, and where each operator could say more.
+pub(super) fn read(xml: &str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site>)> {
+    let mut parser =
+        Parser { xml: Xml::new(xml, options.limits)?, options, diagnostics: Vec::new(), sites: Vec::new() };
+    loop {
+        if let Item::Open(tag) = parser.xml.next()? {
+            if tag.name != "task" {
+                let message = format!("the root element is `<{}>`; a template is one `<task>`", shown(tag.name));
+                return Err(parser.xml.wrong(tag.start, "root", message));
+            }
+            let task = parser.task(tag, Role::Task)?;
+            // What follows the root is checked too.
+            while !matches!(parser.xml.next()?, Item::End) {}
+            return Ok((task, parser.diagnostics, parser.sites));
+        }
+    }
+}
+
+/// Which of the elements that a task can have once it has had.
+#[derive(Debug, Default)]
+struct Seen {
+    block: bool,
+    steps: bool,
+}
+
+struct Parser<'a, 'o> {
+    xml: Xml<'a>,
+    options: &'o ParseOptions,
+    diagnostics: Vec<Diagnostic>,
+    sites: Vec<Site>,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn report(&mut self, place: Place, code: DiagnosticCode, severity: Severity, message: String) {
+        self.add(place.diagnostic(code, severity, message));
+    }
+
+    /// Adds a diagnostic at its place; what is found late, about something that began early, goes before the rest.
+    fn add(&mut self, diagnostic: Diagnostic) {
+        let place = |it: &Diagnostic| (it.line, it.column);
+        let before = self.diagnostics.iter().rposition(|it| place(it) <= place(&diagnostic));
+        self.diagnostics.insert(before.map_or(0, |at| at.saturating_add(1)), diagnostic);
+    }
+
+    /// Reads a task whose start tag was the last item.
+    fn task(&mut self, tag: Tag<'a>, role: Role) -> Result<Task> {
+        let site = self.sites.len();
+        let mut task = self.begin(&tag, role);
+        self.setting_attributes(&tag);
+        let mut seen = Seen::default();
+        let mut text_at = None;
+        let end = loop {
+            match self.xml.next()? {
+                Item::Open(child) => self.child(child, &mut task, &mut seen, site)?,
+                Item::Text { text, place } => {
+                    if text.contains(|ch| !is_white(ch)) {
+                        text_at.get_or_insert(place);
+                    }
+                }
+                Item::Close { end } => break end,
+                Item::End => break tag.end,
+            }
+        };
+        if let Some(place) = text_at {
+            let message = format!(
+                "text within `<{}>` means nothing; put what the task shall do into `<description>`",
+                shown(tag.name)
+            );
+            self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
+        }
+        self.missing_parts(&task, tag.place);
+        task.span.end = self.xml.place(end).units;
+        Ok(task)
+    }
+
+    /// A task of which only the start tag is known.
+    fn begin(&mut self, tag: &Tag<'a>, role: Role) -> Task {
+        let said = tag.attributes.iter().find(|attribute| attribute.name == "type");
+        let kind = said.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
+        match said {
+            Some(attribute) if !kind.is_known() => {
+                let message = format!(
+                    "`{}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`",
+                    shown(&attribute.value)
+                );
+                self.report(attribute.place, DiagnosticCode::UnknownType, Severity::Warning, message);
+            }
+            // An inner or reduction task is atomic unless it says otherwise.
+            None if matches!(role, Role::Task | Role::Step) => {
+                let message = "this task does not say its type; it is `atomic`".to_owned();
+                self.report(tag.place, DiagnosticCode::TypeMissing, Severity::Info, message);
+            }
+            _ => {}
+        }
+        let mut operator = Operator::new(kind, role);
+        operator.origins.kind = Some(if said.is_some() { Origin::Explicit } else { Origin::Default });
+        let id = tag.attributes.iter().find(|attribute| attribute.name == "id");
+        operator.id = id.map(|attribute| attribute.value.clone().into_owned());
+        let name_end = tag.start.saturating_add(1).saturating_add(tag.name.len());
+        self.sites.push(Site {
+            operator: operator.clone(),
+            untyped: (said.is_none() && matches!(role, Role::Task | Role::Step)).then_some(name_end),
+            tag: TagSpan::of(tag),
+            description_end: None,
+            block: None,
+        });
+        let steps = (operator.kind == Kind::Sequential).then(Vec::new);
+        Task {
+            operator,
+            steps,
+            inner_task: None,
+            reduction_task: None,
+            task: None,
+            elements: Vec::new(),
+            line: tag.place.line,
+            column: tag.place.column,
+            span: Span { start: tag.place.units, end: 0 },
+            source: None,
+        }
+    }
+
+    /// Reads an element within a task.
+    fn child(&mut self, child: Tag<'a>, task: &mut Task, seen: &mut Seen, site: usize) -> Result<()> {
+        let kind = &task.operator.kind;
+        let open = !kind.is_known();
+        match child.name {
+            "description" => {
+                let (text, end) = self.text()?;
+                let first = task.operator.description.is_none();
+                if first {
+                    task.operator.description = Some(text.trim_matches(is_white).to_owned());
+                    if let Some(site) = self.sites.get_mut(site) {
+                        site.description_end = Some(end);
+                    }
+                }
+                self.only_once(first, &child);
+            }
+            "context_management" => {
+                let first = !std::mem::replace(&mut seen.block, true);
+                self.only_once(first, &child);
+                if first {
+                    self.block(&child, &mut task.operator, site)?;
+                } else {
+                    self.xml.skip()?;
+                }
+            }
+            "steps" if open || *kind == Kind::Sequential => {
+                let first = !std::mem::replace(&mut seen.steps, true);
+                self.only_once(first, &child);
+                if first {
+                    self.steps(&child, task.steps.get_or_insert_default())?;
+                } else {
+                    self.xml.skip()?;
+                }
+            }
+            "inner_task" if open || *kind == Kind::Reduce => {
+                let first = task.inner_task.is_none();
+                self.part(child, Role::InnerTask, first, &mut task.inner_task)?;
+            }
+            "reduction_task" if open || *kind == Kind::Reduce => {
+                let first = task.reduction_task.is_none();
+                self.part(child, Role::ReductionTask, first, &mut task.reduction_task)?;
+            }
+            "task" if matches!(task.operator.role, Role::InnerTask | Role::ReductionTask) => {
+                let first = task.task.is_none();
+                self.part(child, Role::Task, first, &mut task.task)?;
+            }
+            _ => self.unknown(child, task)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a task that can be there once.
+    fn part(&mut self, child: Tag<'a>, role: Role, first: bool, into: &mut Option<Box<Task>>) -> Result<()> {
+        self.only_once(first, &child);
+        if first {
+            *into = Some(Box::new(self.task(child, role)?));
+        } else {
+            self.xml.skip()?;
+        }
+        Ok(())
+    }
+
+    fn only_once(&mut self, first: bool, child: &Tag<'a>) {
+        if !first {
+            let message = format!("`<{0}>` stands here twice, and the first counts; remove one", shown(child.name));
+            self.report(child.place, DiagnosticCode::DuplicateElement, Severity::Error, message);
+        }
+    }
+
+    /// Reads what is in `<steps>`.
+    fn steps(&mut self, parent: &Tag<'a>, steps: &mut Vec<Task>) -> Result<()> {
+        let mut ids = BTreeSet::new();
+        let mut text_at = None;
+        loop {
+            match self.xml.next()? {
+                Item::Open(tag) if tag.name == "task" => {
+                    let place = tag.place;
+                    let step = self.task(tag, Role::Step)?;
+                    let id = super::run::step_id(&step.operator, steps.len());
+                    if !ids.insert(id.clone()) {
+                        let message = format!("two steps have the id `{}`; give each its own", shown(&id));
+                        self.report(place, DiagnosticCode::DuplicateStepId, Severity::Warning, message);
+                    }
+                    steps.push(step);
+                }
+                Item::Open(tag) => {
+                    let message = format!("`<{}>` in `<steps>` is not a `<task>`; it is ignored", shown(tag.name));
+                    self.report(tag.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
+                    self.xml.skip()?;
+                }
+                Item::Text { text, place } => {
+                    if text.contains(|ch| !is_white(ch)) {
+                        text_at.get_or_insert(place);
+                    }
+                }
+                Item::Close { .. } | Item::End => break,
+            }
+        }
+        if let Some(place) = text_at {
+            let message = format!("text within `<{}>` means nothing; write a `<task>`", parent.name);
+            self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
+        }
+        Ok(())
+    }
+
+    /// Keeps an element that means nothing here.
+    fn unknown(&mut self, child: Tag<'a>, task: &mut Task) -> Result<()> {
+        const MEANINGFUL: [&str; 4] = ["steps", "inner_task", "reduction_task", "task"];
+        let setting = FIELDS.contains(&child.name);
+        if setting || MEANINGFUL.contains(&child.name) {
+            let belongs = match child.name {
+                "steps" => "in a task of type `sequential`",
+                "inner_task" | "reduction_task" => "in a task of type `reduce`",
+                "task" => "in `<steps>`",
+                _ => "in `<context_management>`",
+            };
+            let message = format!("`<{}>` means nothing here; it belongs {belongs}", child.name);
+            self.report(child.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
+        }
+        let end = self.xml.skip()?;
+        task.elements.push(Element {
+            name: child.name.to_owned(),
+            xml: self.xml.slice(child.start, end).to_owned(),
+            line: child.place.line,
+            column: child.place.column,
+        });
+        Ok(())
+    }
+
+    /// Reads a `<context_management>` and puts its settings in force.
+    fn block(&mut self, tag: &Tag<'a>, operator: &mut Operator, site: usize) -> Result<()> {
+        let mut block = Block { place: Some(tag.place), ..Block::default() };
+        self.setting_attributes(tag);
+        let mut text_at = None;
+        let mut last_end = tag.end;
+        loop {
+            match self.xml.next()? {
+                Item::Open(child) => match FIELDS.iter().position(|field| *field == child.name) {
+                    Some(field) => last_end = self.setting(&child, field, &mut block)?,
+                    None => {
+                        let message = format!(
+                            "`<{}>` is no setting; the settings are {}",
+                            shown(child.name),
+                            FIELDS.map(|field| format!("`{field}`")).join(", ")
+                        );
+                        self.report(child.place, DiagnosticCode::UnknownSetting, Severity::Warning, message);
+                        last_end = self.xml.skip()?;
+                    }
+                },
+                Item::Text { text, place } => {
+                    if text.contains(|ch| !is_white(ch)) {
+                        text_at.get_or_insert(place);
+                    }
+                }
+                Item::Close { .. } | Item::End => break,
+            }
+        }
+        if let Some(place) = text_at {
+            let message = "text within `<context_management>` means nothing; write it into a setting".to_owned();
+            self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
+        }
+        let mut found = Vec::new();
+        let (settings, mut origins) = block.finish(&operator.kind, operator.role, self.options, &mut found);
+        for diagnostic in found {
+            self.add(diagnostic);
+        }
+        origins.kind = operator.origins.kind;
+        operator.context_management = settings;
+        operator.origins = origins;
+        let present = block.places.map(|place| place.is_some());
+        if let Some(site) = self.sites.get_mut(site) {
+            site.operator = operator.clone();
+            site.block = Some(BlockSite { tag: TagSpan::of(tag), last_end, present });
+        }
+        Ok(())
+    }
+
+    /// Reads one setting; gives the byte after it.
+    fn setting(&mut self, tag: &Tag<'a>, field: usize, block: &mut Block) -> Result<usize> {
+        let mut value = String::new();
+        let mut at = None;
+        let mut nested = None;
+        let end = loop {
+            match self.xml.next()? {
+                Item::Open(child) => {
+                    nested.get_or_insert(child.place);
+                    self.xml.skip()?;
+                }
+                Item::Text { text, place } => {
+                    at.get_or_insert(place);
+                    value.push_str(&text);
+                }
+                Item::Close { end } => break end,
+                Item::End => break tag.end,
+            }
+        };
+        let Some(slot) = block.places.get_mut(field) else { return Ok(end) };
+        if slot.is_some() {
+            self.only_once(false, tag);
+            return Ok(end);
+        }
+        *slot = Some(tag.place);
+        match nested {
+            Some(place) => {
+                let message = format!("`{}` has an element for a value; write text; the default is used", tag.name);
+                self.report(place, DiagnosticCode::InvalidValue, Severity::Error, message);
+            }
+            None => {
+                if let Err(diagnostic) = block.set(tag.name, &value, at.unwrap_or(tag.place)) {
+                    self.add(diagnostic);
+                }
+            }
+        }
+        Ok(end)
+    }
+
+    /// Reads on to the end of an element: its text, and the byte after it.
+    fn text(&mut self) -> Result<(String, usize)> {
+        let mut all = String::new();
+        let mut depth = 0usize;
+        loop {
+            match self.xml.next()? {
+                Item::Open(_) => depth = depth.saturating_add(1),
+                Item::Text { text, .. } => all.push_str(&text),
+                Item::Close { end } if depth == 0 => return Ok((all, end)),
+                Item::Close { .. } => depth = depth.saturating_sub(1),
+                Item::End => return Ok((all, 0)),
+            }
+        }
+    }
+
+    /// A setting written as an attribute sets nothing.
+    fn setting_attributes(&mut self, tag: &Tag<'a>) {
+        for attribute in tag.attributes.iter().filter(|attribute| FIELDS.contains(&attribute.name)) {
+            let message =
+                format!("the attribute `{0}` sets nothing; write `<{0}>` in `<context_management>`", attribute.name);
+            self.report(attribute.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
+        }
+    }
+
+    fn missing_parts(&mut self, task: &Task, place: Place) {
+        if task.operator.kind != Kind::Reduce {
+            return;
+        }
+        for (name, part) in [("inner_task", &task.inner_task), ("reduction_task", &task.reduction_task)] {
+            if part.is_none() {
+                let message = format!("this reduce task has no `<{name}>`; one with the default settings stands in");
+                self.report(place, DiagnosticCode::MissingElement, Severity::Info, message);
+            }
+        }
+    }
+}
+
+impl TagSpan {
+    fn of(tag: &Tag<'_>) -> Self {
+        Self { name: tag.name.to_owned(), start: tag.start, end: tag.end, empty: tag.empty }
+    }
+}

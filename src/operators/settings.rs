@@ -1,0 +1,173 @@
+//! The three dimensions of context, and what holds where a template says nothing (SPEC §4, the seed's table).
+
+use serde::{Serialize, Serializer};
+
+use super::task::{Kind, Role};
+
+/// Declares an enum of a setting's values by their exact names.
+macro_rules! values {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal, $doc:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $(#[doc = $doc] $variant,)+ }
+
+        impl $name {
+            /// Every value, in the seed's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The exact name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The value of exactly that name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == name)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+values! {
+    /// What becomes of the parent's context.
+    Inherit {
+        Full = "full", "All of it, unchanged.";
+        None = "none", "Nothing of it.";
+        Subset = "subset", "What the memory system gives back of it.";
+    }
+}
+
+values! {
+    /// What is kept of a step for those after it.
+    Format {
+        NotesOnly = "notes_only", "Its notes.";
+        FullOutput = "full_output", "Its whole output.";
+    }
+}
+
+values! {
+    /// Whether the memory system is asked for new context.
+    Fresh {
+        Enabled = "enabled", "It is.";
+        Disabled = "disabled", "It is not.";
+    }
+}
+
+values! {
+    /// Where a value in force came from.
+    Origin {
+        Explicit = "explicit", "The template says it.";
+        Default = "default", "The table of defaults.";
+    }
+}
+
+/// The settings in force of one operator. A field is absent where the operator has no such setting, or where its type
+/// is not known and the template says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextManagement {
+    /// What becomes of the parent's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherit_context: Option<Inherit>,
+    /// Whether what steps give is kept for those after them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulate_data: Option<bool>,
+    /// What is kept of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulation_format: Option<Format>,
+    /// Whether the memory system is asked for new context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_context: Option<Fresh>,
+}
+
+/// Where each value in force came from; the fields that are there are those of the settings, and the type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origins {
+    /// Of the operator's type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Origin>,
+    /// Of `inherit_context`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherit_context: Option<Origin>,
+    /// Of `accumulate_data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulate_data: Option<Origin>,
+    /// Of `accumulation_format`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulation_format: Option<Origin>,
+    /// Of `fresh_context`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_context: Option<Origin>,
+}
+
+/// How the outputs of the steps before reach a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accumulation {
+    /// They do not.
+    Off,
+    /// In this form.
+    On(Format),
+}
+
+impl ContextManagement {
+    /// The seed's table, one row for each kind of operator. An unknown type has none; an inner task differs from
+    /// others in that it gets no fresh context.
+    pub fn defaults(kind: &Kind, role: Role) -> Self {
+        if matches!(kind, Kind::Unknown(_)) {
+            return Self::default();
+        }
+        let accumulates = *kind == Kind::Sequential;
+        Self {
+            inherit_context: Some(Inherit::Full),
+            accumulate_data: accumulates.then_some(true),
+            accumulation_format: accumulates.then_some(Format::NotesOnly),
+            fresh_context: Some(if role == Role::InnerTask { Fresh::Disabled } else { Fresh::Enabled }),
+        }
+    }
+
+    /// These settings, with what they leave open taken from `defaults`; and where each came from.
+    pub fn or(&self, defaults: &Self) -> (Self, Origins) {
+        fn pick<T: Copy>(said: Option<T>, default: Option<T>) -> (Option<T>, Option<Origin>) {
+            match (said, default) {
+                (Some(value), _) => (Some(value), Some(Origin::Explicit)),
+                (None, Some(value)) => (Some(value), Some(Origin::Default)),
+                (None, None) => (None, None),
+            }
+        }
+        let (inherit_context, inherit_origin) = pick(self.inherit_context, defaults.inherit_context);
+        let (accumulate_data, accumulate_origin) = pick(self.accumulate_data, defaults.accumulate_data);
+        let (accumulation_format, format_origin) = pick(self.accumulation_format, defaults.accumulation_format);
+        let (fresh_context, fresh_origin) = pick(self.fresh_context, defaults.fresh_context);
+        let settings = Self { inherit_context, accumulate_data, accumulation_format, fresh_context };
+        let origins = Origins {
+            kind: None,
+            inherit_context: inherit_origin,
+            accumulate_data: accumulate_origin,
+            accumulation_format: format_origin,
+            fresh_context: fresh_origin,
+        };
+        (settings, origins)
+    }
+
+    /// How the outputs of the steps before reach a task with these settings.
+    pub fn accumulation(&self) -> Accumulation {
+        match self.accumulate_data {
+            Some(true) => Accumulation::On(self.accumulation_format.unwrap_or(Format::NotesOnly)),
+            _ => Accumulation::Off,
+        }
+    }
+
+    /// Whether a task with these settings sees nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.inherit_context == Some(Inherit::None)
+            && self.accumulation() == Accumulation::Off
+            && self.fresh_context == Some(Fresh::Disabled)
+    }
+}

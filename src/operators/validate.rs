@@ -1,0 +1,165 @@
+//! What a `<context_management>` block may say (SPEC §4, the seed's validation rules).
+
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+
+use super::parse::ParseOptions;
+use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origins};
+use super::task::{Kind, Role};
+use super::xml::{Place, shown};
+
+/// The settings, by the names of their elements and in the seed's order.
+pub(super) const FIELDS: [&str; 4] = ["inherit_context", "accumulate_data", "accumulation_format", "fresh_context"];
+
+/// The names of the values of a setting.
+fn values_of(field: &str) -> Vec<&'static str> {
+    match field {
+        "inherit_context" => Inherit::ALL.iter().map(|value| value.as_str()).collect(),
+        "accumulation_format" => Format::ALL.iter().map(|value| value.as_str()).collect(),
+        "fresh_context" => Fresh::ALL.iter().map(|value| value.as_str()).collect(),
+        _ => vec!["true", "false"],
+    }
+}
+
+/// What a block says, and where.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// The settings whose values are known.
+    pub(super) said: ContextManagement,
+    /// Where the element of each setting begins, in the order of [`FIELDS`].
+    pub(super) places: [Option<Place>; 4],
+    /// Where the block begins.
+    pub(super) place: Option<Place>,
+}
+
+impl Block {
+    /// Takes the value of a setting, exactly as it stands.
+    ///
+    /// # Errors
+    /// The diagnostic for a value that the setting cannot have.
+    pub(super) fn set(&mut self, field: &str, value: &str, at: Place) -> Result<(), Diagnostic> {
+        let said = &mut self.said;
+        let known = match field {
+            "inherit_context" => Inherit::named(value).map(|value| said.inherit_context = Some(value)),
+            "accumulation_format" => Format::named(value).map(|value| said.accumulation_format = Some(value)),
+            "fresh_context" => Fresh::named(value).map(|value| said.fresh_context = Some(value)),
+            _ => match value {
+                "true" => Some(said.accumulate_data = Some(true)),
+                "false" => Some(said.accumulate_data = Some(false)),
+                _ => None,
+            },
+        };
+        known.ok_or_else(|| {
+            let values: Vec<_> = values_of(field).iter().map(|value| format!("`{value}`")).collect();
+            let is = match value {
+                "" => "has no value".to_owned(),
+                value => format!("is `{}`", shown(value)),
+            };
+            let hint = if values_of(field).contains(&value.trim()) { ", without white space around it" } else { "" };
+            let message = format!("`{field}` {is}; write {}{hint}; the default is used", values.join(" or "));
+            at.diagnostic(DiagnosticCode::InvalidValue, Severity::Error, message)
+        })
+    }
+
+    fn has(&self, field: usize) -> Option<Place> {
+        self.places.get(field).copied().flatten()
+    }
+
+    /// The settings in force, where they came from, and what is wrong with them.
+    pub(super) fn finish(
+        &self,
+        kind: &Kind,
+        role: Role,
+        options: &ParseOptions,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> (ContextManagement, Origins) {
+        let mut said = self.said;
+        // Accumulation is a matter of sequential tasks; of a type that is not known, nothing is known.
+        let accumulates = !matches!(kind, Kind::Atomic | Kind::Reduce);
+        let wants = said.accumulate_data == Some(true);
+        if !accumulates {
+            said.accumulate_data = None;
+            said.accumulation_format = None;
+        }
+        let (settings, origins) = said.or(&ContextManagement::defaults(kind, role));
+        let Some(block) = self.place else { return (settings, origins) };
+        let mut report = |place: Place, code, severity, message: String| {
+            diagnostics.push(place.diagnostic(code, severity, message));
+        };
+        let required = if options.strict { Severity::Error } else { Severity::Warning };
+        let missing = |field: &str, default: &str| {
+            let means = if options.strict { "add it" } else { "add it; the default is used" };
+            format!("`<context_management>` lacks `<{field}>`; {means}: `{default}`")
+        };
+        if kind.is_known() && self.has(0).is_none() {
+            report(block, DiagnosticCode::MissingField, required, missing("inherit_context", "full"));
+        }
+        if *kind == Kind::Sequential && self.has(1).is_none() {
+            report(block, DiagnosticCode::MissingField, required, missing("accumulate_data", "true"));
+        }
+        match (self.has(1), self.has(2)) {
+            (Some(place), _) if wants && !accumulates => report(
+                place,
+                DiagnosticCode::AccumulationNotAllowed,
+                Severity::Error,
+                format!("{} accumulates nothing, only a sequential one does; remove `<accumulate_data>`", of(kind, role)),
+            ),
+            (Some(place), None) if wants => report(
+                place,
+                DiagnosticCode::MissingFormat,
+                Severity::Error,
+                "`accumulate_data` is `true` and `<accumulation_format>` is missing; write `notes_only` or `full_output`"
+                    .to_owned(),
+            ),
+            (_, Some(place)) if settings.accumulation() == Accumulation::Off => report(
+                place,
+                DiagnosticCode::FormatWithoutAccumulation,
+                Severity::Warning,
+                format!("`accumulation_format` has no meaning: {} accumulates nothing; remove it", of(kind, role)),
+            ),
+            _ => {}
+        }
+        if settings.is_empty() {
+            report(
+                block,
+                DiagnosticCode::NoContext,
+                Severity::Warning,
+                format!(
+                    "{} gets no context at all: it inherits none, accumulates none and gets none fresh",
+                    of(kind, role)
+                ),
+            );
+        }
+        let inherits = settings.inherit_context.filter(|inherit| *inherit != Inherit::None);
+        if let (true, Some(inherit), Some(Fresh::Enabled)) = (options.exclusive, inherits, settings.fresh_context) {
+            report(
+                self.has(3).or(self.has(0)).unwrap_or(block),
+                DiagnosticCode::ExclusiveConflict,
+                Severity::Error,
+                format!(
+                    "`inherit_context` is `{}` and `fresh_context` is `enabled`; with `exclusive` a task has one of them: \
+                     write `disabled` or `none`",
+                    inherit.as_str()
+                ),
+            );
+        }
+        (settings, origins)
+    }
+}
+
+fn of(kind: &Kind, role: Role) -> String {
+    match role {
+        Role::InnerTask => "an inner task".to_owned(),
+        Role::ReductionTask => "a reduction task".to_owned(),
+        Role::Task | Role::Step => format!("this {} task", shown(kind.as_str())),
+    }
+}
+
+impl Place {
+    /// A diagnostic about this place.
+    pub(super) fn diagnostic(self, code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(code, severity, message);
+        diagnostic.line = Some(self.line);
+        diagnostic.column = Some(self.column);
+        diagnostic
+    }
+}

@@ -1,0 +1,140 @@
+//! A task back to XML, with its defaults made explicit: the seed's migration path (SPEC §4).
+//!
+//! The template is not written anew. What it leaves to the defaults is put in at its place, in the manner of what stands
+//! around it; every other byte stays as it is.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Code, Error, Result};
+use crate::limits::Limits;
+
+use super::parse::{BlockSite, ParseOptions, Site, TagSpan, read};
+use super::settings::{Accumulation, ContextManagement};
+use super::task::Task;
+use super::validate::FIELDS;
+
+/// What to put in place of which bytes, by where; what an attribute needs comes before what an element needs.
+type Edits = BTreeMap<(usize, bool), (usize, String)>;
+
+/// Writes a task as its template with all defaults made explicit.
+///
+/// # Errors
+/// [`Code::InvalidInput`] for a task without its template, as every task but the root is; those of
+/// [`super::parse_task`] when the template is not one.
+pub fn write_task(task: &Task, limits: Limits) -> Result<String> {
+    match &task.source {
+        Some(source) => write_source(source, limits),
+        None => Err(without_source()),
+    }
+}
+
+pub(super) fn without_source() -> Error {
+    Error::new(
+        Code::InvalidInput,
+        "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`",
+    )
+    .with("path", "task.source")
+}
+
+/// Writes a template with all defaults made explicit.
+pub(super) fn write_source(source: &str, limits: Limits) -> Result<String> {
+    let (_, _, sites) = read(source, &ParseOptions { limits, ..ParseOptions::default() })?;
+    let mut edits = Edits::new();
+    for site in &sites {
+        edit(source, site, &mut edits);
+    }
+    let mut out = String::with_capacity(source.len());
+    let mut at = 0;
+    for ((start, _), (end, text)) in &edits {
+        out.push_str(source.get(at..*start).unwrap_or_default());
+        out.push_str(text);
+        at = *end;
+    }
+    out.push_str(source.get(at..).unwrap_or_default());
+    Ok(out)
+}
+
+fn edit(source: &str, site: &Site, edits: &mut Edits) {
+    if let Some(at) = site.untyped {
+        edits.insert((at, false), (at, format!(" type=\"{}\"", site.operator.kind.as_str())));
+    }
+    let present = site.block.as_ref().map_or([false; 4], |block| block.present);
+    let missing = missing(&site.operator.context_management, present);
+    if missing.is_empty() {
+        return;
+    }
+    match &site.block {
+        Some(block) => extend_block(source, block, &missing, edits),
+        None => add_block(source, site, &missing, edits),
+    }
+}
+
+/// The settings that are in force and not written, as elements.
+fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
+    // Where nothing is accumulated, a format would mean nothing.
+    let format = settings.accumulation_format.filter(|_| settings.accumulation() != Accumulation::Off);
+    let values = [
+        settings.inherit_context.map(|value| value.as_str()),
+        settings.accumulate_data.map(|value| if value { "true" } else { "false" }),
+        format.map(|value| value.as_str()),
+        settings.fresh_context.map(|value| value.as_str()),
+    ];
+    let fields = FIELDS.iter().zip(values).zip(present);
+    fields
+        .filter(|(_, present)| !present)
+        .filter_map(|((field, value), _)| Some(format!("<{field}>{}</{field}>", value?)))
+        .collect()
+}
+
+fn extend_block(source: &str, block: &BlockSite, missing: &[String], edits: &mut Edits) {
+    if block.tag.empty {
+        return fill(&block.tag, missing.concat(), edits);
+    }
+    let indent = Indent::within(source, &block.tag);
+    let text: String = missing.iter().map(|element| format!("{}{element}", indent.child)).collect();
+    edits.insert((block.last_end, true), (block.last_end, text));
+}
+
+fn add_block(source: &str, site: &Site, missing: &[String], edits: &mut Edits) {
+    let indent = if site.tag.empty { Indent::default() } else { Indent::within(source, &site.tag) };
+    let Indent { child, unit } = &indent;
+    let fields: String = missing.iter().map(|element| format!("{child}{unit}{element}")).collect();
+    let text = format!("{child}<context_management>{fields}{child}</context_management>");
+    if site.tag.empty {
+        return fill(&site.tag, text, edits);
+    }
+    let at = site.description_end.unwrap_or(site.tag.end);
+    edits.insert((at, true), (at, text));
+}
+
+/// Makes `<name>text</name>` of `<name/>`.
+fn fill(tag: &TagSpan, text: String, edits: &mut Edits) {
+    let slash = tag.end.saturating_sub(2);
+    edits.insert((slash, true), (tag.end, format!(">{text}</{}>", tag.name)));
+}
+
+/// How the children of an element are set apart: nothing at all, or a line each.
+#[derive(Debug, Default)]
+struct Indent<'a> {
+    /// The line end and the white space before a child.
+    child: String,
+    /// How much deeper a child is than its parent.
+    unit: &'a str,
+}
+
+impl<'a> Indent<'a> {
+    fn within(source: &'a str, tag: &TagSpan) -> Self {
+        let rest = source.get(tag.end..).unwrap_or_default();
+        let lead = rest.get(..rest.len().saturating_sub(rest.trim_start().len())).unwrap_or_default();
+        let Some((lines, child)) = lead.rsplit_once('\n') else { return Self::default() };
+        let line_end = if lines.ends_with('\r') { "\r\n" } else { "\n" };
+        let before = source.get(..tag.start).unwrap_or_default();
+        let own = before.rsplit('\n').next().filter(|own| own.trim().is_empty()).unwrap_or_default();
+        if rest.trim_start().starts_with("</") {
+            // Nothing shows how deep a child stands.
+            return Self { child: format!("{line_end}{own}  "), unit: "  " };
+        }
+        let unit = child.strip_prefix(own).filter(|unit| !unit.is_empty()).unwrap_or("  ");
+        Self { child: format!("{line_end}{child}"), unit }
+    }
+}

@@ -1,0 +1,624 @@
+//! XML as checked events with places.
+//!
+//! quick-xml splits the text and is lenient, as it says; what the standard demands beyond that is checked here, so that a
+//! template which is read here is read the same by every conforming reader. Refused besides: a DTD, and with it every
+//! entity but the five (SPEC §4).
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use quick_xml::Reader;
+use quick_xml::errors::{IllFormedError, SyntaxError};
+use quick_xml::events::Event;
+use quick_xml::events::attributes::{AttrError, Attributes};
+
+use crate::error::{Code, Error, Result};
+use crate::limits::{self, Limits};
+
+const BOM: char = '\u{FEFF}';
+
+/// A place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// From 1.
+    pub(super) line: u32,
+    /// In UTF-16 code units, from 1.
+    pub(super) column: u32,
+    /// UTF-16 code units before it.
+    pub(super) units: usize,
+}
+
+/// Turns byte offsets into places. Offsets that come in ascending order cost one pass over the text.
+#[derive(Clone, Debug)]
+struct Places<'a> {
+    source: &'a str,
+    offset: usize,
+    place: Place,
+}
+
+impl<'a> Places<'a> {
+    fn new(source: &'a str) -> Self {
+        Self { source, offset: 0, place: Place { line: 1, column: 1, units: 0 } }
+    }
+
+    fn at(&mut self, offset: usize) -> Place {
+        if offset < self.offset {
+            *self = Self::new(self.source);
+        }
+        let passed = self.source.get(self.offset..offset).unwrap_or_default();
+        let mut before = self.source.get(..self.offset).and_then(|text| text.chars().next_back());
+        for ch in passed.chars() {
+            match ch {
+                // The LF of a CRLF has already been counted.
+                '\n' if before == Some('\r') => {}
+                '\n' | '\r' => {
+                    self.place.line = self.place.line.saturating_add(1);
+                    self.place.column = 1;
+                }
+                BOM if self.place.units == 0 => {}
+                _ => self.place.column = self.place.column.saturating_add(if ch.len_utf16() == 2 { 2 } else { 1 }),
+            }
+            self.place.units = self.place.units.saturating_add(ch.len_utf16());
+            before = Some(ch);
+        }
+        self.offset = self.offset.saturating_add(passed.len());
+        self.place
+    }
+}
+
+/// An attribute, its references resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Attribute<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: Cow<'a, str>,
+    pub(super) place: Place,
+}
+
+/// A start tag.
+#[derive(Clone, Debug)]
+pub(super) struct Tag<'a> {
+    pub(super) name: &'a str,
+    pub(super) attributes: Vec<Attribute<'a>>,
+    pub(super) place: Place,
+    /// The byte of its `<`.
+    pub(super) start: usize,
+    /// The byte after its `>`.
+    pub(super) end: usize,
+    /// Whether it is `<name/>`.
+    pub(super) empty: bool,
+}
+
+/// What comes next in the text. Comments and processing instructions mean nothing and are passed over.
+#[derive(Clone, Debug)]
+pub(super) enum Item<'a> {
+    /// A start tag; `<name/>` is one too, and its end follows.
+    Open(Tag<'a>),
+    /// An end tag: the byte after its `>`, or after that of `<name/>`.
+    Close { end: usize },
+    /// Text, or what a reference stands for; its place is that of the first character that is not white space.
+    Text { text: Cow<'a, str>, place: Place },
+    /// The end of the text.
+    End,
+}
+
+/// Reads a text from its beginning to its end.
+pub(super) struct Xml<'a> {
+    source: &'a str,
+    reader: Reader<&'a [u8]>,
+    /// Bytes before what the reader sees.
+    base: usize,
+    places: Places<'a>,
+    /// The start tags that are open: name and byte.
+    open: Vec<(&'a str, usize)>,
+    elements: usize,
+    seen_root: bool,
+    limits: Limits,
+}
+
+impl<'a> Xml<'a> {
+    /// Begins with a text whose every character is one that XML allows.
+    ///
+    /// # Errors
+    /// [`Code::LimitExceeded`] when it is too long, [`Code::InvalidXml`] for a forbidden character.
+    pub(super) fn new(source: &'a str, limits: Limits) -> Result<Self> {
+        limits::check("xmlBytes", source.len(), limits.xml_bytes)?;
+        let body = source.strip_prefix(BOM).unwrap_or(source);
+        let mut reader = Reader::from_str(body);
+        let config = reader.config_mut();
+        config.expand_empty_elements = true;
+        // Checked here, since the position of what is found is wanted.
+        config.check_comments = false;
+        let xml = Self {
+            source,
+            reader,
+            base: source.len().saturating_sub(body.len()),
+            places: Places::new(source),
+            open: Vec::new(),
+            elements: 0,
+            seen_root: false,
+            limits,
+        };
+        match body.char_indices().find(|(_, ch)| !is_allowed(*ch)) {
+            Some((at, ch)) => Err(xml.wrong(
+                at.saturating_add(xml.base),
+                "character",
+                format!("the character U+{:04X} cannot stand in XML; remove it", u32::from(ch)),
+            )),
+            None => Ok(xml),
+        }
+    }
+
+    /// The text from byte to byte.
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
+        self.source.get(start..end).unwrap_or_default()
+    }
+
+    /// The place of a byte.
+    pub(super) fn place(&mut self, offset: usize) -> Place {
+        self.places.at(offset)
+    }
+
+    /// The error for what is wrong at a byte.
+    #[cold]
+    pub(super) fn wrong(&self, offset: usize, reason: &str, message: impl AsRef<str>) -> Error {
+        self.locate(offset, Error::new(Code::InvalidXml, self.message(offset, message.as_ref())).with("reason", reason))
+    }
+
+    fn message(&self, offset: usize, message: &str) -> String {
+        let place = self.places.clone().at(offset);
+        format!("{message} (line {}, column {})", place.line, place.column)
+    }
+
+    fn locate(&self, offset: usize, error: Error) -> Error {
+        let place = self.places.clone().at(offset);
+        error.with("line", place.line).with("column", place.column)
+    }
+
+    fn offset(&self) -> usize {
+        usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX).saturating_add(self.base)
+    }
+
+    /// What comes next.
+    ///
+    /// # Errors
+    /// [`Code::InvalidXml`] and [`Code::LimitExceeded`], with the place in the details.
+    pub(super) fn next(&mut self) -> Result<Item<'a>> {
+        loop {
+            let start = self.offset();
+            let event = self.reader.read_event();
+            let end = self.offset();
+            let event = event.map_err(|error| self.syntax(&error, start))?;
+            match event {
+                Event::Start(_) | Event::Empty(_) => return self.start_tag(start, end).map(Item::Open),
+                Event::End(_) => {
+                    self.open.pop();
+                    return Ok(Item::Close { end });
+                }
+                Event::Text(_) => {
+                    if let Some(item) = self.text(start, end)? {
+                        return Ok(item);
+                    }
+                }
+                Event::CData(_) => {
+                    self.inside(start, "a CDATA section")?;
+                    let text = self.slice(start.saturating_add(9), end.saturating_sub(3));
+                    return Ok(Item::Text { text: Cow::Borrowed(text), place: self.places.at(start) });
+                }
+                Event::GeneralRef(_) => {
+                    self.inside(start, "a reference")?;
+                    let name = self.slice(start.saturating_add(1), end.saturating_sub(1));
+                    let ch = self.reference(name, start)?;
+                    return Ok(Item::Text { text: Cow::Owned(ch.to_string()), place: self.places.at(start) });
+                }
+                Event::Comment(_) => {
+                    let text = self.slice(start.saturating_add(4), end.saturating_sub(2));
+                    if let Some(at) = text.find("--") {
+                        let at = at.saturating_add(start).saturating_add(4);
+                        return Err(self.wrong(
+                            at,
+                            "comment",
+                            "`--` cannot stand in a comment; take one of the hyphens away",
+                        ));
+                    }
+                }
+                Event::PI(_) => self.instruction(start, end)?,
+                Event::Decl(_) => self.declaration(start, end)?,
+                Event::DocType(_) => return Err(self.doctype(start)),
+                Event::Eof => return self.end(end),
+            }
+        }
+    }
+
+    /// Reads on to the end of the element whose start tag was the last item; gives the byte after it.
+    pub(super) fn skip(&mut self) -> Result<usize> {
+        let depth = self.open.len();
+        loop {
+            match self.next()? {
+                Item::Close { end } if self.open.len() < depth => return Ok(end),
+                Item::End => return Ok(self.source.len()),
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&self, end: usize) -> Result<Item<'a>> {
+        match self.open.last() {
+            Some((name, at)) => {
+                Err(self.wrong(*at, "unclosed", format!("`<{name}>` is never closed; add `</{name}>`")))
+            }
+            None if !self.seen_root => {
+                Err(self.wrong(end, "structure", "there is no element; a template is one `<task>`"))
+            }
+            None => Ok(Item::End),
+        }
+    }
+
+    fn start_tag(&mut self, start: usize, end: usize) -> Result<Tag<'a>> {
+        self.elements = self.elements.saturating_add(1);
+        limits::check("xmlElements", self.elements, self.limits.xml_elements)
+            .map_err(|error| self.locate(start, error))?;
+        let depth = self.open.len().saturating_add(1);
+        limits::check("xmlDepth", depth, self.limits.xml_depth).map_err(|error| self.locate(start, error))?;
+        if self.open.is_empty() && self.seen_root {
+            return Err(self.wrong(
+                start,
+                "structure",
+                "a second element stands after the root; a template has one root, `<task>`",
+            ));
+        }
+        self.seen_root = true;
+        let empty = self.slice(end.saturating_sub(2), end) == "/>";
+        let inside = self.slice(start.saturating_add(1), end.saturating_sub(if empty { 2 } else { 1 }));
+        let name = inside.split(is_white).next().unwrap_or_default();
+        if !is_name(name) {
+            return Err(self.wrong(start, "name", format!("`{}` is not a name that an element can have", shown(name))));
+        }
+        let place = self.places.at(start);
+        let attributes = self.attributes(start.saturating_add(1), inside, name.len())?;
+        self.open.push((name, start));
+        Ok(Tag { name, attributes, place, start, end, empty })
+    }
+
+    /// The attributes in the inside of a tag, which begins at byte `base`.
+    fn attributes(&mut self, base: usize, inside: &'a str, name_len: usize) -> Result<Vec<Attribute<'a>>> {
+        let mut found: Vec<Attribute<'a>> = Vec::new();
+        let mut names = BTreeSet::new();
+        // Where the next attribute is looked for, in `inside`. Quick-xml has seen to it that what is passed over is there.
+        let mut at = name_len;
+        for attribute in Attributes::new(inside, name_len).with_checks(false) {
+            let attribute = attribute.map_err(|error| self.bad_attribute(base, &error))?;
+            let key = skip_white(inside, at);
+            let key_end = key.saturating_add(attribute.key.0.len());
+            let value = skip_white(inside, skip_white(inside, key_end).saturating_add(1)).saturating_add(1);
+            let value_end = value.saturating_add(attribute.value.len());
+            let name = inside.get(key..key_end).unwrap_or_default();
+            let offset = base.saturating_add(key);
+            if key == at {
+                return Err(self.wrong(
+                    offset,
+                    "syntax",
+                    format!("white space is missing before the attribute `{}`", shown(name)),
+                ));
+            }
+            if !is_name(name) {
+                return Err(self.wrong(
+                    offset,
+                    "name",
+                    format!("`{}` is not a name that an attribute can have", shown(name)),
+                ));
+            }
+            if !names.insert(name) {
+                return Err(self.wrong(
+                    offset,
+                    "duplicate_attribute",
+                    format!("the attribute `{}` stands twice; remove one", shown(name)),
+                ));
+            }
+            limits::check("xmlAttributes", names.len(), self.limits.xml_attributes)
+                .map_err(|error| self.locate(offset, error))?;
+            let place = self.places.at(offset);
+            let raw = inside.get(value..value_end).unwrap_or_default();
+            found.push(Attribute { name, value: self.value(raw, base.saturating_add(value))?, place });
+            at = value_end.saturating_add(1);
+        }
+        Ok(found)
+    }
+
+    fn bad_attribute(&self, base: usize, error: &AttrError) -> Error {
+        let (at, message) = match error {
+            AttrError::ExpectedEq(at) => (*at, "an attribute is written `name=\"value\"`; `=` is missing"),
+            AttrError::ExpectedValue(at) => (*at, "an attribute is written `name=\"value\"`; the value is missing"),
+            AttrError::UnquotedValue(at) => (*at, "the value of an attribute stands in quotes; add them"),
+            AttrError::ExpectedQuote(at, _) => {
+                (*at, "the value of an attribute ends with the quote it begins with; add it")
+            }
+            AttrError::Duplicated(at, _) => (*at, "an attribute stands twice; remove one"),
+        };
+        self.wrong(base.saturating_add(at), "syntax", message)
+    }
+
+    /// The value of an attribute, its references resolved and its white space made spaces.
+    fn value(&self, raw: &'a str, base: usize) -> Result<Cow<'a, str>> {
+        if let Some(at) = raw.find('<') {
+            return Err(self.wrong(
+                base.saturating_add(at),
+                "syntax",
+                "`<` cannot stand in the value of an attribute; write `&lt;`",
+            ));
+        }
+        if !raw.contains(['&', '\t', '\n', '\r']) {
+            return Ok(Cow::Borrowed(raw));
+        }
+        let mut value = String::with_capacity(raw.len());
+        let mut at = base;
+        for (index, piece) in raw.split('&').enumerate() {
+            let mut text = piece;
+            if index > 0 {
+                let Some((name, rest)) = piece.split_once(';') else {
+                    return Err(self.unclosed_reference(at.saturating_sub(1)));
+                };
+                value.push(self.reference(name, at.saturating_sub(1))?);
+                text = rest;
+            }
+            value.extend(text.replace("\r\n", " ").chars().map(|ch| if is_white(ch) { ' ' } else { ch }));
+            at = at.saturating_add(piece.len()).saturating_add(1);
+        }
+        Ok(Cow::Owned(value))
+    }
+
+    fn unclosed_reference(&self, at: usize) -> Error {
+        self.wrong(at, "reference", "a reference ends with `;`; add it, or write `&amp;` for `&`")
+    }
+
+    /// What the reference `&name;` at byte `at` stands for.
+    fn reference(&self, name: &str, at: usize) -> Result<char> {
+        if let Some(number) = name.strip_prefix('#') {
+            let (digits, radix) = match number.strip_prefix('x') {
+                Some(hex) => (hex, 16),
+                None => (number, 10),
+            };
+            let well_formed = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+            let ch = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).filter(|ch| is_allowed(*ch));
+            return match ch {
+                Some(ch) if well_formed => Ok(ch),
+                _ if well_formed => Err(self.wrong(
+                    at,
+                    "reference",
+                    format!("`&{};` is not a character that can stand in XML", shown(name)),
+                )),
+                _ => Err(self.wrong(
+                    at,
+                    "reference",
+                    format!("`&{};` is not a character reference; write `&#123;` or `&#x7b;`", shown(name)),
+                )),
+            };
+        }
+        match name {
+            "lt" => Ok('<'),
+            "gt" => Ok('>'),
+            "amp" => Ok('&'),
+            "apos" => Ok('\''),
+            "quot" => Ok('"'),
+            _ => Err(self.wrong(
+                at,
+                "entity",
+                format!("the entity `&{};` is not one of the five (`lt`, `gt`, `amp`, `apos`, `quot`); write the character itself, or `&amp;` for `&`", shown(name)),
+            )),
+        }
+    }
+
+    fn text(&mut self, start: usize, end: usize) -> Result<Option<Item<'a>>> {
+        let text = self.slice(start, end);
+        if let Some(at) = text.find("]]>") {
+            return Err(self.wrong(start.saturating_add(at), "syntax", "`]]>` cannot stand in text; write `]]&gt;`"));
+        }
+        let said = text.find(|ch| !is_white(ch)).map(|at| start.saturating_add(at));
+        if self.open.is_empty() {
+            return said.map_or(Ok(None), |at| self.inside(at, "text").map(|()| None));
+        }
+        let place = self.places.at(said.unwrap_or(start));
+        Ok(Some(Item::Text { text: Cow::Borrowed(text), place }))
+    }
+
+    fn inside(&self, at: usize, what: &str) -> Result<()> {
+        if self.open.is_empty() {
+            return Err(self.wrong(
+                at,
+                "structure",
+                format!("{what} stands outside the root element; put it inside, or remove it"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn instruction(&self, start: usize, end: usize) -> Result<()> {
+        let content = self.slice(start.saturating_add(2), end.saturating_sub(2));
+        let target = content.split(is_white).next().unwrap_or_default();
+        if !is_name(target) || target.eq_ignore_ascii_case("xml") {
+            return Err(self.wrong(
+                start,
+                "name",
+                format!("`{}` is not a name that a processing instruction can have", shown(target)),
+            ));
+        }
+        Ok(())
+    }
+
+    fn declaration(&mut self, start: usize, end: usize) -> Result<()> {
+        if start != self.base {
+            return Err(self.wrong(start, "declaration", "the XML declaration can stand only at the very beginning"));
+        }
+        let inside = self.slice(start.saturating_add(2), end.saturating_sub(2));
+        let attributes = self.attributes(start.saturating_add(2), inside, 3)?;
+        let mut expected = ["version", "encoding", "standalone"].iter();
+        for (index, attribute) in attributes.iter().enumerate() {
+            let value = attribute.value.as_ref();
+            let fits = match attribute.name {
+                "version" => value
+                    .strip_prefix("1.")
+                    .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit())),
+                "encoding" => is_encoding(value),
+                "standalone" => matches!(value, "yes" | "no"),
+                _ => false,
+            };
+            let in_order = expected.any(|name| *name == attribute.name) && (index > 0 || attribute.name == "version");
+            if !fits || !in_order {
+                return Err(self.bad_declaration(start));
+            }
+        }
+        if attributes.is_empty() { Err(self.bad_declaration(start)) } else { Ok(()) }
+    }
+
+    fn bad_declaration(&self, start: usize) -> Error {
+        self.wrong(
+            start,
+            "declaration",
+            "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`",
+        )
+    }
+
+    fn doctype(&self, start: usize) -> Error {
+        self.wrong(start, "dtd", "a document type declaration is refused; remove it")
+    }
+
+    fn bang(&self, start: usize) -> Error {
+        self.wrong(start, "syntax", "`<!` begins a comment or a CDATA section, and this is neither")
+    }
+
+    /// What quick-xml found wrong in what begins at byte `start`.
+    fn syntax(&self, error: &quick_xml::Error, start: usize) -> Error {
+        let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX).saturating_add(self.base);
+        if self.slice(start, self.source.len()).get(..9).is_some_and(|text| text.eq_ignore_ascii_case("<!DOCTYPE")) {
+            return self.doctype(start);
+        }
+        let begun = self.slice(start, self.source.len());
+        match error {
+            quick_xml::Error::Syntax(error) => match error {
+                SyntaxError::UnclosedComment if !begun.starts_with("<!--") => self.bang(start),
+                SyntaxError::UnclosedCData if !begun.starts_with("<![CDATA[") => self.bang(start),
+                SyntaxError::InvalidBangMarkup => self.bang(start),
+                SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => {
+                    self.wrong(start, "unclosed", "`<?` is never closed; add `?>`")
+                }
+                SyntaxError::UnclosedComment => self.wrong(start, "unclosed", "the comment is never closed; add `-->`"),
+                SyntaxError::UnclosedDoctype => self.doctype(start),
+                SyntaxError::UnclosedCData => {
+                    self.wrong(start, "unclosed", "the CDATA section is never closed; add `]]>`")
+                }
+                SyntaxError::UnclosedTag => {
+                    self.wrong(start, "unclosed", "the tag is never closed; add `>`, or write `&lt;` for `<`")
+                }
+                SyntaxError::UnclosedSingleQuotedAttributeValue | SyntaxError::UnclosedDoubleQuotedAttributeValue => {
+                    self.wrong(
+                        start,
+                        "unclosed",
+                        "the value of an attribute in this tag is never closed; add the quote",
+                    )
+                }
+            },
+            quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.wrong(
+                at,
+                "mismatched_tag",
+                format!(
+                    "`</{}>` closes nothing: `<{}>` is open; write `</{}>`",
+                    shown(found),
+                    shown(expected),
+                    shown(expected)
+                ),
+            ),
+            quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
+                self.wrong(at, "mismatched_tag", format!("`</{}>` closes nothing; remove it", shown(found)))
+            }
+            quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => self.unclosed_reference(start),
+            other => self.wrong(start, "syntax", format!("this is not XML: {other}")),
+        }
+    }
+}
+
+/// A text that goes into a message: not more of it than one can read.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    const MAX: usize = 40;
+    match text.char_indices().nth(MAX) {
+        Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// White space, as XML has it.
+pub(super) fn is_white(ch: char) -> bool {
+    matches!(ch, ' ' | '\t' | '\r' | '\n')
+}
+
+fn skip_white(text: &str, from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from.saturating_add(rest.len()).saturating_sub(rest.trim_start_matches(is_white).len())
+}
+
+/// `Char` of the standard, edition 5.
+fn is_allowed(ch: char) -> bool {
+    matches!(ch, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+/// `EncName` of the standard.
+fn is_encoding(name: &str) -> bool {
+    name.starts_with(|ch: char| ch.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+}
+
+/// `Name` of the standard.
+fn is_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(begins_name) && chars.all(|ch| begins_name(ch) || continues_name(ch))
+}
+
+fn begins_name(ch: char) -> bool {
+    matches!(ch,
+        ':' | '_' | 'A'..='Z' | 'a'..='z'
+        | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}'
+        | '\u{37F}'..='\u{1FFF}' | '\u{200C}' | '\u{200D}' | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}'
+        | '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' | '\u{10000}'..='\u{EFFFF}')
+}
+
+fn continues_name(ch: char) -> bool {
+    matches!(ch, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}' | '\u{2040}')
+}
+
+/// The text of a template that comes as bytes.
+///
+/// # Errors
+/// [`Code::InvalidXml`] when they are not UTF-8, or say that they are something else.
+pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
+    limits::check("xmlBytes", bytes.len(), limits.xml_bytes)?;
+    let refuse = |line: u32, column: u32, what: &str| {
+        Error::new(Code::InvalidXml, format!("{what}; save the template as UTF-8 (line {line}, column {column})"))
+            .with("reason", "encoding")
+            .with("line", line)
+            .with("column", column)
+    };
+    if [[0xFE, 0xFF], [0xFF, 0xFE]].iter().any(|mark| bytes.starts_with(mark)) {
+        return Err(refuse(1, 1, "the template is UTF-16"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let valid =
+            bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
+        let place = Places::new(valid).at(valid.len());
+        refuse(place.line, place.column, "the template is not UTF-8")
+    })?;
+    let declaration = text.trim_start_matches(BOM).strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
+    let said = declaration.and_then(|(inside, _)| {
+        let value = inside
+            .split_once("encoding")?
+            .1
+            .trim_start_matches(is_white)
+            .strip_prefix('=')?
+            .trim_start_matches(is_white);
+        let quote = value.chars().next()?;
+        value.get(1..)?.split(quote).next()
+    });
+    match said {
+        Some(name) if !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known)) => {
+            Err(refuse(1, 1, &format!("the template says that its encoding is `{}`", shown(name))))
+        }
+        _ => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,219 @@
+//! Counts that are remembered by content, so that no text is counted twice (SPEC §1 "Resident tree").
+//!
+//! A [`Memory`] knows the texts that somebody holds ([`Memory::hold`]), whoever it is and however often; when the last
+//! holder lets go of a text, what was remembered of it is gone. Texts are told apart by their length and 128 bits of
+//! hash, so that the memory does not keep them a second time.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::rc::{Rc, Weak};
+
+use crate::tokens::Counter;
+
+/// What is remembered of the texts that are held. Clones share what they remember.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Rc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    texts: RefCell<BTreeMap<Key, Weak<Held>>>,
+    /// The names of the counters whose counts are remembered by name.
+    names: RefCell<Vec<String>>,
+    /// How many counters without a name of their own there have been.
+    own: RefCell<u32>,
+}
+
+/// A text, but for its characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    len: usize,
+    hash: [u64; 2],
+}
+
+impl Key {
+    fn of(text: &str) -> Self {
+        let hash = |seed: u64| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u64(seed);
+            hasher.write(text.as_bytes());
+            hasher.finish()
+        };
+        Self { len: text.len(), hash: [hash(1), hash(2)] }
+    }
+}
+
+/// Which counter a count is of. Two counters of one id give the same counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterId(u32);
+
+/// From here on, ids are of callers' own counters.
+const OWN: u32 = 1 << 31;
+
+/// A text that is held, with what is remembered of it.
+#[derive(Debug)]
+pub struct Held {
+    key: Key,
+    costs: RefCell<Vec<Cost>>,
+    memory: Weak<Shared>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    counter: CounterId,
+    tokens: u32,
+    /// What a paragraph break behind the text costs; [`UNKNOWN`] until somebody asked.
+    break_after: i32,
+}
+
+const UNKNOWN: i32 = i32::MIN;
+
+impl Memory {
+    /// Holds a text: from now on, and for as long as somebody holds it, what it costs is remembered.
+    pub fn hold(&self, text: &str) -> Rc<Held> {
+        let key = Key::of(text);
+        let mut texts = self.0.texts.borrow_mut();
+        if let Some(held) = texts.get(&key).and_then(Weak::upgrade) {
+            return held;
+        }
+        let held = Rc::new(Held { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
+        texts.insert(key, Rc::downgrade(&held));
+        held
+    }
+
+    /// The text, where somebody holds it.
+    pub fn find(&self, text: &str) -> Option<Rc<Held>> {
+        self.0.texts.borrow().get(&Key::of(text)).and_then(Weak::upgrade)
+    }
+
+    /// The id of the counter that goes by this name everywhere.
+    pub fn counter(&self, name: &str) -> CounterId {
+        let mut names = self.0.names.borrow_mut();
+        let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len().saturating_sub(1)
+        });
+        CounterId(u32::try_from(at).unwrap_or(OWN - 1))
+    }
+
+    /// A new id for a caller's own counter: its name says nothing about how it counts.
+    pub fn own_counter(&self) -> CounterId {
+        let mut own = self.0.own.borrow_mut();
+        *own = own.wrapping_add(1) % OWN;
+        CounterId(OWN + *own)
+    }
+
+    /// How many texts are held.
+    pub fn texts(&self) -> usize {
+        self.0.texts.borrow().len()
+    }
+
+    /// How many counts are remembered.
+    pub fn counts(&self) -> usize {
+        let texts = self.0.texts.borrow();
+        texts.values().filter_map(Weak::upgrade).map(|held| held.costs.borrow().len()).sum()
+    }
+}
+
+impl Held {
+    /// Tokens of the text by this counter, which counts it when it did not before.
+    pub(crate) fn tokens(&self, id: CounterId, count: impl FnOnce() -> u32) -> u32 {
+        if let Some(cost) = self.cost(id) {
+            return cost.tokens;
+        }
+        let tokens = count();
+        let mut costs = self.costs.borrow_mut();
+        // Of callers' own counters only the last is remembered: each may be a new one.
+        costs.retain(|cost| id.0 < OWN || cost.counter.0 < OWN);
+        costs.push(Cost { counter: id, tokens, break_after: UNKNOWN });
+        tokens
+    }
+
+    /// What a paragraph break behind the text costs by this counter.
+    pub(crate) fn break_after(&self, id: CounterId, find: impl FnOnce() -> i64) -> i64 {
+        match self.cost(id) {
+            Some(cost) if cost.break_after != UNKNOWN => cost.break_after.into(),
+            _ => {
+                let found = find();
+                let mut costs = self.costs.borrow_mut();
+                let cost = costs.iter_mut().find(|cost| cost.counter == id);
+                if let (Some(cost), Ok(found)) = (cost, i32::try_from(found)) {
+                    cost.break_after = found;
+                }
+                found
+            }
+        }
+    }
+
+    fn cost(&self, id: CounterId) -> Option<Cost> {
+        self.costs.borrow().iter().find(|cost| cost.counter == id).copied()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.upgrade() {
+            let mut texts = memory.texts.borrow_mut();
+            // Another may have come in the meantime; it is not this one's to remove.
+            if texts.get(&self.key).is_some_and(|held| held.strong_count() == 0) {
+                texts.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// A counter that counts no held text twice.
+#[derive(Clone, Debug)]
+pub struct Remembering<'c> {
+    counter: &'c dyn Counter,
+    id: CounterId,
+    memory: Memory,
+}
+
+impl<'c> Remembering<'c> {
+    /// Which counter it is.
+    pub fn id(&self) -> CounterId {
+        self.id
+    }
+
+    /// Tokens of a text that is held.
+    pub(crate) fn held(&self, held: &Held, text: &str) -> u32 {
+        held.tokens(self.id, || self.counter.count(text))
+    }
+}
+
+impl Memory {
+    /// Remembers the counts of a counter that goes by its name everywhere.
+    pub fn remember<'c>(&self, counter: &'c dyn Counter) -> Remembering<'c> {
+        self.remember_as(self.counter(counter.name()), counter)
+    }
+
+    /// Remembers the counts of a counter under an id, which is this counter's alone.
+    pub fn remember_as<'c>(&self, id: CounterId, counter: &'c dyn Counter) -> Remembering<'c> {
+        Remembering { counter, id, memory: self.clone() }
+    }
+}
+
+impl Counter for Remembering<'_> {
+    fn name(&self) -> &str {
+        self.counter.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        match self.memory.find(text) {
+            Some(held) => held.tokens(self.id, || self.counter.count(text)),
+            None => self.counter.count(text),
+        }
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        match self.memory.find(text) {
+            Some(held) => Some(held.tokens(self.id, || self.counter.count(text))).filter(|&count| count <= limit),
+            None => self.counter.count_up_to(text, limit),
+        }
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        self.counter.adds_up_before(next)
+    }
+}

@@ -1,0 +1,215 @@
+//! The rules of SPEC §4 about sequences, reductions and their failures.
+
+use ctxweave::Code;
+use ctxweave::operators::{Accumulation, Begun, Format, Next, Partial, Record, Run, RunInput, begin};
+
+use super::{clean, parse};
+
+fn out(output: &str, notes: &str) -> Record {
+    Record::Output { output: output.to_owned(), notes: Some(notes.to_owned()) }
+}
+
+fn failed(message: &str) -> Record {
+    Record::Failed { message: message.to_owned(), reason: None }
+}
+
+fn context(context: &str) -> Record {
+    Record::Context(context.to_owned())
+}
+
+/// What the request of the next step would be ready with, where the memory system is not asked.
+fn sees(next: &Next) -> String {
+    let request = match next {
+        Next::Context(request) | Next::Reduction { request, .. } => request,
+        Next::Step(step) | Next::Inner { step, .. } => &step.request,
+        other => panic!("{other:?} has no request"),
+    };
+    match begin(request).unwrap() {
+        Begun::Ready(result) => result.context,
+        Begun::Match(question) => format!("asks: {}", question.text),
+    }
+}
+
+const SEQUENCE: &str = "<task type='sequential'>
+  <context_management><inherit_context>full</inherit_context><accumulate_data>true</accumulate_data><accumulation_format>full_output</accumulation_format><fresh_context>disabled</fresh_context></context_management>
+  <steps>
+    <task type='atomic' id='a'><context_management><inherit_context>full</inherit_context><fresh_context>disabled</fresh_context></context_management></task>
+    <task type='atomic'><context_management><inherit_context>none</inherit_context><fresh_context>disabled</fresh_context></context_management></task>
+    <task type='atomic' id='c'><description>Close</description><context_management><inherit_context>subset</inherit_context><fresh_context>disabled</fresh_context></context_management></task>
+  </steps>
+</task>";
+
+fn sequence(xml: &str) -> Run {
+    let mut input = RunInput::new(&parse(xml).task);
+    input.parent_context = Some("PARENT".to_owned());
+    Run::new(input).unwrap()
+}
+
+// SPEC §4 / issue 7: a sequence's steps, each following the settings of its own level.
+#[test]
+fn a_sequence_runs_step_by_step() {
+    let run = sequence(SEQUENCE);
+    assert!(matches!(run.next(), Next::Context(_)));
+    assert_eq!(sees(&run.next()), "PARENT");
+    let run = run.record(context("OWN")).unwrap();
+    let Next::Step(step) = run.next() else { panic!() };
+    assert_eq!((step.id.as_str(), step.index, step.total), ("a", 0, 3));
+    assert_eq!(sees(&run.next()), "OWN");
+    let run = run.record(out("ONE", "one")).unwrap();
+    // It inherits nothing, and still sees what the sequence accumulates.
+    let Next::Step(step) = run.next() else { panic!() };
+    assert_eq!((step.id.as_str(), step.request.accumulation), ("step-2", Some(Accumulation::On(Format::FullOutput))));
+    assert_eq!(sees(&run.next()), "### a\n\nONE");
+    let run = run.record(out("TWO", "two")).unwrap();
+    assert_eq!(
+        sees(&run.next()),
+        "asks: ## Task\n\nClose\n\n## Inherited Context\n\nOWN\n\n## Previous Outputs\n\n### a\n\nONE\n\n### step-2\n\nTWO"
+    );
+    let run = run.record(out("THREE", "three")).unwrap();
+    let Next::Done { output, outputs } = run.next() else { panic!() };
+    assert_eq!((output.as_deref(), outputs.len()), (Some("THREE"), 3));
+    let error = run.record(out("FOUR", "")).unwrap_err();
+    assert_eq!((error.code(), error.details()["expected"].as_str()), (Code::RunOutOfOrder, Some("nothing")));
+}
+
+#[test]
+fn what_a_sequence_accumulates_is_its_own_affair() {
+    let notes = SEQUENCE.replace("full_output", "notes_only");
+    let run = sequence(&notes).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
+    assert_eq!(sees(&run.next()), "### a\n\none");
+    let off = SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false");
+    let run = sequence(&off).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
+    let Next::Step(step) = run.next() else { panic!() };
+    assert_eq!(step.request.previous_outputs, []);
+    assert_eq!(sees(&run.next()), "");
+    // A sequence within a sequence sees what the outer one hands on, not what its own settings say to its own steps.
+    let nested = "<task type='sequential'><context_management><inherit_context>full</inherit_context><accumulate_data>false</accumulate_data></context_management><steps><task type='atomic'/><task type='sequential'><context_management><inherit_context>none</inherit_context><accumulate_data>true</accumulate_data><accumulation_format>notes_only</accumulation_format><fresh_context>disabled</fresh_context></context_management><steps/></task></steps></task>";
+    let run = Run::new(RunInput::new(&clean(nested))).unwrap();
+    let run = run.record(context("")).unwrap().record(out("ONE", "one")).unwrap();
+    assert_eq!(sees(&run.next()), "");
+}
+
+// SPEC §4: sequential gives an error result with `notes.partialResults` (step, output or notes by format), failed step,
+// total; no retry.
+#[test]
+fn a_failed_step_keeps_what_was_done() {
+    let run = |xml: &str| {
+        let run = sequence(xml).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
+        run.record(failed("no answer")).unwrap()
+    };
+    let Next::SequentialFailed(failure) = run(SEQUENCE).next() else { panic!() };
+    assert_eq!(
+        (failure.r#type, failure.reason.as_str(), failure.message.as_str()),
+        ("TASK_FAILURE", "subtask_failure", "no answer")
+    );
+    assert_eq!((failure.failed_step.as_str(), failure.total_steps), ("step-2", 3));
+    let full = Partial::Output { step: "a".to_owned(), output: "ONE".to_owned() };
+    assert_eq!(failure.notes.partial_results, [full]);
+    let Next::SequentialFailed(failure) = run(&SEQUENCE.replace("full_output", "notes_only")).next() else { panic!() };
+    let notes = Partial::Notes { step: "a".to_owned(), notes: Some("one".to_owned()) };
+    assert_eq!(failure.notes.partial_results, [notes]);
+    let off = run(&SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false"));
+    let Next::SequentialFailed(failure) = off.next() else { panic!() };
+    assert_eq!(failure.notes.partial_results, []);
+    // It is over: nothing is tried again.
+    assert_eq!(off.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
+}
+
+const REDUCE: &str = "<task type='reduce'>
+  <context_management><inherit_context>none</inherit_context><fresh_context>enabled</fresh_context></context_management>
+  <inner_task><context_management><inherit_context>full</inherit_context></context_management></inner_task>
+  <reduction_task><context_management><inherit_context>none</inherit_context><fresh_context>enabled</fresh_context></context_management><description>Join</description></reduction_task>
+</task>";
+
+fn reduce(each: bool) -> Run {
+    let mut input = RunInput::new(&clean(REDUCE));
+    input.inputs = ["x", "y"].map(|id| (id.to_owned(), format!("text of {id}"))).to_vec();
+    input.reduce_each = each;
+    input.parent_context = Some("PARENT".to_owned());
+    Run::new(input).unwrap()
+}
+
+// SPEC §4 / issue 7: a reduce task: inner task per input, reduction task over results.
+#[test]
+fn a_reduction_runs_over_all_results() {
+    let run = reduce(false);
+    assert_eq!(sees(&run.next()), "asks: ## Task\n\n");
+    let run = run.record(context("OWN")).unwrap();
+    let Next::Inner { step, input } = run.next() else { panic!() };
+    assert_eq!((step.id.as_str(), step.index, step.total, input.as_str()), ("x", 0, 2, "text of x"));
+    assert_eq!(sees(&run.next()), "OWN");
+    let run = run.record(out("X", "")).unwrap().record(out("Y", "")).unwrap();
+    let Next::Reduction { results, accumulator, .. } = run.next() else { panic!() };
+    assert_eq!(results.iter().map(|it| it.output.as_str()).collect::<Vec<_>>(), ["X", "Y"]);
+    assert_eq!((accumulator, sees(&run.next()).as_str()), (None, "asks: ## Task\n\nJoin"));
+    let run = run.record(out("XY", "")).unwrap();
+    let Next::Done { output, outputs } = run.next() else { panic!() };
+    assert_eq!((output.as_deref(), outputs.len()), (Some("XY"), 2));
+}
+
+#[test]
+fn a_reduction_can_run_after_each_result() {
+    let run = reduce(true).record(context("OWN")).unwrap().record(out("X", "")).unwrap();
+    let Next::Reduction { results, accumulator, .. } = run.next() else { panic!() };
+    assert_eq!((results.len(), accumulator), (1, None));
+    let run = run.record(out("(X)", "")).unwrap();
+    assert!(matches!(run.next(), Next::Inner { .. }));
+    let run = run.record(out("Y", "")).unwrap();
+    let Next::Reduction { results, accumulator, .. } = run.next() else { panic!() };
+    assert_eq!((results[0].output.as_str(), accumulator.as_deref()), ("Y", Some("(X)")));
+    let run = run.record(out("(XY)", "")).unwrap();
+    assert!(matches!(run.next(), Next::Done { output: Some(output), .. } if output == "(XY)"));
+}
+
+// SPEC §4: reduce gives the failing input, processed inputs, the accumulator, `notes.partialResults`; no retry.
+#[test]
+fn a_failed_input_keeps_what_was_done() {
+    let started = reduce(true).record(context("OWN")).unwrap().record(out("X", "")).unwrap();
+    let reducing = started.clone().record(failed("cannot join")).unwrap();
+    let Next::ReduceFailed(failure) = reducing.next() else { panic!() };
+    assert_eq!((failure.failed_input.as_deref(), failure.accumulator), (Some("x"), None));
+    let second = started.record(out("(X)", "")).unwrap().record(failed("cannot read")).unwrap();
+    let Next::ReduceFailed(failure) = second.next() else { panic!() };
+    assert_eq!(
+        (failure.r#type, failure.reason.as_str(), failure.message.as_str()),
+        ("TASK_FAILURE", "subtask_failure", "cannot read")
+    );
+    assert_eq!(failure.failed_input.as_deref(), Some("y"));
+    assert_eq!((failure.processed_inputs, failure.total_inputs), (vec!["x".to_owned()], Some(2)));
+    assert_eq!(failure.accumulator.as_deref(), Some("(X)"));
+    let partial = Partial::Input { input: "x".to_owned(), output: "X".to_owned() };
+    assert_eq!(failure.notes.partial_results, [partial]);
+    assert_eq!(second.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
+
+    let all = reduce(false).record(context("")).unwrap().record(out("X", "")).unwrap().record(out("Y", "")).unwrap();
+    let Next::ReduceFailed(failure) = all.record(failed("cannot join")).unwrap().next() else { panic!() };
+    assert_eq!((failure.failed_input, failure.processed_inputs.len()), (None, 2));
+}
+
+#[test]
+fn a_run_says_what_it_waits_for() {
+    let run = sequence(SEQUENCE);
+    let error = run.clone().record(out("ONE", "")).unwrap_err();
+    let details = |error: &ctxweave::Error| (error.details()["expected"].clone(), error.details()["given"].clone());
+    assert_eq!((error.code(), details(&error)), (Code::RunOutOfOrder, ("context".into(), "output".into())));
+    assert_eq!(details(&run.clone().record(failed("x")).unwrap_err()), ("context".into(), "error".into()));
+    let run = run.record(context("OWN")).unwrap();
+    assert_eq!(details(&run.record(context("OWN")).unwrap_err()), ("output".into(), "context".into()));
+    let atomic = Run::new(RunInput::new(&clean("<task type='atomic'/>"))).unwrap_err();
+    assert_eq!(atomic.code(), Code::InvalidInput);
+    // Nothing to do is done at once.
+    let empty = Run::new(RunInput::new(&clean("<task type='sequential'/>"))).unwrap().record(context("")).unwrap();
+    assert!(matches!(empty.next(), Next::Done { output: None, .. }));
+    let empty = Run::new(RunInput::new(&parse("<task type='reduce'/>").task)).unwrap().record(context("")).unwrap();
+    assert!(matches!(empty.next(), Next::Done { output: None, .. }));
+}
+
+#[test]
+fn a_reduce_task_without_its_parts_runs_with_defaults() {
+    let mut input = RunInput::new(&parse("<task type='reduce'/>").task);
+    input.inputs = vec![("x".to_owned(), "X".to_owned())];
+    let run = Run::new(input).unwrap().record(context("OWN")).unwrap();
+    assert_eq!(sees(&run.next()), "OWN");
+    let run = run.record(out("X", "")).unwrap();
+    assert!(sees(&run.next()).starts_with("asks: "));
+}

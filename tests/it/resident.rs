@@ -1,0 +1,370 @@
+//! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
+
+use ctxweave::loom::{
+    Author, Block, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
+    SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue,
+};
+use ctxweave::prompt::{Fingerprint, Role};
+use ctxweave::tokens::Counter;
+use ctxweave::tokens::memory::Memory;
+use ctxweave::{Code, Error, Limits};
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::generate::{COUNTERS, preferences, text};
+
+/// What is done to a tree, or asked of it.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A node at the end of the path, and the edge to it.
+    Append(Node),
+    /// A node anew, in its place or beside.
+    Put(Node),
+    Link {
+        edge: u8,
+        sources: Vec<(u8, SourceRole)>,
+        target: u8,
+        remark: bool,
+    },
+    RemoveNode(u8),
+    RemoveEdge(u8),
+    /// An edit that must fail, in the midst of what is right.
+    Fail(u8),
+    System(Option<String>),
+    Ask {
+        tip: Option<u8>,
+        window: u32,
+        choice: bool,
+        aware: bool,
+    },
+}
+
+fn id(number: u8) -> String {
+    format!("n{number}")
+}
+
+fn author() -> impl Strategy<Value = Author> {
+    prop::sample::select(vec![Author::Human, Author::Model])
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let call = (0..4u8).prop_map(|call| Block::ToolCall {
+        id: format!("c{call}"),
+        name: "look".into(),
+        arguments: json!({"q": call}),
+    });
+    let result = (0..4u8, text()).prop_map(|(call, text)| Block::ToolResult {
+        tool_call_id: format!("c{call}"),
+        content: vec![Block::Text(text)],
+        is_error: None,
+    });
+    let image = Just(Block::Image {
+        reference: "img".into(),
+        mime_type: "image/png".into(),
+        width: Some(20),
+        height: Some(30),
+        alt_text: Some("a cat".into()),
+    });
+    prop_oneof![
+        4 => text().prop_map(Block::Text),
+        2 => call,
+        2 => result,
+        1 => text().prop_map(|text| Block::Reasoning { text, signature: None }),
+        1 => image,
+    ]
+}
+
+fn content() -> impl Strategy<Value = Vec<Block>> {
+    prop_oneof![4 => text().prop_map(|text| vec![Block::Text(text)]), 2 => prop::collection::vec(block(), 0..4)]
+}
+
+fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node> {
+    (ids, content(), author(), prop::option::weighted(0.15, 0..30u8), 0..12u8).prop_map(
+        |(number, content, author, edited, mark)| Node {
+            created_at: match mark {
+                11 => Some("yesterday".to_owned()),
+                9.. => Some(format!("2025-01-0{}T00:00:00Z", mark - 8)),
+                _ => None,
+            },
+            edited_from: edited.map(id),
+            excluded: mark == 0,
+            pruned: mark == 1,
+            ..Node::new(id(number), author, content)
+        },
+    )
+}
+
+fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
+    let role = prop::sample::select(vec![
+        SourceRole::Primary,
+        SourceRole::Primary,
+        SourceRole::Context,
+        SourceRole::Instruction,
+    ]);
+    let link = (0..30u8, prop::collection::vec((0..30u8, role), 0..4), 0..30u8, prop::bool::weighted(0.2))
+        .prop_map(|(edge, sources, target, remark)| Step::Link { edge, sources, target, remark });
+    let window = prop_oneof![4 => 60..500u32, 1 => 20..60u32, 1 => Just(100_000u32)];
+    let step = prop_oneof![
+        8 => node(0..30).prop_map(Step::Append),
+        4 => node(0..30).prop_map(Step::Put),
+        2 => link,
+        1 => (0..30u8).prop_map(Step::RemoveNode),
+        1 => (0..30u8).prop_map(Step::RemoveEdge),
+        2 => (0..6u8).prop_map(Step::Fail),
+        1 => prop::option::of(text()).prop_map(Step::System),
+        12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>(), prop::bool::weighted(0.15))
+            .prop_map(|(tip, window, choice, aware)| Step::Ask { tip, window, choice, aware }),
+    ];
+    prop::collection::vec(step, count)
+}
+
+/// The tree as plain lists, changed in the plainest way.
+#[derive(Debug, Default)]
+struct Plain {
+    settings: TreeSettings,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    tip: Option<String>,
+    fresh: u32,
+}
+
+impl Plain {
+    fn has(&self, id: &str) -> bool {
+        self.nodes.iter().any(|node| node.id == id)
+    }
+
+    fn put_node(&mut self, node: Node) {
+        match self.nodes.iter_mut().find(|old| old.id == node.id) {
+            Some(old) => *old = node,
+            None => self.nodes.push(node),
+        }
+    }
+
+    fn put_edge(&mut self, edge: Edge) {
+        match self.edges.iter_mut().find(|old| old.id == edge.id) {
+            Some(old) => *old = edge,
+            None => self.edges.push(edge),
+        }
+    }
+
+    fn remove_node(&mut self, id: &str) {
+        self.nodes.retain(|node| node.id != id);
+        self.edges.retain_mut(|edge| {
+            let primary = |source: &Source| source.role == SourceRole::Primary;
+            let origins: Vec<String> = match (edge.kind, edge.sources.iter().any(primary)) {
+                (EdgeKind::Continuation, true) => {
+                    edge.sources.iter().filter(|source| primary(source)).map(|source| source.node.clone()).collect()
+                }
+                (EdgeKind::Continuation, false) => {
+                    edge.sources.iter().take(1).map(|source| source.node.clone()).collect()
+                }
+                (EdgeKind::Annotation, _) => edge.sources.iter().map(|source| source.node.clone()).collect(),
+            };
+            let touched = edge.sources.iter().any(|source| source.node == id);
+            edge.sources.retain(|source| source.node != id);
+            edge.target != id && (!touched || origins.iter().any(|origin| origin != id))
+        });
+    }
+}
+
+/// What an assembly gives, as data.
+fn shown<T: Serialize>(result: Result<T, Error>) -> Value {
+    match result {
+        Ok(result) => serde_json::to_value(result).unwrap(),
+        Err(error) => json!({ "code": error.code().as_str(), "message": error.message(), "details": error.details() }),
+    }
+}
+
+/// Does the steps to both, and compares whenever they are asked.
+fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Counter, in_messages: bool) {
+    let memory = Memory::default();
+    let limits = Limits::default();
+    let mut plain = Plain::default();
+    let mut tree = LoomTree::new(Tree::default(), &memory);
+    let counting = memory.remember(counter);
+    for step in steps {
+        match step {
+            Step::Append(node) => {
+                let at = node.id.clone();
+                let mut edges = Vec::new();
+                let known = plain.has(&at);
+                if let Some(tip) = plain.tip.clone().filter(|tip| *tip != at && !known) {
+                    plain.fresh += 1;
+                    let source = Source { node: tip, role: SourceRole::Primary };
+                    let edge = format!("a{}", plain.fresh);
+                    edges.push(Edge {
+                        id: edge,
+                        sources: vec![source],
+                        target: at.clone(),
+                        kind: EdgeKind::Continuation,
+                    });
+                }
+                plain.put_node(node.clone());
+                edges.iter().for_each(|edge| plain.put_edge(edge.clone()));
+                tree.upsert(vec![node], edges, &limits).unwrap();
+                plain.tip = Some(at);
+            }
+            Step::Put(node) => {
+                plain.put_node(node.clone());
+                tree.upsert(vec![node], vec![], &limits).unwrap();
+            }
+            Step::Link { edge, sources, target, remark } => {
+                let sources = sources.into_iter().map(|(node, role)| Source { node: id(node), role }).collect();
+                let kind = if remark { EdgeKind::Annotation } else { EdgeKind::Continuation };
+                let edge = Edge { id: format!("e{edge}"), sources, target: id(target), kind };
+                let right = plain.has(&edge.target) && edge.sources.iter().all(|source| plain.has(&source.node));
+                let done = tree.upsert(vec![], vec![edge.clone()], &limits);
+                assert_eq!(done.is_ok(), right);
+                if right {
+                    plain.put_edge(edge);
+                }
+            }
+            Step::RemoveNode(number) => {
+                let id = id(number);
+                let done = tree.remove(std::slice::from_ref(&id), &[]);
+                assert_eq!(done.is_ok(), plain.has(&id));
+                let before: Vec<String> = plain.edges.iter().map(|edge| edge.id.clone()).collect();
+                plain.remove_node(&id);
+                if let Ok(removal) = done {
+                    let gone = before.iter().filter(|id| plain.edges.iter().all(|edge| edge.id != **id));
+                    assert_eq!(sorted(gone.cloned()), sorted(removal.edges));
+                }
+                if plain.tip.as_ref() == Some(&id) {
+                    plain.tip = plain.nodes.last().map(|node| node.id.clone());
+                }
+            }
+            Step::RemoveEdge(number) => {
+                let id = format!("e{number}");
+                let there = plain.edges.iter().any(|edge| edge.id == id);
+                assert_eq!(tree.remove(&[], std::slice::from_ref(&id)).is_ok(), there);
+                plain.edges.retain(|edge| edge.id != id);
+            }
+            Step::Fail(how) => fail(&mut tree, &plain, how),
+            Step::System(system_context) => {
+                plain.settings.system_context = system_context;
+                tree.configure(plain.settings.clone());
+            }
+            Step::Ask { tip, window, choice, aware } => {
+                let Some(tip) = tip.map(id).or(plain.tip.clone()) else { continue };
+                let mut options = Options::from_tip(&tip, window);
+                options.preferences = preferences.clone();
+                options.loom_aware = aware.then(LoomAware::default);
+                options.previous = Some(Fingerprint::default());
+                if choice {
+                    // Whatever is ambiguous is settled by the first edge that was given.
+                    for edge in plain.edges.iter().rev().filter(|edge| edge.kind == EdgeKind::Continuation) {
+                        options.choices.edges.insert(edge.target.clone(), edge.id.clone());
+                    }
+                }
+                if in_messages {
+                    options.system_placement = SystemPlacement::Message(Role::System);
+                }
+                let fresh =
+                    Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
+                let expected = assemble_dialogue(&fresh, &options, counter);
+                let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
+                let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
+                let summary = shown(tree.summarize_dialogue(&options, &counting));
+                let given = shown(tree.assemble_dialogue(&options, &counting));
+                if let Ok(expected) = &expected {
+                    let whole =
+                        expected.report.truncated || measured.as_ref().unwrap() == &expected.report.tokens.total;
+                    assert!(whole, "measured {measured:?}");
+                    assert_eq!(cut, serde_json::to_value(expected.report.cut.clone().unwrap_or_default()).unwrap());
+                }
+                let expected = shown(expected);
+                same(&given, &expected, "");
+                for same in [
+                    "/messages",
+                    "/system",
+                    "/report/tokens",
+                    "/report/diagnostics",
+                    "/report/cut/marker",
+                    "/report/cut/tokens",
+                    "/report/cache",
+                ] {
+                    assert_eq!(summary.pointer(same), expected.pointer(same), "{same}");
+                }
+                options.working_buffer = "and so on".to_owned();
+                let document = shown(tree.assemble_buffer(&options, &counting));
+                same(&document, &shown(assemble_buffer(&fresh, &options, counter)), "");
+            }
+        }
+    }
+}
+
+/// Each of these is refused as a whole.
+fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
+    let limits = Limits::default();
+    let new = |id: &str| Node::new(id, Author::Human, vec![Block::Text("never there".to_owned())]);
+    let edge = |id: &str, from: &str, to: &str| Edge {
+        id: id.to_owned(),
+        sources: vec![Source { node: from.to_owned(), role: SourceRole::Primary }],
+        target: to.to_owned(),
+        kind: EdgeKind::Continuation,
+    };
+    let first = plain.nodes.first().map(|node| node.id.clone()).unwrap_or_else(|| "x".to_owned());
+    let (done, code) = match how {
+        0 => (tree.upsert(vec![new(&first), new("y"), new("y")], vec![], &limits), Code::DuplicateId),
+        1 => (tree.upsert(vec![new(&first)], vec![edge("z", &first, "nowhere")], &limits), Code::EdgeNodeNotFound),
+        2 => (tree.upsert(vec![new("y")], vec![edge("z", "y", "y"), edge("z", "y", "y")], &limits), Code::DuplicateId),
+        3 => (
+            tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop),
+            if plain.nodes.is_empty() { Code::NodeNotFound } else { Code::NodeNotFound },
+        ),
+        4 => {
+            let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.clone()).collect();
+            (tree.remove(&nodes, &["nowhere".to_owned()]).map(drop), Code::EdgeNotFound)
+        }
+        _ => {
+            let tight = Limits { nodes: 0, ..limits };
+            (tree.upsert(vec![new(&first)], vec![], &tight), Code::LimitExceeded)
+        }
+    };
+    assert_eq!(done.unwrap_err().code(), code);
+}
+
+/// Two results that have to be the same; says where they first are not.
+fn same(given: &Value, expected: &Value, at: &str) {
+    match (given, expected) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{at}");
+            a.iter().for_each(|(key, value)| same(value, &b[key], &format!("{at}/{key}")));
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().for_each(|(index, (a, b))| same(a, b, &format!("{at}/{index}")));
+        }
+        _ => assert_eq!(given, expected, "{at}"),
+    }
+}
+
+fn sorted(ids: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut ids: Vec<String> = ids.into_iter().collect();
+    ids.sort();
+    ids
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// SPEC §1 "Resident tree": a thousand edits, some of which fail, and the result is that of a tree built afresh.
+    #[test]
+    fn a_thousand_edits_leave_no_trace(
+        steps in steps(1000), preferences in preferences(), counter in prop::sample::select(COUNTERS.to_vec()), in_messages: bool,
+    ) {
+        compare(steps, preferences, counter, in_messages);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    /// The same over few edits, so that what goes wrong is small.
+    #[test]
+    fn a_few_edits_leave_no_trace(
+        steps in steps(24), preferences in preferences(), counter in prop::sample::select(COUNTERS.to_vec()), in_messages: bool,
+    ) {
+        compare(steps, preferences, counter, in_messages);
+    }
+}

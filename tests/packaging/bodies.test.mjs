@@ -1,0 +1,96 @@
+/**
+ * The vendors' own types check the bodies: every body in a golden must be what the vendor's package says that it sends, and
+ * wrong ones must not.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readGoldens } from "../runtimes/goldens.mjs";
+import { root } from "./packed.mjs";
+
+// Inside the workspace, so that the vendors' packages are found.
+const dir = join(root, "target/xtask/bodies");
+mkdirSync(dir, { recursive: true });
+
+/** What each provider's package says of a body. Gemini's types name the parts; the body is what its REST reference says. */
+const types = {
+  anthropic: "Anthropic.MessageCreateParams",
+  openai: "OpenAI.ChatCompletionCreateParams",
+  "openai-responses": "OpenAI.Responses.ResponseCreateParams",
+  gemini: "GenerateContentBody",
+  completion: "OpenAI.CompletionCreateParams",
+};
+
+const header = `import type Anthropic from "@anthropic-ai/sdk";
+import type OpenAI from "openai";
+import type { Content, GenerationConfig, SafetySetting, Tool, ToolConfig } from "@google/genai";
+type GenerateContentBody = { contents: Required<Content>[]; systemInstruction?: Pick<Required<Content>, "parts">; tools?: Tool[];
+  toolConfig?: ToolConfig; safetySettings?: SafetySetting[]; generationConfig?: GenerationConfig; cachedContent?: string };
+`;
+
+/** The lines of a file in which TypeScript finds something wrong, and all that it says. */
+function check(name, lines) {
+  const path = join(dir, name);
+  writeFileSync(path, `${header}${lines.join("\n")}\n`);
+  const args = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext"];
+  args.push("--types", "node", path);
+  const { stdout, error } = spawnSync(join(root, "node_modules/.bin/tsc"), args, { cwd: dir, encoding: "utf8" });
+  if (error) throw error;
+  const offset = header.split("\n").length;
+  const found = stdout.matchAll(/\.mts\((\d+),/g);
+  return { wrong: new Set(Array.from(found, ([, line]) => Number(line) - offset)), stdout };
+}
+
+/** As source text on one line: to TypeScript, U+2028 ends a line. */
+const source = (value) =>
+  JSON.stringify(value).replace(/[\u2028\u2029]/g, (ch) => `\\u${ch.charCodeAt(0).toString(16)}`);
+
+/** The bodies in the goldens: each line is one, named in its comment. */
+function bodies() {
+  const found = [];
+  for (const { name, call, request, expected } of readGoldens().goldens) {
+    if (!["requestBody", "requestBodyWithReport"].includes(call)) continue;
+    const result = JSON.parse(expected);
+    const text = (result.body ?? result).$text;
+    if (text === undefined) continue;
+    const { target } = request.$text === undefined ? request : JSON.parse(request.$text);
+    found.push({ name, provider: target.provider, body: source(JSON.parse(text)) });
+  }
+  return found;
+}
+
+test("every body is what the vendor's types say", () => {
+  const all = bodies();
+  for (const provider of Object.keys(types)) {
+    const count = all.filter((body) => body.provider === provider).length;
+    assert.ok(count >= (provider === "completion" ? 2 : 6), `only ${count} bodies for ${provider}`);
+  }
+  const lines = all.map(({ name, provider, body }) => `(${body}) satisfies ${types[provider]}; // ${name}`);
+  const { wrong, stdout } = check("right.mts", lines);
+  assert.deepEqual(
+    Array.from(wrong, (line) => all[line]?.name ?? line),
+    [],
+    stdout,
+  );
+});
+
+test("what is wrong is not", () => {
+  const lines = [
+    '({ model: "m", messages: [] }) satisfies Anthropic.MessageCreateParams;',
+    '({ model: "m", max_tokens: 1, messages: [{ role: "tool", content: "x" }] }) satisfies Anthropic.MessageCreateParams;',
+    '({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/tiff", data: "" } }] }] }) satisfies Anthropic.MessageCreateParams;',
+    '({ model: "m", max_tokens: 1, messages: [{ role: "assistant", content: [{ type: "thinking", thinking: "x" }] }] }) satisfies Anthropic.MessageCreateParams;',
+    '({ model: "m", messages: [{ role: "tool", content: "x" }] }) satisfies OpenAI.ChatCompletionCreateParams;',
+    '({ model: "m", messages: [{ role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: {} } }] }] }) satisfies OpenAI.ChatCompletionCreateParams;',
+    '({ model: "m", input: [{ type: "function_call_output", output: "x" }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
+    '({ model: "m", input: [{ role: "user", content: [{ type: "text", text: "x" }] }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
+    '({ contents: [{ role: "user", parts: [{ txt: "x" }] }] }) satisfies GenerateContentBody;',
+    '({ contents: [{ role: "user", parts: [{ functionResponse: { name: "f", response: "x" } }] }] }) satisfies GenerateContentBody;',
+    '({ model: "m", promt: "x" }) satisfies OpenAI.CompletionCreateParams;',
+  ];
+  const { wrong, stdout } = check("wrong.mts", lines);
+  assert.deepEqual([...wrong], [...lines.keys()], stdout);
+});

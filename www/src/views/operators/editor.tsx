@@ -1,0 +1,98 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useSignalEffect } from "@preact/signals";
+import { signal } from "@preact/signals";
+import { MessageText } from "../../ui/message.js";
+import { offsetOf, pieces } from "./findings.js";
+import { findings, underlines, xml } from "./state.js";
+
+/** Where the caret shall go, from the list of findings or the tree. */
+export const jump = signal<{ line: number; column: number } | undefined>(undefined);
+
+/** The template as text. What is underlined lies behind the text area, in the same letters. */
+export function Editor() {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useSignalEffect(() => {
+    const to = jump.value;
+    const field = area.current;
+    if (!to || !field) return;
+    const at = offsetOf(field.value, to.line, to.column);
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(at, at);
+    // A text area that does not scroll itself leaves it to its frame.
+    const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight);
+    const frame = field.closest(".code-frame");
+    const top = (to.line - 1) * lineHeight;
+    if (frame && (top < frame.scrollTop || top > frame.scrollTop + frame.clientHeight - 2 * lineHeight)) {
+      frame.scrollTop = Math.max(0, top - frame.clientHeight / 3);
+    }
+    jump.value = undefined;
+  });
+  useEffect(() => {
+    // What the browser restored from an earlier visit is not the state.
+    if (area.current) area.current.value = xml.peek();
+  }, []);
+  return (
+    <div class="code-frame">
+      <div class="code">
+        <pre aria-hidden="true">
+          {pieces(xml.value, underlines.value).map(({ text, severity }, i) =>
+            severity ? (
+              <mark key={i} class={`squiggle ${severity}`} data-underline={severity}>
+                {text}
+              </mark>
+            ) : (
+              text
+            ),
+          )}
+          {"\n"}
+        </pre>
+        <textarea
+          ref={area}
+          aria-label="Task template, XML"
+          aria-describedby="findings"
+          aria-invalid={findings.value.some(({ severity }) => severity === "error")}
+          spellcheck={false}
+          autocapitalize="off"
+          autocomplete="off"
+          wrap="off"
+          value={xml.value}
+          onInput={(event) => (xml.value = event.currentTarget.value)}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** What there is to say about the template. A click leads to the place. */
+export function Findings() {
+  const list = findings.value;
+  return (
+    <div class="findings" id="findings">
+      <p class="visually-hidden" role="status">
+        {list.length === 0 ? "Nothing to complain about" : `${list.length} findings`}
+      </p>
+      {list.length === 0 ? <p class="hint">Nothing to complain about.</p> : null}
+      <ol aria-label="Findings">
+        {list.map(({ code, severity, message, line, column }, i) => (
+          <li key={i} class={`finding ${severity}`} data-finding={code} data-place={`${line}:${column}`}>
+            {line === undefined || column === undefined ? null : (
+              <button
+                type="button"
+                class="small place"
+                aria-label={`Go to line ${line}, column ${column}`}
+                onClick={() => (jump.value = { line, column })}
+              >
+                {line}:{column}
+              </button>
+            )}
+            <span class="severity">{severity}</span>
+            <code>{code}</code>
+            <span class="finding-text">
+              <MessageText text={message} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

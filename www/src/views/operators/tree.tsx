@@ -1,0 +1,95 @@
+import type { ExplainedOperator, Look } from "ctxweave";
+import { MessageText } from "../../ui/message.js";
+import { jump } from "./editor.js";
+import { chosen, operator, parsed } from "./state.js";
+
+const ROLES: Record<ExplainedOperator["role"], string> = {
+  task: "task",
+  step: "step",
+  innerTask: "inner task",
+  reductionTask: "reduction task",
+};
+
+const FIELDS = [
+  ["inheritContext", "inherit"],
+  ["accumulateData", "accumulate"],
+  ["accumulationFormat", "format"],
+  ["freshContext", "fresh"],
+] as const;
+
+/** Every operator of the template with its settings in force; the chosen one says what it sees, and why. */
+export function OperatorTree() {
+  const now = parsed.value;
+  if (now.kind === "error") {
+    return (
+      <p class="empty" data-no-tree>
+        The template cannot be read, so there are no operators. The editor shows where it goes wrong.
+      </p>
+    );
+  }
+  return (
+    <ul class="operators-list" aria-label="Operators">
+      {now.operators.map((it) => (
+        <Entry key={it.path} it={it} open={it === operator.value} />
+      ))}
+    </ul>
+  );
+}
+
+function Entry({ it, open }: { it: ExplainedOperator; open: boolean }) {
+  return (
+    <li
+      class={open ? "operator open" : "operator"}
+      style={{ marginInlineStart: `${Math.min(it.level, 8) * 14}px` }}
+      data-operator={it.path}
+    >
+      <button
+        type="button"
+        class="operator-name"
+        aria-expanded={open}
+        onClick={() => {
+          chosen.value = it.path;
+          if (it.line > 0) jump.value = { line: it.line, column: it.column };
+        }}
+      >
+        <strong>{it.type}</strong>
+        <span class="quiet-text">{it.id ? `${ROLES[it.role]} ${it.id}` : ROLES[it.role]}</span>
+        {it.description ? <span class="operator-about">{it.description}</span> : null}
+      </button>
+      <ul class="settings-in-force" aria-label="Settings in force">
+        {FIELDS.map(([field, name]) => {
+          const value = it.contextManagement[field];
+          const origin = it.origins[field];
+          if (value === undefined) return null;
+          return (
+            <li key={field} class={`setting ${origin}`} data-setting={field} title={`${field}: ${origin}`}>
+              <span class="quiet-text">{name}</span> {String(value)}
+              {origin === "default" ? <span class="origin-word">default</span> : null}
+            </li>
+          );
+        })}
+      </ul>
+      {open ? (
+        <dl class="looks">
+          <LookRow name="Inherited" look={it.inherited} />
+          <LookRow name="Accumulated" look={it.accumulated} />
+          <LookRow name="Fresh" look={it.fresh} />
+        </dl>
+      ) : null}
+    </li>
+  );
+}
+
+function LookRow({ name, look }: { name: string; look: Look<string> }) {
+  return (
+    <div data-look={name.toLowerCase()}>
+      <dt>{name}</dt>
+      <dd>
+        <strong>{look.sees}</strong>{" "}
+        <span class="quiet-text">
+          <MessageText text={look.why} />
+        </span>
+      </dd>
+    </div>
+  );
+}

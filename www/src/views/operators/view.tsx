@@ -1,0 +1,74 @@
+import { writeTask } from "ctxweave";
+import { CopyButton } from "../../ui/copy-button.js";
+import { Segmented } from "../../ui/fields.js";
+import { Assembly } from "./assembly.js";
+import { Editor, Findings } from "./editor.js";
+import { SAMPLES } from "./samples.js";
+import { exclusive, openSample, parsed, strict, xml } from "./state.js";
+import { OperatorTree } from "./tree.js";
+
+/** A task template decides what each of its steps may see: the template, its operators, one assembly. */
+export function OperatorsView() {
+  return (
+    <div class="operators">
+      <h1 class="visually-hidden">Task templates decide what each step may see</h1>
+      <Bar />
+      <div class="panes">
+        <section class="pane source-pane" aria-label="Template">
+          <Editor />
+          <Findings />
+        </section>
+        <section class="pane operators-pane" aria-label="Operators">
+          <OperatorTree />
+        </section>
+        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly">
+          <Assembly />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Bar() {
+  const shown = SAMPLES.find((sample) => sample.xml === xml.value);
+  const now = parsed.value;
+  return (
+    <div class="source">
+      <Segmented
+        label="Sample"
+        options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
+        value={shown?.id ?? ""}
+        onValue={(id) => openSample(SAMPLES.find((sample) => sample.id === id)?.xml ?? "")}
+      />
+      <Segmented
+        label="Mode"
+        options={[
+          { value: "compat", name: "Compat" },
+          { value: "strict", name: "Strict" },
+        ]}
+        value={strict.value ? "strict" : "compat"}
+        onValue={(value) => (strict.value = value === "strict")}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={exclusive.value}
+          onChange={(event) => (exclusive.value = event.currentTarget.checked)}
+        />
+        Exclusive
+      </label>
+      <span class="grow" />
+      <button
+        type="button"
+        class="quiet"
+        disabled={now.kind === "error"}
+        onClick={() => {
+          if (now.kind === "task") xml.value = writeTask(now.task);
+        }}
+      >
+        Make defaults explicit
+      </button>
+      <CopyButton label="Copy XML" text={() => xml.value} />
+    </div>
+  );
+}
