@@ -69,7 +69,7 @@ codes! {
         HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
-        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commit` and `artifactRef` where they are known.";
+        InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
@@ -116,6 +116,7 @@ codes! {
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
+        CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
         DuplicateElement = "duplicate_element", "An element that can stand once stands twice; the first counts.";
@@ -165,7 +166,7 @@ codes! {
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
-        UnknownFormat = "unknown_format", "A blob has a format that is not known; it was handed over as it is, with a description.";
+        UnknownFormat = "unknown_format", "A blob has a format that is not known, and was handed over as it is, with a description; or the format asked for is not known, and the result is Markdown.";
         UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is no setting; it was kept and ignored.";
         UnknownType = "unknown_type", "A task has a type that is not known; it was kept, and has no defaults.";

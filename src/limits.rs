@@ -71,8 +71,8 @@ pub const JSON_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(JSON_DEPTH_MAX < 120);
 
-/// The highest value that `xmlDepth` can be set to. A task within a task is two elements deeper, and two levels of the JSON
-/// that a task crosses the boundary as.
+/// The highest value that `xmlDepth` can be set to. A task is no deeper in the JSON that it crosses the boundary as than it
+/// is in the template.
 pub const XML_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);

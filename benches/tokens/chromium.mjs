@@ -14,7 +14,12 @@ import { assets, counters } from "./counters.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = join(here, "../../target/bench-chromium");
 const require = createRequire(import.meta.url);
-const types = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html", ".txt": "text/plain" };
+const types = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
+  ".wasm": "application/wasm",
+};
 
 export async function start() {
   rmSync(folder, { recursive: true, force: true });
@@ -22,7 +27,7 @@ export async function start() {
   writeFileSync(join(folder, "empty.html"), "<!doctype html><meta charset=utf-8>");
   const server = createServer((request, response) => {
     const path = join(folder, new URL(request.url, "http://x").pathname);
-    response.setHeader("content-type", `${types[extname(path)] ?? "application/octet-stream"}; charset=utf-8`);
+    response.setHeader("content-type", types[extname(path)] ?? "application/octet-stream");
     createReadStream(path)
       .on("error", () => response.writeHead(404).end())
       .pipe(response);
@@ -61,7 +66,14 @@ export async function start() {
 
   /** The module of a counter with all that it imports in one file, as bundlers make it. */
   async function bundle(name, counter, encoding) {
-    const options = { bundle: true, format: "esm", platform: "browser", minify: true, logLevel: "warning" };
+    const options = {
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      minify: true,
+      charset: "utf8",
+      logLevel: "warning",
+    };
     const contents = counters[counter](encoding, "chromium");
     await build({ ...options, stdin: { contents, resolveDir: here }, outfile: join(folder, name, "counter.js") });
     for (const asset of assets[counter]?.(encoding) ?? []) {

@@ -52,7 +52,8 @@ async function measured(runtime, jobs) {
   for (let round = 0; round < rounds; round += 1) {
     for (const job of jobs) {
       const result = await runtime.measure(job).catch((error) => {
-        complain(`${runtime.name}: ${job.counter}, ${job.encoding}, ${job.name}: ${error.stderr || error.stack}`);
+        const said = (error.stderr || error.message).trim().split("\n");
+        complain(`${runtime.name}: ${job.counter}, ${job.encoding}, ${job.name}: ${said.slice(0, 3).join(" ")}`);
       });
       if (result) found.set(job, [...(found.get(job) ?? []), result]);
     }

@@ -8,6 +8,7 @@ export * from "./api/commits.js";
 export * from "./api/folders.js";
 export * from "./api/loom.js";
 export * from "./api/operators.js";
+export * from "./api/resident.js";
 export * from "./api/tokens.js";
 export * from "./api/transcripts.js";
 export * from "./api/workspace.js";

@@ -8,6 +8,7 @@ export type * from "./types/bodies.js";
 export type * from "./types/common.js";
 export type * from "./types/folders.js";
 export type * from "./types/loom.js";
+export type * from "./types/resident.js";
 export type * from "./types/operators.js";
 export type * from "./types/transcripts.js";
 export type * from "./types/workspace.js";

@@ -17,15 +17,33 @@ export function assembleDialogue(request: unknown): unknown;
 export function assembleBuffer(request: unknown): unknown;
 export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
 export function requestBodyWithReport(request: unknown): unknown;
+export class LoomTree {
+  constructor(tree: unknown);
+  readonly diagnostics: unknown;
+  upsert(change: unknown): unknown;
+  remove(removal: unknown): unknown;
+  configure(settings: unknown, defaults: unknown): void;
+  size(): unknown;
+  path(tip: string, options: unknown): unknown;
+  tokensOf(ids: unknown, options: unknown): unknown;
+  measurePath(options: unknown): unknown;
+  wouldCut(options: unknown): unknown;
+  assembleDialogue(options: unknown): unknown;
+  summarizeDialogue(options: unknown): unknown;
+  assembleBuffer(options: unknown): unknown;
+  requestBody(options: unknown, withReport: boolean): unknown;
+  free(): void;
+}
+
 export function countTokens(text: unknown, options: unknown): number;
 export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
 export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function countChatTokens(messages: unknown, options: unknown): number;
 export function modelInfo(name: string): unknown;
-export function parseTask(xml: unknown, options: unknown): unknown;
+export function parseTask(xml: unknown, options: unknown): string;
 export function writeTask(task: unknown): string;
-export function explainTask(task: unknown): unknown;
+export function explainTask(task: unknown): string;
 export function beginContextAssembly(request: unknown): unknown;
 export function finishContextAssembly(state: unknown, answer: unknown): unknown;
 export function sequentialFailure(input: unknown): unknown;

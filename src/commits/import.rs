@@ -426,7 +426,7 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
         if number == 0 {
             main_tip = newest;
         } else if let Some(tip) = newest {
-            let from = from.or_else(|| if side { started } else { None });
+            let from = from.or(started.filter(|_| side));
             builder.import.branches.push(Branch { tip, from, side_chain: strand.side });
         }
     }

@@ -151,7 +151,7 @@ impl CommitGraph {
                     "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
                     record.id
                 );
-                diagnostics.push(Diagnostic::new(DiagnosticCode::LeftOutOfChain, Severity::Warning, message));
+                diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
             }
             if included && !is_known(&record.format) {
                 let message = format!(
@@ -171,6 +171,10 @@ impl CommitGraph {
         }
         let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
         let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
+        if !is_known(&format) {
+            let message = format!("the format `{format}` of the result is not known; the result is Markdown");
+            diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
+        }
         let mut seen = std::collections::BTreeSet::new();
         let mut refs = Vec::new();
         for step in steps.iter().filter(|step| step.included) {

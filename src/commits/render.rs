@@ -5,7 +5,7 @@ use crate::commits::transcript::{Block, Role, Turn, arguments_text, result_text}
 
 /// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
 /// in fences that their content cannot close.
-pub fn narrative(turns: &[Turn], format: Format) -> String {
+pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
     out.push_str(&format!(

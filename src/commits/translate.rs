@@ -128,11 +128,21 @@ pub fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_
     Ok((turns, transcript.count(options.counter)))
 }
 
+/// A conversation that is being put together in a known format.
+#[derive(Debug)]
+struct Known {
+    format: Format,
+    joined: Concatenator,
+    link: Link,
+    /// What its first ids follow from.
+    seed: String,
+}
+
 /// What is being put together.
 #[derive(Debug)]
 enum Output {
     /// A conversation in a known format.
-    Known { format: Format, joined: Concatenator, link: Link, seed: String },
+    Known(Box<Known>),
     /// Markdown.
     Unknown(String),
 }
@@ -143,7 +153,8 @@ impl Output {
         let capacity = parts.iter().map(|part| part.blob.len()).sum();
         // What is made up follows from the chain.
         let seed = parts.first().map(seed).unwrap_or_default();
-        Self::Known { format, joined: Concatenator::new(format, limits, capacity), link: Link::new(&seed), seed }
+        let joined = Concatenator::new(format, limits, capacity);
+        Self::Known(Box::new(Known { format, joined, link: Link::new(&seed), seed }))
     }
 
     /// Adds deltas of one format, which come after those `before`; gives the tier.
@@ -170,7 +181,7 @@ impl Output {
                 text.push_str(&told);
                 return Ok(tier);
             }
-            Self::Known { format, joined, link, seed } => (*format, joined, link, seed),
+            Self::Known(known) => (known.format, &mut known.joined, &mut known.link, &known.seed),
         };
         if from == Some(target) {
             for part in run {
@@ -193,10 +204,15 @@ impl Output {
         let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
+                let capacity = run.iter().map(|part| part.blob.len()).sum();
+                let mut older = Concatenator::new(from, options.limits, capacity);
                 for part in run {
-                    let bytes = map_fields(part.blob, target, link, &mut notes)?;
-                    joined.push(&bytes, part.source)?;
+                    older.push(part.blob, part.source)?;
                 }
+                let older = older.finish()?;
+                diagnostics.extend(older.diagnostics);
+                let bytes = map_fields(&older.bytes, target, options.through_compactions, link, &mut notes)?;
+                joined.push(&bytes, place)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
             }
@@ -223,8 +239,8 @@ impl Output {
     fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
         match self {
             Self::Unknown(text) => Ok(text.into_bytes()),
-            Self::Known { joined, .. } => {
-                let joined = joined.finish()?;
+            Self::Known(known) => {
+                let joined = known.joined.finish()?;
                 diagnostics.extend(joined.diagnostics);
                 Ok(joined.bytes)
             }

@@ -60,7 +60,7 @@ pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, count
 /// [`InvalidInput`](crate::Code::InvalidInput) when the target takes a document.
 pub fn body_of_dialogue(assembly: &DialogueAssembly<'_>, target: &Target) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
     let DialogueAssembly { system, messages, report } = assembly;
-    let target = with_fallback(target, report);
+    let target = with_fallback(target, report.preferences.token_buffer);
     let hints = Hints {
         stable: report.cache.as_ref().map_or(0, |cache| cache.messages),
         before_cut: before_cut(messages, report),
@@ -75,15 +75,15 @@ pub fn body_of_dialogue(assembly: &DialogueAssembly<'_>, target: &Target) -> Res
 /// # Errors
 /// [`InvalidInput`](crate::Code::InvalidInput) when the target takes messages.
 pub fn body_of_buffer(assembly: &BufferAssembly<'_>, target: &Target) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
-    let target = with_fallback(target, &assembly.report);
+    let target = with_fallback(target, assembly.report.preferences.token_buffer);
     let mut diagnostics = Vec::new();
     let bytes = write_completion(assembly.system.as_deref(), &assembly.document, &target, &mut diagnostics)?;
     Ok((bytes, diagnostics))
 }
 
 /// Where nothing is said about the length of the answer, it is what was kept free for it.
-fn with_fallback(target: &Target, report: &Report<'_>) -> Target {
-    Target { fallback_max_tokens: report.preferences.token_buffer, ..target.clone() }
+pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
+    Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
 /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.

@@ -97,10 +97,7 @@ fn assemble<'a>(
     let content: u64 = match &outcome.shorter {
         None => {
             let overhead = options.overhead.per_message * messages.len() as u64;
-            let costs = layout.costs();
-            let total =
-                if outcome.marker.is_some() { costs.cut(outcome.kept) } else { costs.apart(outcome.kept, None) };
-            total.saturating_sub(fixed + overhead)
+            layout.costs().kept(outcome.kept, outcome.marker.is_some()).saturating_sub(fixed + overhead)
         }
         Some(_) => messages.iter().map(|message| draft.prices.message(message)).sum(),
     };
@@ -287,7 +284,7 @@ pub(crate) fn cached(
     let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
     let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
     let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: now.to_text() })
+    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: Some(now.to_text()) })
 }
 
 /// For each node, the message that holds it.

@@ -393,8 +393,13 @@ impl Costs<'_> {
         self.apart(Kept { head: self.lead(), tail }, None)
     }
 
+    /// Tokens of the request with this much in it, and the marker where it is said.
+    pub(crate) fn kept(&self, kept: Kept, marked: bool) -> u64 {
+        if marked { self.cut(kept) } else { self.apart(kept, None) }
+    }
+
     /// Tokens of the request with this between head and tail.
-    pub(crate) fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
+    fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
         let Kept { head, tail } = kept;
         let (gap, joined) = self.gap(kept, marker);
         let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);

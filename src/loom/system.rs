@@ -5,8 +5,8 @@ use crate::loom::parts::JOIN;
 use crate::loom::select::Entry;
 use crate::loom::tree::{Block, Tree};
 
-/// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks dropped, joined by a blank line.
-/// Empty when there is nothing.
+/// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks
+/// dropped, joined by a blank line. Empty when there is nothing.
 pub(crate) fn combine(
     tree: &Tree,
     system_prompt: Option<&str>,

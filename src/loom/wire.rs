@@ -119,13 +119,20 @@ impl Request {
     pub(crate) fn holds_replacement(&self) -> bool {
         const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
         let settings = self.tree.settings();
-        let said = [&self.options.system_prompt, &settings.system_context];
-        self.options.working_buffer.contains(REPLACEMENT)
-            || self.options.loom_aware.iter().flat_map(|aware| aware.texts()).any(|text| text.contains(REPLACEMENT))
-            || settings.title.as_ref().is_some_and(|text| text.contains(REPLACEMENT))
+        let said = [&settings.title, &settings.system_context];
+        self.options.holds(REPLACEMENT)
+            || self.target.as_ref().is_some_and(|target| target.holds(REPLACEMENT))
             || said.into_iter().flatten().any(|text| text.contains(REPLACEMENT))
             || self.tree.nodes().any(|node| node.holds(REPLACEMENT))
     }
+}
+
+/// What is asked of a tree.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub options: Options,
+    pub counter: Rc<dyn Counter>,
+    pub target: Option<Target>,
 }
 
 /// A request as it came.
@@ -154,7 +161,7 @@ pub(crate) struct RequestIn {
     working_buffer: Option<String>,
     target: Option<AnyJson>,
     previous: Option<String>,
-    limits: Option<LimitOverrides>,
+    pub(crate) limits: Option<LimitOverrides>,
 }
 
 /// How to count: a name, or an object that the caller brings.
@@ -231,7 +238,7 @@ impl<'de> Deserialize<'de> for Name {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
-struct TreeIn {
+pub(crate) struct TreeIn {
     title: Option<String>,
     system_context: Option<String>,
     buffer_mode_system_context: Option<bool>,
@@ -243,7 +250,7 @@ struct TreeIn {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a node, an object")]
-struct NodeIn {
+pub(crate) struct NodeIn {
     id: String,
     content: AnyJson,
     author_type: Name,
@@ -263,7 +270,7 @@ struct MetadataIn {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge, an object")]
-struct EdgeIn {
+pub(crate) struct EdgeIn {
     id: String,
     sources: Vec<SourceIn>,
     target_node_id: String,
@@ -279,7 +286,7 @@ struct SourceIn {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "preferences, an object")]
-struct PreferencesIn {
+pub(crate) struct PreferencesIn {
     truncation_strategy: Option<String>,
     minimum_recent_nodes: Option<f64>,
     token_buffer: Option<f64>,
@@ -303,7 +310,7 @@ struct ConfigurationIn {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "media, an object with `data` or `url`")]
-struct MediaIn {
+pub(crate) struct MediaIn {
     data: Option<String>,
     url: Option<String>,
 }
@@ -323,10 +330,30 @@ struct MediaCostsIn {
 }
 
 impl RequestIn {
+    /// Whether media came with it.
+    pub(crate) fn has_media(&self) -> bool {
+        self.media.is_some()
+    }
+
+    /// Makes a request of options that need no path, or have it apart, and no window.
+    pub(crate) fn at(mut self, tip: Option<String>) -> Self {
+        self.context_window = self.context_window.or(Some(f64::from(u32::MAX)));
+        if tip.is_some() || self.path.is_none() {
+            self.tip = tip.or(self.tip).or_else(|| Some(String::new()));
+        }
+        self
+    }
+
     /// Checks what came and makes a request of it. `own` is the caller's own counter, where `tokenizer` is an object.
-    pub(crate) fn finish(self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
+    pub(crate) fn finish(mut self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
         let limits = self.limits.unwrap_or_default().resolve()?;
-        let tree = self.tree.ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
+        let tree = self.tree.take().ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
+        let Asked { options, counter, target } = self.asked(limits, tokenizers, own)?;
+        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
+    }
+
+    /// Everything but the tree.
+    pub(crate) fn asked(self, limits: Limits, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Asked> {
         let position = match (self.tip, self.path) {
             (Some(tip), None) => Position::Tip(tip),
             (None, Some(path)) => Position::Path(path),
@@ -399,12 +426,12 @@ impl RequestIn {
                 own.ok_or_else(|| wrong().with("path", "tokenizer"))?
             }
         };
-        Ok(Request { tree, options, counter, target, diagnostics: Vec::new() })
+        Ok(Asked { options, counter, target })
     }
 }
 
 impl TreeIn {
-    fn finish(self, limits: &Limits) -> Result<Tree> {
+    pub(crate) fn finish(self, limits: &Limits) -> Result<Tree> {
         limits::check("nodes", self.nodes.len(), limits.nodes)?;
         limits::check("edges", self.edges.len(), limits.edges)?;
         let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
@@ -423,7 +450,21 @@ impl TreeIn {
 }
 
 impl NodeIn {
-    fn finish(self, budget: &mut content::Budget) -> Result<Node> {
+    /// Whether a text of the node holds this character.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn holds(&self, ch: char) -> bool {
+        fn inside(value: &serde_json::Value, ch: char) -> bool {
+            match value {
+                serde_json::Value::String(text) => text.contains(ch),
+                serde_json::Value::Array(values) => values.iter().any(|value| inside(value, ch)),
+                serde_json::Value::Object(values) => values.values().any(|value| inside(value, ch)),
+                _ => false,
+            }
+        }
+        self.id.contains(ch) || inside(&self.content.0, ch)
+    }
+
+    pub(crate) fn finish(self, budget: &mut content::Budget) -> Result<Node> {
         let authors = [("human", Author::Human), ("model", Author::Model)];
         let author = find(self.author_type.as_str(), &authors).ok_or_else(|| {
             unknown(&format!("node `{}` has `authorType`", self.id), self.author_type.as_str(), &authors)
@@ -445,7 +486,7 @@ impl NodeIn {
 }
 
 impl EdgeIn {
-    fn finish(self) -> Result<Edge> {
+    pub(crate) fn finish(self) -> Result<Edge> {
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
         let kind = match self.edge_type.as_ref().map(Name::as_str) {
             None => EdgeKind::default(),
@@ -480,7 +521,7 @@ impl SourceIn {
 }
 
 impl PreferencesIn {
-    fn finish(self) -> Result<Preferences> {
+    pub(crate) fn finish(self) -> Result<Preferences> {
         let strategies = [
             ("truncateMiddle", Strategy::TruncateMiddle),
             ("rollingWindow", Strategy::RollingWindow),
@@ -497,7 +538,7 @@ impl PreferencesIn {
     }
 }
 
-fn media(given: BTreeMap<String, MediaIn>) -> Result<BTreeMap<String, Media>> {
+pub(crate) fn media(given: BTreeMap<String, MediaIn>) -> Result<BTreeMap<String, Media>> {
     let mut media = BTreeMap::new();
     for (reference, given) in given {
         let one = match (given.data, given.url) {
@@ -570,7 +611,7 @@ fn cost(setting: &str, value: Option<f64>) -> Result<Option<u64>> {
 }
 
 /// The value that a field's name stands for; nothing where the field is absent.
-fn known<T: Copy>(field: &str, name: Option<&str>, names: &[(&str, T)]) -> Result<Option<T>> {
+pub(crate) fn known<T: Copy>(field: &str, name: Option<&str>, names: &[(&str, T)]) -> Result<Option<T>> {
     let Some(name) = name else { return Ok(None) };
     find(name, names).map(Some).ok_or_else(|| unknown(&format!("`{field}` is"), name, names).with("path", field))
 }
@@ -597,6 +638,6 @@ fn invalid(message: &str) -> Error {
 }
 
 #[cold]
-fn lacks(what: &str, field: &str) -> Error {
+pub(crate) fn lacks(what: &str, field: &str) -> Error {
     invalid(&format!("{what} lacks `{field}`")).with("path", field)
 }

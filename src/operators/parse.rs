@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
 
-use super::settings::Origin;
+use super::settings::{ContextManagement, Origin};
 use super::task::{Element, Kind, Operator, Role, Span, Task};
 use super::validate::{Block, FIELDS};
 use super::xml::{Item, Place, Tag, Xml, decode, is_white, shown};
@@ -37,23 +37,23 @@ pub struct ParsedTask {
 
 /// Where a task could say what it does not say: byte offsets for [`super::write`].
 #[derive(Clone, Debug)]
-pub(super) struct Site {
-    /// The operator, with its settings in force.
-    pub(super) operator: Operator,
-    /// The byte after the name in the start tag, when it has no `type`.
+pub(super) struct Site<'a> {
+    /// The settings in force.
+    pub(super) settings: ContextManagement,
+    /// The byte after the name in the start tag, when it has no `type` and so is atomic.
     pub(super) untyped: Option<usize>,
     /// The start tag.
-    pub(super) tag: TagSpan,
+    pub(super) tag: TagSpan<'a>,
     /// The byte after the first `</description>`.
     pub(super) description_end: Option<usize>,
     /// The block that counts.
-    pub(super) block: Option<BlockSite>,
+    pub(super) block: Option<BlockSite<'a>>,
 }
 
 /// The bytes of a start tag.
 #[derive(Clone, Debug)]
-pub(super) struct TagSpan {
-    pub(super) name: String,
+pub(super) struct TagSpan<'a> {
+    pub(super) name: &'a str,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) empty: bool,
@@ -61,8 +61,8 @@ pub(super) struct TagSpan {
 
 /// Where a block stands.
 #[derive(Clone, Debug)]
-pub(super) struct BlockSite {
-    pub(super) tag: TagSpan,
+pub(super) struct BlockSite<'a> {
+    pub(super) tag: TagSpan<'a>,
     /// The byte after its last element or comment, or after its start tag.
     pub(super) last_end: usize,
     /// Which of the settings are there, in the order of [`FIELDS`].
@@ -88,7 +88,7 @@ pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
 }
 
 /// Reads a template: the task, the diagnostics, and where each operator could say more.
-pub(super) fn read(xml: &str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site>)> {
+pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site<'a>>)> {
     let mut parser =
         Parser { xml: Xml::new(xml, options.limits)?, options, diagnostics: Vec::new(), sites: Vec::new() };
     loop {
@@ -116,7 +116,7 @@ struct Parser<'a, 'o> {
     xml: Xml<'a>,
     options: &'o ParseOptions,
     diagnostics: Vec<Diagnostic>,
-    sites: Vec<Site>,
+    sites: Vec<Site<'a>>,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -187,7 +187,7 @@ impl<'a> Parser<'a, '_> {
         operator.id = id.map(|attribute| attribute.value.clone().into_owned());
         let name_end = tag.start.saturating_add(1).saturating_add(tag.name.len());
         self.sites.push(Site {
-            operator: operator.clone(),
+            settings: operator.context_management,
             untyped: (said.is_none() && matches!(role, Role::Task | Role::Step)).then_some(name_end),
             tag: TagSpan::of(tag),
             description_end: None,
@@ -379,7 +379,7 @@ impl<'a> Parser<'a, '_> {
         operator.origins = origins;
         let present = block.places.map(|place| place.is_some());
         if let Some(site) = self.sites.get_mut(site) {
-            site.operator = operator.clone();
+            site.settings = settings;
             site.block = Some(BlockSite { tag: TagSpan::of(tag), last_end, present });
         }
         Ok(())
@@ -461,8 +461,8 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-impl TagSpan {
-    fn of(tag: &Tag<'_>) -> Self {
-        Self { name: tag.name.to_owned(), start: tag.start, end: tag.end, empty: tag.empty }
+impl<'a> TagSpan<'a> {
+    fn of(tag: &Tag<'a>) -> Self {
+        Self { name: tag.name, start: tag.start, end: tag.end, empty: tag.empty }
     }
 }

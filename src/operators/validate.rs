@@ -42,11 +42,10 @@ impl Block {
             "inherit_context" => Inherit::named(value).map(|value| said.inherit_context = Some(value)),
             "accumulation_format" => Format::named(value).map(|value| said.accumulation_format = Some(value)),
             "fresh_context" => Fresh::named(value).map(|value| said.fresh_context = Some(value)),
-            _ => match value {
-                "true" => Some(said.accumulate_data = Some(true)),
-                "false" => Some(said.accumulate_data = Some(false)),
-                _ => None,
-            },
+            _ => {
+                let known = [("true", true), ("false", false)].into_iter().find(|(name, _)| *name == value);
+                known.map(|(_, value)| said.accumulate_data = Some(value))
+            }
         };
         known.ok_or_else(|| {
             let values: Vec<_> = values_of(field).iter().map(|value| format!("`{value}`")).collect();
@@ -124,7 +123,7 @@ impl Block {
                 DiagnosticCode::NoContext,
                 Severity::Warning,
                 format!(
-                    "{} gets no context at all: it inherits none, accumulates none and gets none fresh",
+                    "{} has no context of its own: it inherits none, accumulates none and gets none fresh",
                     of(kind, role)
                 ),
             );

@@ -72,6 +72,12 @@ fn invalid(path: &str, message: &str) -> Error {
     Error::new(Code::InvalidInput, format!("`{path}` {message}")).with("path", path)
 }
 
+/// A result as JSON text.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn text(result: &impl Serialize) -> Result<String> {
+    serde_json::to_string(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+}
+
 /// A number of tokens.
 fn tokens(path: &str, value: Option<f64>) -> Result<Option<u32>> {
     let Some(value) = value else { return Ok(None) };
@@ -103,10 +109,18 @@ impl ParseOptionsIn {
     }
 }
 
-/// Parses a template.
+/// Parses a template. Of halves of surrogate pairs, which crossing has made U+FFFD of, it is told how many there are and
+/// the UTF-16 offset of the first.
 #[cfg(target_arch = "wasm32")]
-pub(crate) fn parse(xml: &str, options: Option<ParseOptionsIn>) -> Result<ParsedTask> {
-    parse_task(xml, &options.unwrap_or_default().finish()?)
+pub(crate) fn parse(xml: &str, lone: Option<(usize, usize)>, options: Option<ParseOptionsIn>) -> Result<ParsedTask> {
+    let mut parsed = parse_task(xml, &options.unwrap_or_default().finish()?)?;
+    if let Some((count, at)) = lone {
+        let place = super::xml::place_of_unit(xml, at);
+        let found = json::surrogate_diagnostic(count, "xml".to_owned());
+        let found = Diagnostic { line: Some(place.line), column: Some(place.column), ..found };
+        parsed.diagnostics.insert(0, found);
+    }
+    Ok(parsed)
 }
 
 /// Parses a template that comes as bytes.
@@ -273,8 +287,8 @@ impl TaskIn {
 
 impl<'de> Deserialize<'de> for TaskIn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        // A task within a task is two elements deeper.
-        Nested { left: XML_DEPTH_MAX / 2 }.deserialize(deserializer)
+        // A task within a task is at least one element deeper.
+        Nested { left: XML_DEPTH_MAX }.deserialize(deserializer)
     }
 }
 

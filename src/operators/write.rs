@@ -54,12 +54,12 @@ pub(super) fn write_source(source: &str, limits: Limits) -> Result<String> {
     Ok(out)
 }
 
-fn edit(source: &str, site: &Site, edits: &mut Edits) {
+fn edit(source: &str, site: &Site<'_>, edits: &mut Edits) {
     if let Some(at) = site.untyped {
-        edits.insert((at, false), (at, format!(" type=\"{}\"", site.operator.kind.as_str())));
+        edits.insert((at, false), (at, " type=\"atomic\"".to_owned()));
     }
     let present = site.block.as_ref().map_or([false; 4], |block| block.present);
-    let missing = missing(&site.operator.context_management, present);
+    let missing = missing(&site.settings, present);
     if missing.is_empty() {
         return;
     }
@@ -86,7 +86,7 @@ fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
         .collect()
 }
 
-fn extend_block(source: &str, block: &BlockSite, missing: &[String], edits: &mut Edits) {
+fn extend_block(source: &str, block: &BlockSite<'_>, missing: &[String], edits: &mut Edits) {
     if block.tag.empty {
         return fill(&block.tag, missing.concat(), edits);
     }
@@ -95,7 +95,7 @@ fn extend_block(source: &str, block: &BlockSite, missing: &[String], edits: &mut
     edits.insert((block.last_end, true), (block.last_end, text));
 }
 
-fn add_block(source: &str, site: &Site, missing: &[String], edits: &mut Edits) {
+fn add_block(source: &str, site: &Site<'_>, missing: &[String], edits: &mut Edits) {
     let indent = if site.tag.empty { Indent::default() } else { Indent::within(source, &site.tag) };
     let Indent { child, unit } = &indent;
     let fields: String = missing.iter().map(|element| format!("{child}{unit}{element}")).collect();
@@ -108,7 +108,7 @@ fn add_block(source: &str, site: &Site, missing: &[String], edits: &mut Edits) {
 }
 
 /// Makes `<name>text</name>` of `<name/>`.
-fn fill(tag: &TagSpan, text: String, edits: &mut Edits) {
+fn fill(tag: &TagSpan<'_>, text: String, edits: &mut Edits) {
     let slash = tag.end.saturating_sub(2);
     edits.insert((slash, true), (tag.end, format!(">{text}</{}>", tag.name)));
 }
@@ -123,7 +123,7 @@ struct Indent<'a> {
 }
 
 impl<'a> Indent<'a> {
-    fn within(source: &'a str, tag: &TagSpan) -> Self {
+    fn within(source: &'a str, tag: &TagSpan<'_>) -> Self {
         let rest = source.get(tag.end..).unwrap_or_default();
         let lead = rest.get(..rest.len().saturating_sub(rest.trim_start().len())).unwrap_or_default();
         let Some((lines, child)) = lead.rsplit_once('\n') else { return Self::default() };

@@ -46,7 +46,32 @@ impl<'a> Places<'a> {
             *self = Self::new(self.source);
         }
         let passed = self.source.get(self.offset..offset).unwrap_or_default();
-        let mut before = self.source.get(..self.offset).and_then(|text| text.chars().next_back());
+        let before = self.source.get(..self.offset).and_then(|text| text.chars().next_back());
+        if passed.is_ascii() && !passed.contains('\r') && before != Some('\r') {
+            self.pass_plain(passed);
+        } else {
+            self.pass(passed, before);
+        }
+        self.offset = self.offset.saturating_add(passed.len());
+        self.place
+    }
+
+    /// Passes text that is nearly all text: every byte is one unit, and lines end with LF.
+    fn pass_plain(&mut self, passed: &str) {
+        let units = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.place.units = self.place.units.saturating_add(passed.len());
+        match passed.rsplit_once('\n') {
+            None => self.place.column = self.place.column.saturating_add(units(passed)),
+            Some((lines, last)) => {
+                let ended = lines.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
+                self.place.line = self.place.line.saturating_add(u32::try_from(ended).unwrap_or(u32::MAX));
+                self.place.column = units(last).saturating_add(1);
+            }
+        }
+    }
+
+    /// Passes any text; `before` is the character before it.
+    fn pass(&mut self, passed: &str, mut before: Option<char>) {
         for ch in passed.chars() {
             match ch {
                 // The LF of a CRLF has already been counted.
@@ -61,9 +86,19 @@ impl<'a> Places<'a> {
             self.place.units = self.place.units.saturating_add(ch.len_utf16());
             before = Some(ch);
         }
-        self.offset = self.offset.saturating_add(passed.len());
-        self.place
     }
+}
+
+/// The place of a UTF-16 code unit.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn place_of_unit(source: &str, unit: usize) -> Place {
+    let mut units = 0usize;
+    let mut before = source.char_indices().take_while(|(_, ch)| {
+        units = units.saturating_add(ch.len_utf16());
+        units <= unit
+    });
+    let offset = before.by_ref().last().map_or(0, |(at, ch)| at.saturating_add(ch.len_utf8()));
+    Places::new(source).at(offset)
 }
 
 /// An attribute, its references resolved.
@@ -138,7 +173,11 @@ impl<'a> Xml<'a> {
             seen_root: false,
             limits,
         };
-        match body.char_indices().find(|(_, ch)| !is_allowed(*ch)) {
+        // Nearly all templates are plain ASCII, which is seen at once.
+        let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
+        let forbidden =
+            if body.bytes().all(plain) { None } else { body.char_indices().find(|(_, ch)| !is_allowed(*ch)) };
+        match forbidden {
             Some((at, ch)) => Err(xml.wrong(
                 at.saturating_add(xml.base),
                 "character",

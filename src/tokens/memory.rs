@@ -213,6 +213,10 @@ impl Counter for Remembering<'_> {
         }
     }
 
+    fn most(&self, bytes: usize) -> Option<u64> {
+        self.counter.most(bytes)
+    }
+
     fn adds_up_before(&self, next: &str) -> bool {
         self.counter.adds_up_before(next)
     }

@@ -10,6 +10,7 @@ pub mod folders;
 pub mod loom;
 pub mod operators;
 mod read;
+pub mod resident;
 pub mod tokens;
 pub mod transcripts;
 pub mod workspace;

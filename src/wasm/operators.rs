@@ -1,6 +1,6 @@
 //! Operators: XML task templates, assembly, runs.
 
-use js_sys::Uint8Array;
+use js_sys::{JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode, lone_surrogates, throw};
@@ -13,24 +13,42 @@ fn answer<T: serde::Serialize>(run: impl FnOnce() -> Result<T, Error>) -> Result
     encode(&run().map_err(|error| throw(&error))?)
 }
 
-/// Parses a task template; see `parseTask` in the package's types.
+/// Calls and writes JSON, which for what is as large as a template is faster than an object made field by field; what
+/// fails is thrown.
+fn text<T: serde::Serialize>(run: impl FnOnce() -> Result<T, Error>) -> Result<String, JsValue> {
+    run().and_then(|result| wire::text(&result)).map_err(|error| throw(&error))
+}
+
+/// Parses a task template; gives JSON; see `parseTask` in the package's types.
 ///
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = parseTask)]
-pub fn parse_task(xml: JsValue, options: JsValue) -> Result<JsValue, JsValue> {
-    answer(|| {
+pub fn parse_task(xml: JsValue, options: JsValue) -> Result<String, JsValue> {
+    text(|| {
         let options = decode(options)?;
-        let Some(text) = xml.as_string() else {
+        let Some(said) = xml.dyn_ref::<JsString>() else {
             let bytes = xml.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default();
             return wire::parse_of_bytes(&bytes, options);
         };
-        let mut parsed = wire::parse(&text, options)?;
-        if text.contains(char::REPLACEMENT_CHARACTER) {
-            parsed.diagnostics.splice(0..0, lone_surrogates(&xml));
-        }
-        Ok(parsed)
+        wire::parse(&String::from(said), lone_surrogates_of(said), options)
     })
+}
+
+/// How many halves of surrogate pairs a string holds, and the offset of the first.
+fn lone_surrogates_of(text: &JsString) -> Option<(usize, usize)> {
+    if text.is_valid_utf16() {
+        return None;
+    }
+    let (mut count, mut first, mut at) = (0usize, 0, 0usize);
+    for unit in char::decode_utf16(text.iter()) {
+        if unit.is_err() {
+            first = if count == 0 { at } else { first };
+            count = count.saturating_add(1);
+        }
+        at = at.saturating_add(unit.map_or(1, char::len_utf16));
+    }
+    Some((count, first))
 }
 
 /// Writes a task with its defaults made explicit; see `writeTask` in the package's types.
@@ -42,13 +60,13 @@ pub fn write_task(task: JsValue) -> Result<String, JsValue> {
     decode(task).and_then(|task| wire::write(&task)).map_err(|error| throw(&error))
 }
 
-/// Says what each operator will see; see `explainTask` in the package's types.
+/// Says what each operator will see; gives JSON; see `explainTask` in the package's types.
 ///
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = explainTask)]
-pub fn explain_task(task: JsValue) -> Result<JsValue, JsValue> {
-    answer(|| wire::explain_task(decode(task)?))
+pub fn explain_task(task: JsValue) -> Result<String, JsValue> {
+    text(|| wire::explain_task(decode(task)?))
 }
 
 /// Begins an assembly; see `beginContextAssembly` in the package's types.

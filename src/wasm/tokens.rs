@@ -147,6 +147,11 @@ impl OwnCounter {
         Some(Rc::new(Self { name, object, count, failure: RefCell::default() }))
     }
 
+    /// Whether it is the same function of the same object.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.object == other.object && self.count == other.count
+    }
+
     /// Fails when counting did.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)

@@ -619,7 +619,7 @@ fn root_gives_all_deltas_and_nothing_twice() {
     let after = host.commit(Some(&compacted), CommitType::Delta, "{\"n\":7}\n");
     assert_eq!(host.text(&after, Stop::Root), "{\"n\":7}\n");
     let plan = host.graph.plan(PlanRequest { commit: Some(after), stop: Stop::Root, ..Default::default() }).unwrap();
-    assert_eq!(plan.diagnostics[0].code, DiagnosticCode::LeftOutOfChain, "but never silently");
+    assert_eq!(plan.diagnostics[0].code, DiagnosticCode::CompactionLeftOut, "but never silently");
 }
 
 /// SPEC §5 "Materialise": a commit id (inclusive).

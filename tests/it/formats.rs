@@ -114,7 +114,7 @@ fn cbor_is_bounded() {
         let error = refuse("bureau-agent-v1", blob);
         assert_eq!(error.code(), Code::InvalidBlob, "{blob:02x?}");
         assert_eq!(
-            (&error.details()["commit"], &error.details()["artifactRef"]),
+            (&error.details()["commitId"], &error.details()["artifactRef"]),
             (&"ctx-1".into(), &"blake3:00".into())
         );
         assert!(error.message().contains("`ctx-1`") && error.message().contains("`blake3:00`"));

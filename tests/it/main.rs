@@ -23,6 +23,7 @@ mod folders_model;
 mod formats;
 mod generate;
 mod golden;
+mod imports;
 mod model;
 mod operators;
 mod path;

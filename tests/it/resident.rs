@@ -2,8 +2,9 @@
 
 use ctxweave::loom::{
     Author, Block, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
-    SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue,
+    SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
 };
+use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, Role};
 use ctxweave::tokens::Counter;
 use ctxweave::tokens::memory::Memory;
@@ -183,6 +184,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
     let mut plain = Plain::default();
     let mut tree = LoomTree::new(Tree::default(), &memory);
     let counting = memory.remember(counter);
+    let mut before = Fingerprint::default();
     for step in steps {
         match step {
             Step::Append(node) => {
@@ -250,7 +252,6 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 let mut options = Options::from_tip(&tip, window);
                 options.preferences = preferences.clone();
                 options.loom_aware = aware.then(LoomAware::default);
-                options.previous = Some(Fingerprint::default());
                 if choice {
                     // Whatever is ambiguous is settled by the first edge that was given.
                     for edge in plain.edges.iter().rev().filter(|edge| edge.kind == EdgeKind::Continuation) {
@@ -262,6 +263,24 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 }
                 let fresh =
                     Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
+                // What the tree remembers of its own is what is given as `previous` elsewhere.
+                let mut remembering = options.clone();
+                remembering.previous = Some(before.clone());
+                let mut expected = assemble_dialogue(&fresh, &remembering, counter);
+                if let Ok(expected) = &mut expected {
+                    expected.report.cache.as_mut().unwrap().fingerprint = None;
+                }
+                same(&shown(tree.assemble_dialogue(&options, &counting)), &shown(expected.clone()), "remembered");
+                if let Ok(expected) = &expected {
+                    before = Fingerprint::of(expected.system.as_deref(), &expected.messages);
+                }
+
+                options.previous = Some(Fingerprint::default());
+                let target = Target::read(json!({ "provider": "anthropic", "model": "m", "cache": true })).unwrap();
+                let body =
+                    tree.request_body(&options, &target, &counting).map(|body| (body.bytes, body.report.diagnostics));
+                let expected = request_body(&fresh, &options, &target, counter);
+                assert_eq!(body, expected.map(|body| (body.bytes, body.report.diagnostics)));
                 let expected = assemble_dialogue(&fresh, &options, counter);
                 let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
                 let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
@@ -366,5 +385,101 @@ proptest! {
         steps in steps(24), preferences in preferences(), counter in prop::sample::select(COUNTERS.to_vec()), in_messages: bool,
     ) {
         compare(steps, preferences, counter, in_messages);
+    }
+}
+
+fn chain(count: usize) -> (Vec<Node>, Vec<Edge>) {
+    let text = |at: usize| format!("message {at}{}", ", and so on".repeat(at % 7));
+    let author = |at: usize| if at % 2 == 0 { Author::Human } else { Author::Model };
+    let node = |at: usize| Node::new(format!("n{at}"), author(at), vec![Block::Text(text(at))]);
+    let edge = |at: usize| Edge {
+        id: format!("e{at}"),
+        sources: vec![Source { node: format!("n{}", at - 1), role: SourceRole::Primary }],
+        target: format!("n{at}"),
+        kind: EdgeKind::Continuation,
+    };
+    ((0..count).map(node).collect(), (1..count).map(edge).collect())
+}
+
+/// Counts how often it is asked.
+#[derive(Debug, Default)]
+struct Asked(std::cell::Cell<usize>, std::cell::RefCell<std::collections::BTreeMap<String, usize>>);
+
+impl Counter for Asked {
+    fn name(&self) -> &str {
+        "asked"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.set(self.0.get() + 1);
+        *self.1.borrow_mut().entry(text.to_owned()).or_default() += 1;
+        u32::try_from(text.len()).unwrap()
+    }
+
+    fn adds_up_before(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// SPEC §1: counts are remembered by content, whichever node or tree holds it, and given back with the last node.
+#[test]
+fn nothing_is_counted_twice_and_all_is_given_back() {
+    let memory = Memory::default();
+    let counter = Asked::default();
+    let counting = memory.remember(&counter);
+    let (nodes, edges) = chain(200);
+    let limits = Limits::default();
+    let whole = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();
+    let mut one = LoomTree::new(whole.clone(), &memory);
+    let mut other = LoomTree::new(whole, &memory);
+    assert_eq!((memory.texts(), memory.counts()), (200, 0));
+    let options = Options::from_tip("n199", 3000);
+    one.assemble_dialogue(&options, &counting).unwrap();
+    other.assemble_dialogue(&options, &counting).unwrap();
+    assert_eq!(memory.counts(), 200);
+    for node in &nodes {
+        let Block::Text(text) = &node.content[0] else { panic!() };
+        assert_eq!(counter.1.borrow()[text.trim()], 1, "{text}");
+    }
+
+    // The same again, and from elsewhere on the path: nothing but markers and the empty system context.
+    let before = counter.0.get();
+    one.assemble_dialogue(&options, &counting).unwrap();
+    one.tokens_of(&["n7".to_owned()], &options, &counting).unwrap();
+    assert!(counter.0.get() - before < 8, "{}", counter.0.get() - before);
+
+    let ids: Vec<String> = nodes.iter().map(|node| node.id.clone()).collect();
+    one.remove(&ids[..150], &[]).unwrap();
+    assert_eq!((memory.texts(), memory.counts()), (200, 200), "the other tree holds them still");
+    other.remove(&ids[100..], &[]).unwrap();
+    assert_eq!((memory.texts(), memory.counts()), (150, 150));
+    drop(one);
+    assert_eq!(memory.texts(), 100);
+    drop(other);
+    assert_eq!((memory.texts(), memory.counts()), (0, 0));
+}
+
+/// A keystroke costs what is new, and not what is in the tree.
+#[test]
+fn an_appended_node_costs_what_is_new() {
+    let memory = Memory::default();
+    let counter = Asked::default();
+    let counting = memory.remember(&counter);
+    let (nodes, edges) = chain(2000);
+    let limits = Limits::default();
+    let mut tree = LoomTree::new(Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap(), &memory);
+    tree.summarize_dialogue(&Options::from_tip("n1999", 5000), &counting).unwrap();
+    for at in 2000..2050 {
+        let node = Node::new(format!("n{at}"), Author::Human, vec![Block::Text(format!("typed {at}"))]);
+        let source = Source { node: format!("n{}", at - 1), role: SourceRole::Primary };
+        let edge =
+            Edge { id: format!("e{at}"), sources: vec![source], target: node.id.clone(), kind: EdgeKind::Continuation };
+        tree.upsert(vec![node], vec![edge], &limits).unwrap();
+        let before = counter.0.get();
+        let options = Options::from_tip(&format!("n{at}"), 5000);
+        let summary = tree.summarize_dialogue(&options, &counting).unwrap();
+        assert!(summary.report.truncated);
+        let asked = counter.0.get() - before;
+        assert!(asked < 24, "{asked} texts were counted");
     }
 }

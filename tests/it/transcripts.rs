@@ -2,10 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use ctxweave::commits::formats::{Format, ReadOptions};
-use ctxweave::commits::transcript::Transcript;
-use ctxweave::{Diagnostic, Limits};
+use ctxweave::commits::formats::{BlobSource, Format, ReadOptions};
+use ctxweave::commits::transcript::{Block, Image, ImageSource, Role, Transcript, Turn};
+use ctxweave::commits::translate::{CrossFamily, Part, Tier, TranslateOptions, Translated, translate};
+use ctxweave::tokens::Heuristic;
+use ctxweave::{Code, Diagnostic, DiagnosticCode, Limits};
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 pub(crate) const SESSIONS: [(&str, Format); 7] = [
     ("bureau-agent.cbor", Format::BureauAgentV1),
@@ -26,12 +31,460 @@ pub(crate) fn read(format: Format, bytes: &[u8], through: bool) -> (Transcript, 
     format.read(bytes, options, &Limits::default()).unwrap()
 }
 
+fn texts(transcript: &Transcript) -> Vec<String> {
+    let said = |turn: &Turn| -> String {
+        let text = |block: &Block| match block {
+            Block::Text(text) => text.clone(),
+            Block::ToolCall { id, .. } => format!("call {id}"),
+            Block::ToolResult { call_id, .. } => format!("result {call_id}"),
+            Block::Reasoning { .. } => "reasoning".to_owned(),
+            Block::Image(_) => "image".to_owned(),
+        };
+        turn.blocks.iter().map(text).collect::<Vec<_>>().join(", ")
+    };
+    transcript.turns.iter().map(|turn| format!("{}: {}", turn.role.as_str(), said(turn))).collect()
+}
+
+fn lines(records: &[Value]) -> Vec<u8> {
+    records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes()
+}
+
+fn claude(records: &[Value], through: bool) -> Vec<String> {
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(records), through);
+    assert_eq!(found, [], "nothing is wrong");
+    texts(&transcript)
+}
+
+fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
+    json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "message": { "role": "user", "content": text } })
+}
+
+fn assistant(uuid: &str, parent: &str, id: &str, content: Value) -> Value {
+    let message = json!({ "id": id, "role": "assistant", "content": content });
+    json!({ "type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message })
+}
+
+fn call(id: &str) -> Value {
+    json!([{ "type": "tool_use", "id": id, "name": "Read", "input": {} }])
+}
+
+fn result(uuid: &str, parent: &str, id: &str) -> Value {
+    let content = json!([{ "type": "tool_result", "tool_use_id": id, "content": "ok" }]);
+    json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "message": { "role": "user", "content": content } })
+}
+
+/// SPEC §5: "`isSidechain` and `isMeta` records are not the conversation".
 #[test]
-fn look() {
+fn side_chains_and_meta_records_are_not_the_conversation() {
+    let mut meta = user("m", Some("a"), "meta");
+    meta["isMeta"] = json!(true);
+    let mut side = user("s", None, "side");
+    side["isSidechain"] = json!(true);
+    let records = [user("a", None, "one"), meta, side.clone(), user("b", Some("m"), "two")];
+    assert_eq!(claude(&records, false), ["user: one", "user: two"]);
+    // A file that is all side chain is the conversation of that agent.
+    assert_eq!(claude(&[side], false), ["user: side"]);
+}
+
+/// SPEC §5: "Records of one API message share `message.id` and are one turn"; parallel calls make siblings of them, whose
+/// results hang beside the chain.
+#[test]
+fn records_of_one_message_are_one_turn() {
+    let records = [
+        user("u", None, "go"),
+        assistant("a1", "u", "msg", json!([{ "type": "thinking", "thinking": "hm", "signature": "s" }])),
+        assistant("a2", "a1", "msg", call("t1")),
+        result("r1", "a2", "t1"),
+        assistant("a3", "a2", "msg", call("t2")),
+        assistant("a4", "a2", "msg", call("t3")),
+        result("r3", "a4", "t3"),
+        result("r2", "a3", "t2"),
+        assistant("b", "r2", "next", json!([{ "type": "text", "text": "done" }])),
+    ];
+    assert_eq!(
+        claude(&records, false),
+        [
+            "user: go",
+            "assistant: reasoning, call t1, call t2, call t3",
+            "user: result t1",
+            "user: result t3",
+            "user: result t2",
+            "assistant: done"
+        ]
+    );
+}
+
+/// SPEC §5: "The conversation is the `parentUuid` chain of the newest leaf".
+#[test]
+fn the_conversation_is_the_chain_of_the_newest_leaf() {
+    let records = [
+        user("a", None, "one"),
+        user("b", Some("a"), "left"),
+        user("c", Some("a"), "taken"),
+        json!({ "type": "progress", "uuid": "p", "parentUuid": "c" }),
+        user("d", Some("p"), "on"),
+        json!({ "type": "summary", "summary": "title", "leafUuid": "d" }),
+    ];
+    assert_eq!(claude(&records, false), ["user: one", "user: taken", "user: on"]);
+}
+
+/// SPEC §5: a `compact_boundary` and the summary after it; read through, the summaries are left out.
+#[test]
+fn a_compaction_begins_anew_with_its_summary() {
+    let mut summary = user("s", Some("b"), "summary");
+    summary["isCompactSummary"] = json!(true);
+    let boundary = json!({
+        "type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": null, "logicalParentUuid": "a"
+    });
+    let records = [user("a", None, "one"), boundary, summary.clone(), user("c", Some("s"), "two")];
+    assert_eq!(claude(&records, false), ["user: summary", "user: two"]);
+    assert_eq!(claude(&records, true), ["user: one", "user: two"]);
+    // Older versions wrote no boundary.
+    summary["parentUuid"] = json!(null);
+    let records = [user("a", None, "one"), summary, user("c", Some("s"), "two")];
+    assert_eq!(claude(&records, false), ["user: summary", "user: two"]);
+    assert_eq!(claude(&records, true), ["user: one", "user: two"]);
+}
+
+/// TRAPS "Commits and JSONL": a missing parent is never a shorter history, and a circle ends.
+#[test]
+fn a_missing_parent_is_no_shorter_history() {
+    let records = [user("a", None, "one"), user("b", Some("lost"), "two"), user("c", Some("b"), "three")];
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&records), false);
+    assert_eq!(texts(&transcript), ["user: one", "user: two", "user: three"]);
+    assert_eq!(found[0].code, DiagnosticCode::BrokenChain);
+    let records = [user("a", Some("b"), "one"), user("b", Some("a"), "two")];
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&records), false);
+    assert_eq!(texts(&transcript), ["user: one", "user: two"]);
+    assert_eq!(found[0].code, DiagnosticCode::BrokenChain);
+    // Lines of a stream have no uuids at all.
+    let said = |kind: &str, text: &str| json!({ "type": kind, "message": { "role": kind, "content": text } });
+    let records = [json!({ "type": "system", "subtype": "init" }), said("user", "one"), said("assistant", "two")];
+    assert_eq!(claude(&records, false), ["user: one", "assistant: two"]);
+}
+
+/// Codex: `compacted`, and the event that takes turns back.
+#[test]
+fn codex_rollouts_are_read_as_codex_resumes_them() {
+    let (transcript, _) = read(Format::CodexV1, &session("codex-v1.jsonl"), true);
+    let said = texts(&transcript).join("\n");
+    assert!(!said.contains("Never mind") && !said.contains("Forgotten"), "{said}");
+    assert!(said.contains("user: result call_1, result call_2"), "parallel outputs are one turn: {said}");
+    assert!(!said.contains("rounded once.\nuser: Totals"), "read through, the summary is left out: {said}");
+    let (transcript, _) = read(Format::CodexV1, &session("codex-v1.jsonl"), false);
+    assert_eq!(texts(&transcript)[0], "user: Totals in src/total.py are rounded once.");
+    assert!(transcript.turns[0].summary);
+}
+
+/// Gemini CLI: a repeated id replaces, `$rewindTo` takes back, `$set.messages` replaces all.
+#[test]
+fn gemini_sessions_are_read_as_gemini_resumes_them() {
+    let message = |id: &str, text: &str| json!({ "id": id, "type": "user", "content": text });
+    let header = json!({ "sessionId": "s", "projectHash": "p" });
+    let file = |records: &[Value]| texts(&read(Format::GeminiV1, &lines(records), false).0);
+    let all = [header.clone(), message("1", "a"), message("2", "b"), message("1", "A")];
+    assert_eq!(file(&all), ["user: A", "user: b"]);
+    let back = json!({ "$rewindTo": "2" });
+    assert_eq!(
+        file(&[header.clone(), message("1", "a"), message("2", "b"), back.clone(), message("3", "c")]),
+        ["user: a", "user: c"]
+    );
+    assert_eq!(file(&[header.clone(), message("1", "a"), back, message("3", "c")]), ["user: c"]);
+    let set = json!({ "$set": { "messages": [message("9", "z")] } });
+    assert_eq!(file(&[header, message("1", "a"), set, message("3", "c")]), ["user: z", "user: c"]);
+}
+
+/// SPEC §5 "bureau-agent-v1 item": the keys, `Input` a byte string, RFC 8949 §4.2.1 order.
+#[test]
+fn bureau_items_are_written_in_deterministic_order() {
+    let call = Block::ToolCall { id: "t".into(), name: "n".into(), arguments: json!({ "a": 1 }), server: false };
+    let transcript = Transcript { turns: vec![Turn { blocks: vec![call], ..Turn::new(Role::Assistant) }] };
+    let (bytes, found) = Format::BureauAgentV1.write(&transcript, "").unwrap();
+    assert_eq!(found, []);
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = |text: &str| {
+        let bytes: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{:02x}{bytes}", 0x60 + text.len())
+    };
+    let input = "{\"a\":1}".bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let expected = [
+        "81a2".to_owned(),
+        text("Role") + &text("assistant"),
+        text("Content") + "81a7",
+        text("Text") + "f6",
+        text("Type") + &text("tool_use"),
+        text("ToolUse") + "a3" + &text("ID") + &text("t") + &text("Name") + &text("n") + &text("Input") + "47" + &input,
+        text("Thinking") + "f6",
+        text("ToolResult") + "f6",
+        text("ServerToolUse") + "f6",
+        text("ServerToolResult") + "f6",
+    ];
+    assert_eq!(hex, expected.concat());
+    // The sample was written by another program, in the same order.
+    let sample = session("bureau-agent.cbor");
+    let (transcript, _) = read(Format::BureauAgentV1, &sample, false);
+    let (again, _) = Format::BureauAgentV1.write(&transcript, "").unwrap();
+    assert_eq!(again.len() + "a1".len() / 2 + "Type".len() + 1 + "from_the_future".len() + 1, sample.len());
+}
+
+fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Part<'a>> {
+    let part = |&(format, blob)| Part {
+        format,
+        blob,
+        source: BlobSource { commit: "ctx-1", artifact_ref: "" },
+        summary: None,
+    };
+    list.iter().map(part).collect()
+}
+
+fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Translated {
+    let limits = Limits::default();
+    let options = TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
+    translate(&parts(list), target, &options).unwrap()
+}
+
+/// SPEC §5 "Translation": the tiers in order.
+#[test]
+fn each_tier_is_used_where_it_is_the_best() {
+    let generic = &b"{\"role\":\"user\",\"content\":\"hello\"}\n"[..];
+    let v0 = session("codex-v0.jsonl");
+    let render = CrossFamily::Render;
+    assert_eq!(translated(&[("generic-v1", generic)], "generic-v1", render).tier, Tier::Native);
+    assert_eq!(translated(&[("generic-v1", generic)], "generic-v1", render).bytes, generic);
+    assert_eq!(translated(&[("codex-v0", &v0)], "codex-v1", render).tier, Tier::Fields);
+    assert_eq!(translated(&[("generic-v1", generic)], "codex-v1", render).tier, Tier::Rendering);
+    assert_eq!(translated(&[("generic-v1", generic)], "codex-v1", CrossFamily::Transcode).tier, Tier::Transcode);
+    assert_eq!(translated(&[("odd-v1", generic)], "codex-v1", render).tier, Tier::Raw);
+    let mixed = translated(&[("generic-v1", generic), ("codex-v0", &v0)], "generic-v1", render);
+    assert_eq!((mixed.tier, mixed.message_count), (Tier::Rendering, 2));
+    assert!(mixed.bytes.starts_with(generic));
+    // A field-level mapping says the same as what it was made of.
+    let mapped = translated(&[("codex-v0", &v0)], "codex-v1", render);
+    let before = texts(&read(Format::CodexV0, &v0, false).0);
+    assert_eq!(texts(&read(Format::CodexV1, &mapped.bytes, false).0), before);
+    let back = translated(&[("codex-v1", &session("codex-v1.jsonl"))], "codex-v0", render);
+    let before = texts(&read(Format::CodexV1, &session("codex-v1.jsonl"), false).0);
+    assert_eq!(texts(&read(Format::CodexV0, &back.bytes, false).0), before);
+}
+
+/// SPEC §5: "Chains may mix formats"; what was translated is on the chain of what follows it.
+#[test]
+fn translated_records_are_part_of_the_conversation() {
+    let one = lines(&[user("a", None, "one")]);
+    let other = b"{\"role\":\"assistant\",\"content\":\"two\"}\n";
+    let chain: [(&str, &[u8]); 2] = [("claude-code-v1", &one), ("generic-v1", other)];
+    let first = translated(&chain, "claude-code-v1", CrossFamily::Transcode);
+    // The agent went on from what it was given.
+    let (transcript, _) = read(Format::ClaudeCodeV1, &first.bytes, false);
+    assert_eq!(texts(&transcript), ["user: one", "assistant: two"]);
+    let last: Value =
+        serde_json::from_slice(first.bytes.trim_ascii().split(|&b| b == b'\n').next_back().unwrap()).unwrap();
+    let next = lines(&[user("c", last["uuid"].as_str(), "three")]);
+    let chain: [(&str, &[u8]); 3] = [chain[0], chain[1], ("claude-code-v1", &next)];
+    let whole = translated(&chain, "claude-code-v1", CrossFamily::Transcode);
+    assert!(whole.bytes.starts_with(&first.bytes), "the same chain gives the same ids");
+    let (transcript, found) = read(Format::ClaudeCodeV1, &whole.bytes, false);
+    assert_eq!(texts(&transcript), ["user: one", "assistant: two", "user: three"]);
+    assert_eq!(found, []);
+}
+
+/// SPEC §5: what the target cannot express is a diagnostic.
+#[test]
+fn what_cannot_be_expressed_is_told() {
+    let bytes = session("generic.jsonl");
+    let done = translated(&[("generic-v1", &bytes)], "bureau-agent-v1", CrossFamily::Transcode);
+    let said: Vec<&str> = done.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert!(said.iter().any(|said| said.starts_with("an image")), "{said:?}");
+    let (transcript, _) = read(Format::BureauAgentV1, &done.bytes, false);
+    assert!(texts(&transcript)[1].contains("[image: image/png]"));
+}
+
+/// Every truncation is told, or is the end of a record.
+#[test]
+fn every_truncation_is_told() {
     for (name, format) in SESSIONS {
-        let (transcript, found) = read(format, &session(name), false);
-        println!("=== {name}");
-        print!("{}", String::from_utf8(Format::GenericV1.write(&transcript, "").unwrap().0).unwrap());
-        found.iter().for_each(|found| println!("{:?} {:?} {}", found.code, found.line, found.message));
+        let whole = session(name);
+        let (_, usual) = read(format, &whole, true);
+        for cut in 1..whole.len() {
+            let head = &whole[..cut];
+            let outcome = format.read(head, ReadOptions::default(), &Limits::default());
+            let told = match &outcome {
+                Err(error) => error.code() == Code::InvalidBlob,
+                Ok((_, found)) => found.iter().any(|found| !usual.contains(found)),
+            };
+            let between_records = format != Format::BureauAgentV1
+                && name != "gemini-object.json"
+                && (whole[cut] == b'\n' || whole[cut - 1] == b'\n');
+            assert!(told || between_records, "{name} cut at {cut}: {outcome:?}");
+        }
+    }
+}
+
+/// No single changed byte makes a reader panic; what is no longer JSON or CBOR is told.
+#[test]
+fn every_corruption_is_survived() {
+    for (name, format) in SESSIONS {
+        let whole = session(name);
+        let usual = texts(&read(format, &whole, false).0).len();
+        for at in 0..whole.len() {
+            // Each place with one of these, each of these at every fifth place.
+            for byte in [[0, b'"', b'{', b'}', b'\n'][at % 5], 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                if let Ok((transcript, found)) = format.read(&damaged, ReadOptions::default(), &Limits::default()) {
+                    let fewer = transcript.turns.len() < usual;
+                    assert!(!fewer || !found.is_empty() || format != Format::BureauAgentV1, "{name} at {at}");
+                }
+            }
+        }
+    }
+}
+
+/// SPEC §0.8: no input takes more than linear-ish time; SPEC §5: ten thousand deltas without recursion.
+#[test]
+fn large_inputs_take_linear_time() {
+    let started = Instant::now();
+    let rollbacks = "{\"type\":\"event_msg\",\"payload\":{\"type\":\"thread_rolled_back\",\"num_turns\":4000000000}}\n";
+    let deep = format!("{{\"role\":\"user\",\"content\":{}{}}}\n", "[".repeat(500_000), "]".repeat(500_000));
+    let orphans: String = (0..8_000).map(|n| format!("{}\n", user(&n.to_string(), Some("0"), "x"))).collect();
+    for text in [
+        "a".repeat(1 << 20),
+        " ".repeat(1 << 20),
+        "文".repeat(350_000),
+        "[".repeat(1 << 20),
+        "{}".repeat(500_000),
+        "}{".repeat(500_000),
+        "\n".repeat(1 << 20),
+        "\\ud800".repeat(150_000),
+        "\"".repeat(1 << 20),
+        rollbacks.repeat(10_000),
+        deep,
+        orphans,
+    ] {
+        for format in Format::ALL {
+            let _ = format.read(text.as_bytes(), ReadOptions::default(), &Limits::default());
+        }
+    }
+    let turn = &b"{\"role\":\"user\",\"content\":\"x\"}\n"[..];
+    let other =
+        &b"{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"y\"}]}\n"[..];
+    let chain: Vec<(&str, &[u8])> =
+        (0..10_000).map(|n| if n % 2 == 0 { ("generic-v1", turn) } else { ("codex-v0", other) }).collect();
+    for target in ["claude-code-v1", "codex-v1", "bureau-agent-v1"] {
+        assert_eq!(translated(&chain, target, CrossFamily::Transcode).message_count, 10_000, "{target}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-9_007_199_254_740_991_i64..9_007_199_254_740_991).prop_map(Value::from),
+        any::<f64>()
+            .prop_filter("a number with a fraction", |n| n.is_finite() && n.fract() != 0.0)
+            .prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,3}", inner, 0..4).prop_map(|map| json!(map)),
+        ]
+    })
+}
+
+fn arguments() -> impl Strategy<Value = Value> {
+    prop::collection::btree_map("[a-z]{1,3}", json_value(), 0..3).prop_map(|map| json!(map))
+}
+
+fn image() -> impl Strategy<Value = Block> {
+    let image = |data: String| Image { mime_type: "image/png".into(), source: ImageSource::Data(data) };
+    "[A-Za-z0-9+/]{4,8}".prop_map(move |data| Block::Image(image(data)))
+}
+
+/// A conversation that every family but bureau-agent can hold: prompts, answers with thoughts and calls, results. The
+/// last block of an answer is a call or the only text, since formats differ in whether two texts stay apart.
+fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
+    let text = "[^\\p{C}]{0,6}\\PC{1,6}";
+    let prompt = (text, prop::option::of(image())).prop_map(move |(said, image)| {
+        let blocks = [Block::Text(said)].into_iter().chain(image.filter(|_| images)).collect();
+        Turn { blocks, ..Turn::new(Role::User) }
+    });
+    let shown = (text, prop::option::of(image())).prop_map(move |(said, image)| {
+        [Block::Text(said)].into_iter().chain(image.filter(|_| images)).collect::<Vec<_>>()
+    });
+    let answer = (
+        prop::option::of(text),
+        prop::option::of(text),
+        prop::collection::vec(("[a-z]{1,6}", arguments(), shown, any::<bool>()), 0..3),
+    );
+    let round = (prompt, answer);
+    prop::collection::vec(round, 0..4).prop_map(|rounds| {
+        let mut turns = Vec::new();
+        for (number, (prompt, (thought, said, calls))) in rounds.into_iter().enumerate() {
+            turns.push(prompt);
+            let thought = thought.map(|text| Block::Reasoning { text, signature: None, redacted: false });
+            let mut blocks: Vec<Block> = thought.into_iter().chain(said.map(Block::Text)).collect();
+            let mut results = Vec::new();
+            for (at, (name, arguments, content, is_error)) in calls.into_iter().enumerate() {
+                let id = format!("call-{number}-{at}");
+                blocks.push(Block::ToolCall { id: id.clone(), name, arguments, server: false });
+                results.push(Block::ToolResult { call_id: id, content, is_error, server: false });
+            }
+            for (role, blocks) in [(Role::Assistant, blocks), (Role::User, results)] {
+                if !blocks.is_empty() {
+                    turns.push(Turn { blocks, ..Turn::new(role) });
+                }
+            }
+        }
+        Transcript { turns }
+    })
+}
+
+/// Roles and blocks; ids and times are made up where a format needs them.
+fn essence(transcript: &Transcript) -> Vec<(Role, Vec<Block>)> {
+    transcript.turns.iter().map(|turn| (turn.role, turn.blocks.clone())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A transcript that is written and read again is the same, in every format.
+    #[test]
+    fn transcripts_survive_every_format(transcript in conversation(true), plain in conversation(false)) {
+        for format in Format::ALL {
+            let transcript = if *format == Format::BureauAgentV1 { &plain } else { &transcript };
+            let (bytes, found) = format.write(transcript, "seed").unwrap();
+            prop_assert_eq!(found, []);
+            let (again, found) = read(*format, &bytes, false);
+            prop_assert_eq!(found, []);
+            prop_assert_eq!(essence(&again), essence(transcript), "{}", format);
+            // Writing what was read gives the same bytes: nothing is made up twice.
+            let (same, _) = format.write(transcript, "seed").unwrap();
+            prop_assert_eq!(same, bytes);
+        }
+    }
+
+    /// Transcoding from any format to any other keeps the conversation.
+    #[test]
+    fn transcoding_keeps_the_conversation(transcript in conversation(false)) {
+        for from in Format::ALL {
+            let (bytes, _) = from.write(&transcript, "seed").unwrap();
+            for to in Format::ALL {
+                let done = translated(&[(from.name(), &bytes)], to.name(), CrossFamily::Transcode);
+                let (again, _) = read(*to, &done.bytes, false);
+                prop_assert_eq!(essence(&again), essence(&transcript), "{} to {}", from, to);
+            }
+        }
+    }
+
+    /// No bytes make a reader panic.
+    #[test]
+    fn readers_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), text in "[{}\\[\\]\",:a-z0-9\\\\\n$ ]{0,200}") {
+        for format in Format::ALL {
+            let _ = format.read(&bytes, ReadOptions::default(), &Limits::default());
+            let _ = format.read(text.as_bytes(), ReadOptions::default(), &Limits::default());
+        }
     }
 }

@@ -16,7 +16,16 @@ before(async () => {
 const XML = `<task type="sequential"><description>All</description><steps><task type="atomic" id="a"/></steps></task>`;
 
 /** A memory system that fails as often as it is told, and remembers what it was asked. */
-function memory(failures, answer = { context: "FOUND", matches: [["b.md", { x: 1 }], ["a.md", null]] }) {
+function memory(
+  failures,
+  answer = {
+    context: "FOUND",
+    matches: [
+      ["b.md", { x: 1 }],
+      ["a.md", null],
+    ],
+  },
+) {
   const asked = [];
   const system = async (input, about) => {
     asked.push({ input, about });
@@ -52,11 +61,13 @@ describe("parseTask", () => {
   });
 
   it("says where half of a surrogate pair was", () => {
-    const { task, diagnostics } = ctxweave.parseTask(`<task type="atomic"><description>\ud800</description></task>`);
-    assert.equal(task.description, "\ufffd");
+    const { task, diagnostics } = ctxweave.parseTask(
+      `<task type="atomic">\n  <description>😀\ud800</description></task>`,
+    );
+    assert.equal(task.description, "😀\ufffd");
     assert.deepEqual(
-      diagnostics.map(({ code }) => code),
-      ["lone_surrogate_replaced"],
+      diagnostics.map(({ code, path, line, column }) => [code, path, line, column]),
+      [["lone_surrogate_replaced", "xml", 2, 18]],
     );
   });
 
@@ -168,6 +179,22 @@ describe("tasks made by hand", () => {
     assert.equal(ctxweave.explainTask({ steps: [{}] }).length, 2);
   });
 
+  it("and templates as deep as any may be are explained", () => {
+    const limits = { xmlDepth: 100 };
+    for (const [open, close, depth] of [
+      ['<inner_task type="reduce">', "</inner_task>", 99],
+      ['<steps><task type="sequential">', "</task></steps>", 49],
+    ]) {
+      const type = open.includes("reduce") ? "reduce" : "sequential";
+      const xml = `<task type="${type}">${open.repeat(depth)}${close.repeat(depth)}</task>`;
+      const { task } = ctxweave.parseTask(xml, { limits });
+      assert.equal(ctxweave.explainTask(task).length, depth + 1);
+      assert.throws(() => ctxweave.parseTask(xml.replace(open, open + open).replace(close, close + close), { limits }), {
+        code: "limit_exceeded",
+      });
+    }
+  });
+
   it("a state survives JSON", () => {
     const begun = ctxweave.beginContextAssembly({ task: {}, parentContext: "P" });
     const state = JSON.parse(JSON.stringify(begun.state));
@@ -190,7 +217,10 @@ describe("the example", () => {
     assert.match(step("facts"), /inherited:\n {2}The reader is a child\./);
     assert.match(step("facts"), /match: notes\/lighthouse\.md/);
     // Filtered: only the sentence about the storm; accumulated: the notes of the step before.
-    assert.match(step("gap"), /inherited:\n {2}The storm came in the night\.\naccumulated:\n {2}### facts\n {2}\n {2}facts is done\.\n$/m);
+    assert.match(
+      step("gap"),
+      /inherited:\n {2}The storm came in the night\.\naccumulated:\n {2}### facts\n {2}\n {2}facts is done\.\n$/m,
+    );
     assert.ok(!step("title").includes("inherited:"));
     assert.match(step("title"), /### facts[^]*### gap/);
     assert.match(stdout, /results: \(letter-1, \d+ characters seen\) \(letter-2, \d+ characters seen\)/);

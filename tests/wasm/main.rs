@@ -13,6 +13,8 @@ mod loom;
 #[cfg(test)]
 mod operators;
 #[cfg(test)]
+mod resident;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod transcripts;
@@ -71,6 +73,7 @@ mod goldens {
         crate::folders::call,
         crate::loom::call,
         crate::operators::call,
+        crate::resident::call,
         crate::transcripts::call,
         crate::workspace::call,
     ];

@@ -6,8 +6,10 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/loom.css";
-import "./styles/files.css";
+import "./styles/body.css";
 import "./styles/operators.css";
+import "./styles/commits.css";
+import "./styles/files.css";
 
 applyTheme();
 const root = document.getElementById("app") as HTMLElement;

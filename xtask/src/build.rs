@@ -187,6 +187,7 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBu
     // What cargo said when it last compiled with these profiles; when nothing has changed it says nothing.
     let inputs = Inputs::default()
         .text(&build.profile)
+        .text(&build.target_features.join(","))
         .text(&flavour.features.join(","))
         .path(&project.path("Cargo.toml"))?
         .path(&project.path(".cargo"))?;
@@ -212,7 +213,7 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
     cargo.args(["--locked", "--verbose", "--profile", &build.profile, "--features", &flavour.features.join(",")]);
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(project)?).env("CARGO_TERM_COLOR", "never");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {
         let line = line.trim_start();
@@ -223,6 +224,13 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     })?;
     succeeded(&cargo, status)?;
     Ok(lto)
+}
+
+/// What rustc is told besides what the profile says.
+fn rustflags(project: &Project, build: &Build) -> Result<String> {
+    let mut flags = vec![remapped_paths(project)?];
+    flags.extend(build.target_features.iter().map(|feature| format!("-Ctarget-feature=+{feature}")));
+    Ok(flags.join("\x1f"))
 }
 
 /// Panic messages hold the path of the source: without this the module would differ from machine to machine.

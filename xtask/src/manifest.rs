@@ -25,6 +25,8 @@ pub struct Build {
     pub profile: String,
     /// Whether the build fails unless rustc was told to optimise across crates.
     pub lto: bool,
+    /// Features of the target that rustc may use, as `simd128`.
+    pub target_features: Vec<String>,
     /// Flags besides those that say where things are.
     pub wasm_bindgen: Vec<String>,
     /// Flags besides those that say where things are.

@@ -36,10 +36,11 @@ import { invalid } from "./checked.js";
  */
 export function parseTask(xml: string | ArrayBuffer | ArrayBufferView, options?: ParseTaskOptions): ParsedTask {
   const source = typeof xml === "string" ? xml : asBytes(xml);
-  const parsed = call((raw) => {
+  const json = call((raw) => {
     if (source === undefined) throw invalid("xml", "a string or bytes");
     return raw.parseTask(source, options);
-  }) as ParsedTask;
+  });
+  const parsed = JSON.parse(json) as ParsedTask;
   freeze(parsed.task);
   return parsed;
 }
@@ -61,7 +62,7 @@ export function writeTask(task: Pick<Task, "source">): string {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function explainTask(task: TaskInput): ExplainedOperator[] {
-  return call((raw) => raw.explainTask(task)) as ExplainedOperator[];
+  return JSON.parse(call((raw) => raw.explainTask(task))) as ExplainedOperator[];
 }
 
 /**

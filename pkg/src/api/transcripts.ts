@@ -26,7 +26,9 @@ export function importTranscript(
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
-  return call((raw) => raw.importTranscript(checkedText(format, "format"), checkedBytes(bytes), options)) as ImportedTranscript;
+  return call((raw) =>
+    raw.importTranscript(checkedText(format, "format"), checkedBytes(bytes), options),
+  ) as ImportedTranscript;
 }
 
 /**

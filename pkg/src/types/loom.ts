@@ -409,8 +409,11 @@ export interface CacheReport {
   messages: number;
   /** Their tokens with their overhead, and those of the system context where that is the same. */
   tokens: number;
-  /** What to give as `previous` the next time: 8 characters, and 8 for each message. */
-  fingerprint: string;
+  /**
+   * What to give as `previous` the next time: 8 characters, and 8 for each message. A `LoomTree` remembers by itself; there it
+   * is absent unless `previous` was given.
+   */
+  fingerprint?: string;
 }
 
 /** The removed run. */

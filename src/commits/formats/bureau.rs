@@ -73,7 +73,7 @@ fn items(blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<Items> {
             Err(Damage::TooDeep) => {
                 let depth = (max_depth as usize).saturating_add(1);
                 let error = limits::exceeded("cborDepth", depth, max_depth);
-                return Err(error.with("commit", source.commit).with("artifactRef", source.artifact_ref));
+                return Err(error.with("commitId", source.commit).with("artifactRef", source.artifact_ref));
             }
             Err(Damage::Malformed(what, at)) => return invalid(&format!("{what} (byte {at})")),
         }

@@ -212,7 +212,9 @@ impl<'a> Session<'a> {
                 *place = true;
             }
             if let Some(entry) = self.entries.get(index) {
-                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+                for id in entry.answers() {
+                    open.remove(id);
+                }
             }
         }
         let mut beside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -229,7 +231,9 @@ impl<'a> Session<'a> {
             };
             if belongs {
                 open.extend(entry.calls());
-                entry.answers().iter().for_each(|id| drop(open.remove(id)));
+                for id in entry.answers() {
+                    open.remove(id);
+                }
                 if let Some(place) = on_path.get_mut(index) {
                     *place = true;
                 }
@@ -239,6 +243,7 @@ impl<'a> Session<'a> {
         if beside.is_empty() {
             return path;
         }
+        let in_order = path.is_sorted();
         let mut all = Vec::with_capacity(path.len());
         let mut next: Vec<usize> = Vec::new();
         for index in path {
@@ -247,6 +252,10 @@ impl<'a> Session<'a> {
                 all.push(index);
                 next.extend(beside.remove(&index).unwrap_or_default().into_iter().rev());
             }
+        }
+        // Nearly always the chain runs down the file; then so does what hangs beside it.
+        if in_order {
+            all.sort_unstable();
         }
         all
     }

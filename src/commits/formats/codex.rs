@@ -369,48 +369,58 @@ fn output_part(block: &Block) -> Option<Value> {
     }
 }
 
-/// Maps lines of `codex-v0` to `codex-v1` and back, field by field (SPEC §5, tier `fields`).
-pub(super) fn map_fields(bytes: &[u8], enveloped: bool, link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+/// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).
+pub(super) fn to_v1(bytes: &[u8], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
     let mut out = Vec::new();
     for line in lines(bytes, notes) {
         let timestamp = link.time(line.timestamp.as_deref());
-        let kind = match &line.kind {
-            LineKind::Item(item) if enveloped => {
-                let mut item = item.clone();
+        match line.kind {
+            LineKind::Item(mut item) => {
                 item.remove("timestamp");
                 out.push(json!({ "timestamp": timestamp, "type": "response_item", "payload": item }));
-                continue;
             }
-            LineKind::Item(item) => {
-                out.push(Value::Object(item.clone()));
-                continue;
-            }
-            LineKind::Session(meta) if enveloped => {
-                let mut payload = meta.clone();
+            LineKind::Session(mut payload) => {
                 for (key, value) in [("cwd", ""), ("originator", "ctxweave"), ("cli_version", "0.0.0")] {
                     if !payload.contains_key(key) {
                         payload.insert(key.to_owned(), Value::String(value.to_owned()));
                     }
                 }
                 out.push(json!({ "timestamp": timestamp, "type": "session_meta", "payload": payload }));
-                continue;
             }
-            LineKind::Session(meta) => {
-                out.push(Value::Object(meta.clone()));
-                continue;
+            LineKind::Compacted(_) | LineKind::RolledBack(_) | LineKind::Aside => {
+                notes.inexpressible("a line that is no response item");
             }
-            LineKind::Compacted(compacted) if !enveloped => {
-                for turn in compacted_turns(compacted, line.timestamp.as_deref(), notes) {
-                    let turn = Turn { summary: false, ..turn };
-                    let mut inner = Link::default();
-                    out.extend(write(&[turn], false, &mut inner, notes));
-                }
-                "the mark of a summary"
-            }
-            LineKind::Compacted(_) | LineKind::RolledBack(_) => "turns taken back",
-            LineKind::Aside => "a line that is no response item",
-        };
-        notes.inexpressible(kind);
+        }
     }
     out
+}
+
+/// Maps lines of `codex-v1` to `codex-v0`, field by field. The older version has no lines for compactions and for turns
+/// taken back, so what they say is done instead.
+pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value> {
+    let mut header = Vec::new();
+    let mut out: Vec<Value> = Vec::new();
+    for line in lines(bytes, notes) {
+        match line.kind {
+            LineKind::Item(item) => out.push(Value::Object(item)),
+            LineKind::Session(meta) => header.push(Value::Object(meta)),
+            LineKind::Compacted(_) if through => {}
+            LineKind::Compacted(compacted) => {
+                notes.inexpressible("the mark of a summary");
+                let unmarked = |turn| Turn { summary: false, ..turn };
+                let turns = compacted_turns(&compacted, None, notes).into_iter().map(unmarked);
+                out = write(&turns.collect::<Vec<_>>(), false, &mut Link::default(), notes);
+            }
+            LineKind::RolledBack(count) => {
+                let is_prompt = |item: &Value| item.get("role").and_then(Value::as_str) == Some("user");
+                for _ in 0..count {
+                    let Some(at) = out.iter().rposition(is_prompt) else { break };
+                    out.truncate(at);
+                }
+            }
+            LineKind::Aside => notes.inexpressible("a line that is no response item"),
+        }
+    }
+    header.extend(out);
+    header
 }

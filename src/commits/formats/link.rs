@@ -29,10 +29,9 @@ impl Link {
         Self { begins: true, seed: seed.to_owned(), ..Self::default() }
     }
 
-    /// What the ids to come follow from.
+    /// What the ids to come follow from. The count goes on, so that no id comes twice when a delta does.
     pub(crate) fn reseed(&mut self, seed: &str) {
         seed.clone_into(&mut self.seed);
-        self.made = 0;
     }
 
     /// A new uuid, of version 8.

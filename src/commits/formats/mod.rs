@@ -152,7 +152,7 @@ impl BlobSource<'_> {
             .with("format", format.name())
             .with("reason", reason);
         if !self.commit.is_empty() {
-            error = error.with("commit", self.commit);
+            error = error.with("commitId", self.commit);
         }
         if !self.artifact_ref.is_empty() {
             error = error.with("artifactRef", self.artifact_ref);
@@ -360,9 +360,18 @@ pub(crate) fn write_part(format: Format, turns: &[Turn], link: &mut Link, notes:
     to_lines(&lines)
 }
 
-/// Maps a delta to another version of its family, field by field.
-pub(crate) fn map_fields(bytes: &[u8], to: Format, link: &mut Link, notes: &mut Notes) -> Result<Vec<u8>> {
-    let lines = codex::map_fields(bytes, to == Format::CodexV1, link, notes);
+/// Maps deltas to another version of their family, field by field.
+pub(crate) fn map_fields(
+    bytes: &[u8],
+    to: Format,
+    through: bool,
+    link: &mut Link,
+    notes: &mut Notes,
+) -> Result<Vec<u8>> {
+    let lines = match to {
+        Format::CodexV0 => codex::to_v0(bytes, through, notes),
+        _ => codex::to_v1(bytes, link, notes),
+    };
     link.begins = false;
     to_lines(&lines)
 }

@@ -5,6 +5,7 @@
 //! of no use (an explicit path, included annotations), or nothing fits whole, the general function does the work.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use serde::Serialize;
 
@@ -12,7 +13,8 @@ use super::LoomTree;
 use super::line::{Ground, Line, Member, View};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::{self, leave_out};
-use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue, cached};
+use crate::loom::body::{body_of_buffer, body_of_dialogue, with_fallback};
+use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue};
 use crate::loom::layout::{Costs, Kept, render};
 use crate::loom::parts;
 use crate::loom::preferences::{DIALOGUE_MARKER, Settings, StartOn, Strategy};
@@ -20,7 +22,8 @@ use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens}
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::system;
 use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Message, Role};
+use crate::prompt::bodies::{Hints, Provider, Target, write_body};
+use crate::prompt::{Content, Fingerprint, Message, Role};
 use crate::tokens::Counter;
 use crate::tokens::memory::Remembering;
 
@@ -82,6 +85,15 @@ pub struct CutSummary {
     pub marker: Option<String>,
 }
 
+/// The body of a request, with the short account of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummarizedBody {
+    /// JSON in UTF-8, ready to be sent.
+    pub bytes: Vec<u8>,
+    /// What was done; its diagnostics include what the provider cannot express.
+    pub report: ReportSummary,
+}
+
 /// What a whole path costs, before anything is cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,6 +118,8 @@ struct Budgeted<'l, 'a> {
     limit: u64,
     system: String,
     system_tokens: u64,
+    /// Whether the system context is a message.
+    in_message: bool,
     fixed: u64,
     diagnostics: Vec<Diagnostic>,
 }
@@ -115,6 +129,8 @@ struct Sent<'a> {
     kept: Kept,
     marker: Option<String>,
     messages: Vec<Message<'a>>,
+    /// Which of them holds the marker.
+    marker_at: Option<usize>,
     tokens: Tokens,
 }
 
@@ -133,10 +149,27 @@ impl LoomTree {
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
-                return Ok(budgeted.finish(sent));
+                return Ok(budgeted.finish(sent, &this.previous));
             }
         }
-        assemble_dialogue(&this.tree, options, counter)
+        this.assemble_anew(options, counter)
+    }
+
+    /// What the line is of no use for.
+    fn assemble_anew<'a>(&'a self, options: &'a Options, counter: &'a Remembering<'a>) -> Result<DialogueAssembly<'a>> {
+        let mut assembly = assemble_dialogue(&self.tree, options, counter)?;
+        let now = Fingerprint::of(assembly.system.as_deref(), &assembly.messages);
+        if options.previous.is_none() {
+            let shared = now.shared(&self.previous.borrow());
+            let prices = self.ground(options, counter).prices();
+            let messages = assembly.messages.iter().take(shared.unwrap_or(0));
+            let tokens: u64 = messages.map(|message| prices.message(message) + prices.overhead.per_message).sum();
+            let system = if shared.is_some() && assembly.system.is_some() { assembly.report.tokens.system } else { 0 };
+            let messages = shared.unwrap_or(0);
+            assembly.report.cache = Some(Cached { messages, tokens: tokens + system, fingerprint: None });
+        }
+        self.previous.replace(now);
+        Ok(assembly)
     }
 
     /// Assembles a dialogue with a short account of it. With this, what an assembly costs does not grow with the part
@@ -154,10 +187,41 @@ impl LoomTree {
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
-                return Ok(budgeted.summarize(sent));
+                return Ok(budgeted.summarize(sent, &this.previous));
             }
         }
-        Ok(summary(assemble_dialogue(&this.tree, options, counter)?))
+        Ok(summary(this.assemble_anew(options, counter)?))
+    }
+
+    /// Assembles the path and writes the body for a target, with a short account; as
+    /// [`request_body`](crate::loom::request_body) writes it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn request_body(
+        &mut self,
+        options: &Options,
+        target: &Target,
+        counter: &Remembering<'_>,
+    ) -> Result<SummarizedBody> {
+        if target.provider == Provider::Completion {
+            let assembly = self.assemble_buffer(options, counter)?;
+            let (bytes, found) = body_of_buffer(&assembly, target)?;
+            let mut report = report_summary(assembly.report);
+            report.diagnostics.extend(found);
+            return Ok(SummarizedBody { bytes, report });
+        }
+        if let Some((settings, limit)) = self.ready(options, counter)? {
+            let ground = self.ground(options, counter);
+            if let Some((budgeted, sent)) = self.send(&ground, settings, limit) {
+                return budgeted.body(sent, target, &self.previous);
+            }
+        }
+        let assembly = self.assemble_anew(options, counter)?;
+        let (bytes, found) = body_of_dialogue(&assembly, target)?;
+        let mut report = report_summary(assembly.report);
+        report.diagnostics.extend(found);
+        Ok(SummarizedBody { bytes, report })
     }
 
     /// What the whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered.
@@ -248,7 +312,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let in_message = matches!(options.system_placement, SystemPlacement::Message(_)) && !system.is_empty();
         let overhead = options.overhead;
         let fixed = system_tokens + overhead.per_request + if in_message { overhead.per_message } else { 0 };
-        Self { ground, line, settings, limit, system, system_tokens, fixed, diagnostics }
+        Self { ground, line, settings, limit, system, system_tokens, in_message, fixed, diagnostics }
     }
 
     fn view(&self) -> View<'l, 'a> {
@@ -285,15 +349,10 @@ impl<'l, 'a> Budgeted<'l, 'a> {
     }
 
     fn send(&self, kept: Kept, marker: Option<String>) -> Sent<'a> {
-        let messages = self.messages(kept, marker.as_deref());
+        let (messages, marker_at) = self.messages(kept, marker.as_deref());
         let view = self.view();
         let costs = self.costs(&view);
-        let count = costs.len();
-        let total = match (kept.head == count, &marker) {
-            (true, _) => costs.total(),
-            (false, None) if kept.head == 0 => costs.run(kept.tail, count),
-            (false, _) => costs.cut(kept),
-        };
+        let total = costs.kept(kept, marker.is_some());
         let overhead = self.ground.options.overhead;
         let extra = self.fixed - self.system_tokens + overhead.per_message * messages.len() as u64;
         let tokens = self.tokens(total, extra);
@@ -302,7 +361,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             messages.iter().map(|message| self.ground.prices().message(message)).sum::<u64>(),
             "the sums are the count"
         );
-        Sent { kept, marker, messages, tokens }
+        Sent { kept, marker, messages, marker_at, tokens }
     }
 
     fn tokens(&self, total: u64, overhead: u64) -> Tokens {
@@ -331,12 +390,13 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         }
     }
 
-    /// The messages of what is kept, merged by role, with the marker in the gap.
-    fn messages(&self, kept: Kept, marker: Option<&str>) -> Vec<Message<'a>> {
+    /// The messages of what is kept, merged by role, with the marker in the gap; and which of them holds that.
+    fn messages(&self, kept: Kept, marker: Option<&str>) -> (Vec<Message<'a>>, Option<usize>) {
         let members = &self.line.members;
         let head = members.get(..kept.head).unwrap_or(members);
         let tail = members.get(kept.tail..).unwrap_or_default();
         let mut messages = Vec::with_capacity(head.len() + tail.len() + 1);
+        let mut marker_at = None;
         let gap = marker.map(|_| None);
         let sequence = head.iter().map(Some).chain(gap).chain(tail.iter().map(Some));
         let role = |member: &Option<&Member>| member.map_or(Role::User, |member| member.entry.role);
@@ -346,10 +406,13 @@ impl<'l, 'a> Budgeted<'l, 'a> {
                 messages.extend(self.turn(&turn, marker));
                 turn.clear();
             }
+            if next.is_none() {
+                marker_at = Some(messages.len());
+            }
             turn.push(next);
         }
         messages.extend(self.turn(&turn, marker));
-        messages
+        (messages, marker_at)
     }
 
     /// The message of neighbours of one role, of which none stands for the marker.
@@ -400,15 +463,53 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         {
             let message = Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() };
             sent.messages.insert(0, message);
+            sent.marker_at = sent.marker_at.map(|at| at + 1);
         }
         (system, truncated, !truncated || met)
     }
 
-    fn summarize(mut self, mut sent: Sent<'a>) -> DialogueSummary<'a> {
+    /// How much of what is sent is as it was, and what it is now. The sums say what that costs: nothing is counted.
+    fn cache(&self, sent: &Sent<'a>, system: Option<&str>, remembered: &RefCell<Fingerprint>) -> Cached {
+        let previous = &self.ground.options.previous;
+        let now = Fingerprint::of(system, &sent.messages);
+        let shared = match previous {
+            Some(previous) => now.shared(previous),
+            None => now.shared(&remembered.borrow()),
+        };
+        let known = shared.unwrap_or(0);
+        let view = self.view();
+        let costs = self.costs(&view);
+        let leading = sent.messages.get(..known).unwrap_or_default();
+        let nodes: usize = leading.iter().map(|message| message.node_ids.len()).sum();
+        let count = costs.len();
+        let Kept { head, tail } = sent.kept;
+        let kept = head + (count - tail);
+        let marked = sent.marker.is_some() && sent.marker_at.is_some_and(|at| at < known);
+        // The system context as a message is in what is always there.
+        let in_messages = self.in_message && known > 0;
+        let tokens = if nodes <= head && !marked {
+            costs.run_alone(0, nodes)
+        } else {
+            let rest = costs.run_alone(count - (kept - nodes).min(count), count);
+            sent.tokens.total.saturating_sub(self.fixed).saturating_sub(rest)
+        };
+        let overhead = if in_messages { self.ground.options.overhead.per_message } else { 0 };
+        let system = if in_messages || (shared.is_some() && system.is_some()) { self.system_tokens } else { 0 };
+        let fingerprint = previous.as_ref().map(|_| now.to_text());
+        remembered.replace(now);
+        Cached { messages: known, tokens: tokens + system + overhead, fingerprint }
+    }
+
+    fn summarize(self, sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> DialogueSummary<'a> {
+        self.summed_up(sent, previous).0
+    }
+
+    /// The short account, and where a cache is likely to hold.
+    fn summed_up(mut self, mut sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> (DialogueSummary<'a>, Hints) {
         let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
-        let Sent { kept, marker, messages, tokens } = sent;
-        let options = self.ground.options;
-        let cache = cached(options, system.as_deref(), &messages, &self.ground.prices(), &tokens);
+        let cache = self.cache(&sent, system.as_deref(), previous);
+        let hints = Hints { stable: cache.messages, before_cut: truncated.then(|| self.before_cut(&sent)).flatten() };
+        let Sent { kept, marker, messages, tokens, .. } = sent;
         let view = self.view();
         let cut = truncated.then(|| CutSummary {
             nodes: kept.tail - kept.head,
@@ -423,21 +524,41 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             tokens,
             truncated,
             cut,
-            cache,
+            cache: Some(cache),
             minimum_recent_nodes_met,
             path_length: self.line.steps.len(),
             preferences: self.settings,
             diagnostics: self.diagnostics,
         };
-        DialogueSummary { system, messages, report }
+        (DialogueSummary { system, messages, report }, hints)
     }
 
-    fn finish(mut self, mut sent: Sent<'a>) -> DialogueAssembly<'a> {
+    fn body(self, sent: Sent<'a>, target: &Target, previous: &RefCell<Fingerprint>) -> Result<SummarizedBody> {
+        let target = with_fallback(target, self.settings.token_buffer);
+        let (DialogueSummary { system, messages, mut report }, hints) = self.summed_up(sent, previous);
+        let bytes = write_body(system.as_deref(), &messages, &target, &hints, &mut report.diagnostics)?;
+        Ok(SummarizedBody { bytes, report })
+    }
+
+    /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.
+    fn before_cut(&self, sent: &Sent<'a>) -> Option<usize> {
+        let last = sent.kept.head.checked_sub(1)?;
+        let mut nodes = 0;
+        let at = sent.messages.iter().position(|message| {
+            nodes += message.node_ids.len();
+            nodes > last
+        })?;
+        // A marker is the user's, and joins a user message.
+        let user = sent.messages.get(at).is_some_and(|message| message.role == Role::User);
+        Some(if user || nodes > last + 1 { at } else { at + 1 })
+    }
+
+    fn finish(mut self, mut sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> DialogueAssembly<'a> {
         let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
-        let Sent { kept, marker, messages, tokens } = sent;
+        let cache = Some(self.cache(&sent, system.as_deref(), previous));
+        let Sent { kept, marker, messages, tokens, .. } = sent;
         let Self { ground, line, settings, limit, .. } = &self;
         let tree = ground.tree;
-        let cache = cached(ground.options, system.as_deref(), &messages, &ground.prices(), &tokens);
         let mut rows = line.picked.selection.rows.clone();
         rows.extend(line.picked.rest(tree));
         for member in line.members.get(kept.head..kept.tail).unwrap_or_default() {
@@ -491,6 +612,10 @@ impl<'l, 'a> Budgeted<'l, 'a> {
 /// The short account of an assembly.
 fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
     let DialogueAssembly { system, messages, report } = assembly;
+    DialogueSummary { system, messages, report: report_summary(report) }
+}
+
+fn report_summary(report: Report<'_>) -> ReportSummary {
     let cut = report.cut.map(|cut| CutSummary {
         nodes: cut.node_ids.len(),
         partial_nodes: cut.partial_node_ids.len(),
@@ -498,7 +623,7 @@ fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
         position: cut.position,
         marker: cut.marker,
     });
-    let report = ReportSummary {
+    ReportSummary {
         strategy: report.strategy,
         limit: report.limit,
         tokens: report.tokens,
@@ -509,8 +634,7 @@ fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
         path_length: report.path.len(),
         preferences: report.preferences,
         diagnostics: report.diagnostics,
-    };
-    DialogueSummary { system, messages, report }
+    }
 }
 
 fn signed(value: u64) -> i64 {

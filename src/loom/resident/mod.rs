@@ -7,7 +7,9 @@
 
 mod dialogue;
 mod line;
+pub mod wire;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -21,12 +23,12 @@ use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::prompt::Prices;
+use crate::prompt::{Fingerprint, Prices};
 use crate::tokens::Counter;
 use crate::tokens::memory::{Held, Memory, Remembering};
 use line::{Ground, Line};
 
-pub use dialogue::{CutSummary, DialogueSummary, Measure, ReportSummary};
+pub use dialogue::{CutSummary, DialogueSummary, Measure, ReportSummary, SummarizedBody};
 
 /// A tree that stays, with what is remembered of it.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub struct LoomTree {
     sizes: Vec<usize>,
     text_bytes: usize,
     line: Line,
+    /// What the last dialogue was, so that the next can say how much of it is the same.
+    previous: RefCell<Fingerprint>,
 }
 
 /// What went with the nodes and edges that were removed.
@@ -77,6 +81,7 @@ impl LoomTree {
             sizes: Vec::new(),
             text_bytes: 0,
             line: Line::default(),
+            previous: RefCell::default(),
         };
         for place in 0..this.tree.places() {
             this.hold(u32::try_from(place).unwrap_or(u32::MAX));

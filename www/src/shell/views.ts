@@ -1,8 +1,9 @@
 import type { ComponentType } from "preact";
+import { CommitsView } from "../views/commits/view.js";
 import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
-import { WorkspaceView } from "../views/workspace/view.js";
 import { OperatorsView } from "../views/operators/view.js";
+import { WorkspaceView } from "../views/workspace/view.js";
 
 /** One page of the demo. A new one is a line here and a folder under views/. */
 export interface View {
@@ -14,7 +15,8 @@ export interface View {
 
 export const VIEWS: readonly [View, ...View[]] = [
   { id: "loom", name: "Loom", component: LoomView },
+  { id: "operators", name: "Operators", component: OperatorsView },
+  { id: "commits", name: "Commits", component: CommitsView },
   { id: "workspace", name: "Workspace", component: WorkspaceView },
   { id: "folders", name: "Folders", component: FoldersView },
-  { id: "operators", name: "Operators", component: OperatorsView },
 ];

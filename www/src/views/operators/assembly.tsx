@@ -57,7 +57,7 @@ function Inputs() {
     said.value = { ...said.value, [step]: { ...saidOf(step), [field]: value } };
   };
   return (
-    <section class="part" aria-label="What goes in">
+    <section class="stage" aria-label="What goes in">
       <label class="field">
         <span class="field-name">Context of the parent</span>
         <textarea
@@ -97,7 +97,7 @@ function Inputs() {
 
 function Question({ asks }: { asks: ContextMatchRequest }) {
   return (
-    <section class="part question" aria-label="The memory system" data-asked={asks.purpose}>
+    <section class="stage question" aria-label="The memory system" data-asked={asks.purpose}>
       <h3>You are the memory system</h3>
       <p class="hint">{PURPOSES[asks.purpose]}</p>
       <pre tabIndex={0} aria-label="What it is asked" data-question>
@@ -135,7 +135,7 @@ function Result({ result }: { result: ContextAssembly }) {
     ["fresh", "Fresh"],
   ] as const;
   return (
-    <section class="part" aria-label="The assembled context" data-result>
+    <section class="stage" aria-label="The assembled context" data-result>
       <h3>What the task sees</h3>
       {result.context === "" ? <p class="hint">Nothing at all.</p> : null}
       {parts.map(([field, name]) =>

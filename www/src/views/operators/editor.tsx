@@ -79,7 +79,7 @@ export function Findings() {
               <button
                 type="button"
                 class="small place"
-                aria-label={`Go to line ${line}, column ${column}`}
+                aria-label={`${line}:${column}, go there`}
                 onClick={() => (jump.value = { line, column })}
               >
                 {line}:{column}

@@ -1,0 +1,209 @@
+/// <reference lib="esnext.disposable" />
+/** The tree that stays. */
+
+import { CtxweaveError } from "../error.js";
+import type * as glue from "../glue.js";
+import { call, instance } from "../runtime.js";
+import { asBytes } from "../source.js";
+import type { Diagnostic } from "../types/common.js";
+import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
+import type {
+  ChangeReport,
+  DialogueSummary,
+  PathMeasure,
+  RemovalReport,
+  SummarizedBody,
+  TreeBodyOptions,
+  TreeBufferOptions,
+  TreeChange,
+  TreeDialogueOptions,
+  TreeOptions,
+  TreeRemoval,
+  TreeSettings,
+  TreeSize,
+} from "../types/resident.js";
+import { checkedText, invalid } from "./checked.js";
+
+/**
+ * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,
+ * `assembleBuffer` and `requestBody` give for the same nodes and edges, but no text is counted twice, and a keystroke costs
+ * what is in the window.
+ *
+ * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
+ * frees it some time. After that, and after the module had to be started anew, its methods throw `handle_freed` and
+ * `handle_lost`.
+ */
+export class LoomTree {
+  /** @param tree the tree, or the bytes of its JSON */
+  constructor(tree: LoomTreeData | ArrayBuffer | ArrayBufferView) {
+    const raw = call((raw) => new raw.LoomTree(asBytes(tree) ?? tree));
+    handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0 });
+  }
+
+  /** What had to be repaired in the tree when it was made. */
+  get diagnostics(): Diagnostic[] {
+    return ask(this, (raw) => raw.diagnostics) as Diagnostic[];
+  }
+
+  /** How large it is, and how much is remembered. */
+  get size(): TreeSize {
+    return ask(this, (raw) => raw.size()) as TreeSize;
+  }
+
+  /** Adds nodes and edges; one whose id is in the tree is put in its place, and an edge keeps its order. */
+  upsert(change: TreeChange): ChangeReport {
+    return ask(this, (raw) => raw.upsert(change)) as ChangeReport;
+  }
+
+  /**
+   * Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source, and
+   * goes too when no source is left that it could come from.
+   *
+   * @throws {CtxweaveError} `node_not_found`, `edge_not_found`
+   */
+  remove(removal: TreeRemoval): RemovalReport {
+    return ask(this, (raw) => raw.remove(removal)) as RemovalReport;
+  }
+
+  /** Changes what the tree says about itself, and the defaults of what is asked of it. */
+  configure(settings: TreeSettings): void {
+    ask(this, (raw, handle) => {
+      if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
+      const defaults = { ...handle.defaults };
+      for (const [key, value] of Object.entries(settings)) {
+        if (OWN.has(key) || value === undefined) continue;
+        if (value === null) delete defaults[key];
+        else defaults[key] = value;
+      }
+      raw.configure(settings, defaults);
+      handle.defaults = defaults;
+    });
+  }
+
+  /** The ids of the path that ends at a node, oldest first. */
+  path(tip: string, options?: TreeOptions): string[] {
+    return ask(this, (raw, handle) => raw.path(checkedText(tip, "tip"), asked(handle, options))) as string[];
+  }
+
+  /** Tokens of the content of each of these nodes, counted alone. */
+  tokensOf(nodeIds: readonly string[], options?: TreeOptions): number[] {
+    return ask(this, (raw, handle) => raw.tokensOf(nodeIds, asked(handle, options))) as number[];
+  }
+
+  /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
+  measurePath(options: TreeOptions): PathMeasure {
+    return ask(this, (raw, handle) => raw.measurePath(asked(handle, options))) as PathMeasure;
+  }
+
+  /** What would be cut from a path as a dialogue, as reports have it; undefined where all of it fits. */
+  wouldCut(options: TreeOptions): Cut | undefined {
+    return ask(this, (raw, handle) => raw.wouldCut(asked(handle, options))) as Cut | undefined;
+  }
+
+  /** Messages, as the function `assembleDialogue` gives them. */
+  assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
+    return ask(this, (raw, handle) => raw.assembleDialogue(asked(handle, options))) as DialogueAssembly;
+  }
+
+  /**
+   * The same messages with a report of numbers only, so that what it costs does not grow with the part of the path that is
+   * cut: for every keystroke.
+   */
+  summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
+    return ask(this, (raw, handle) => raw.summarizeDialogue(asked(handle, options))) as DialogueSummary;
+  }
+
+  /** A document, as the function `assembleBuffer` gives it. */
+  assembleBuffer(options: TreeBufferOptions): BufferAssembly {
+    return ask(this, (raw, handle) => raw.assembleBuffer(asked(handle, options))) as BufferAssembly;
+  }
+
+  /** The body that the target's provider is sent, as the function `requestBody` gives it: JSON in UTF-8. */
+  requestBody(options: TreeBodyOptions): Uint8Array<ArrayBuffer> {
+    return ask(this, (raw, handle) => raw.requestBody(asked(handle, options), false)) as Uint8Array<ArrayBuffer>;
+  }
+
+  /** The same body, with the short account of it. */
+  requestBodyWithReport(options: TreeBodyOptions): SummarizedBody {
+    return ask(this, (raw, handle) => {
+      const [body, report] = raw.requestBody(asked(handle, options), true) as [unknown, unknown];
+      return { body, report };
+    }) as SummarizedBody;
+  }
+
+  /** Gives the memory back. To free it again is harmless. */
+  free(): void {
+    const handle = handles.get(this);
+    if (!handle) return;
+    if (handle.calls > 0) throw busy();
+    handles.delete(this);
+    if (handle.instance === instance()) call(() => handle.raw.free());
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+}
+
+/** What the tree itself keeps; all other settings are defaults of what is asked. */
+const OWN = new Set([
+  "title",
+  "mode",
+  "systemContext",
+  "bufferModeSystemContext",
+  "preferences",
+  "limits",
+  "media",
+  "nodes",
+  "edges",
+]);
+
+interface Handle {
+  raw: glue.LoomTree;
+  instance: number;
+  defaults: Record<string, unknown>;
+  /** Calls that have not come back yet. */
+  calls: number;
+}
+
+/** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
+const handles = new WeakMap<LoomTree, Handle>();
+
+function ask<T>(tree: LoomTree, question: (raw: glue.LoomTree, handle: Handle) => T): T {
+  const handle = handles.get(tree);
+  if (!handle) throw new CtxweaveError("handle_freed", "the tree was freed; make a new one");
+  if (handle.instance !== instance()) {
+    throw new CtxweaveError(
+      "handle_lost",
+      "the tree was lost when the module had to be started anew; make a new one from your own nodes and edges",
+    );
+  }
+  if (handle.calls > 0) throw busy();
+  handle.calls += 1;
+  try {
+    return call(() => question(handle.raw, handle));
+  } finally {
+    handle.calls -= 1;
+  }
+}
+
+function busy(): CtxweaveError {
+  return new CtxweaveError(
+    "handle_busy",
+    "the tree is in the middle of another call; a tokenizer of one's own must not use the tree that it counts for",
+  );
+}
+
+/** The options, over the defaults. */
+function asked(handle: Handle, options: object | undefined): unknown {
+  if (options === undefined || options === null) return { ...handle.defaults };
+  if (typeof options !== "object") throw invalid("options", "an object");
+  const all = { ...handle.defaults };
+  for (const [key, value] of Object.entries(options)) {
+    if (value !== undefined) all[key] = value;
+  }
+  // Path and tip are two ways to say one thing.
+  if ("path" in options && !("tip" in options)) delete all["tip"];
+  if ("tip" in options && !("path" in options)) delete all["path"];
+  return all;
+}

@@ -1,0 +1,205 @@
+//! Importing whole session files as commits (SPEC §5 "claude-code-v1", §7 `importTranscript`).
+
+use std::collections::BTreeMap;
+
+use ctxweave::commits::formats::Format;
+use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
+use ctxweave::commits::{CommitType, Record, artifact_ref};
+use ctxweave::tokens::Heuristic;
+use ctxweave::{Code, Limits};
+use serde_json::{Value, json};
+
+use crate::transcripts::{SESSIONS, read, session};
+
+fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
+    let limits = Limits::default();
+    let options = ImportOptions {
+        template: Some("reviewer"),
+        principal: None,
+        machine: None,
+        session_id: None,
+        ticket_id: None,
+        thread_id: None,
+        parent: None,
+        created_at: Some("2026-03-02T12:00:00Z"),
+        every,
+        counter: &Heuristic,
+        limits: &limits,
+    };
+    import_transcript(format, bytes, &options).unwrap()
+}
+
+fn blob<'i>(import: &'i Import, record: &Record) -> &'i [u8] {
+    &import.blobs.iter().find(|(name, _)| *name == record.artifact_ref).unwrap().1
+}
+
+/// From the root to a commit.
+fn chain<'i>(import: &'i Import, tip: &str) -> Vec<&'i Record> {
+    let find = |id: &str| import.records.iter().find(|record| record.id == id).unwrap();
+    let mut chain = vec![find(tip)];
+    while let Some(parent) = &chain[chain.len() - 1].parent {
+        chain.push(find(parent));
+    }
+    chain.reverse();
+    chain
+}
+
+/// The bytes from the root to the newest commit, without summaries: what `materialize` gives with the stop `root`.
+fn whole(import: &Import, tip: &str) -> Vec<u8> {
+    let kept = chain(import, tip).into_iter().filter(|record| record.commit_type != CommitType::Compaction);
+    kept.flat_map(|record| blob(import, record).to_vec()).collect()
+}
+
+fn said(transcript: &ctxweave::commits::transcript::Transcript) -> Vec<String> {
+    transcript.turns.iter().map(|turn| format!("{:?} {:?}", turn.role, turn.blocks)).collect()
+}
+
+/// SPEC §5: refs are hashes of the blobs, ids follow from the fields, parents come before children.
+#[test]
+fn records_and_blobs_fit_together() {
+    for (name, format) in SESSIONS {
+        let import = import_every(format, &session(name), 1);
+        let mut known: Vec<&str> = Vec::new();
+        for record in &import.records {
+            assert_eq!(artifact_ref(blob(&import, record)), record.artifact_ref, "{name}");
+            assert_eq!(record.derived_id(), record.id, "{name}");
+            assert!(record.parent.as_deref().is_none_or(|parent| known.contains(&parent)), "{name}");
+            assert_eq!(record.format, format.name());
+            known.push(&record.id);
+        }
+        assert!(import.tip.as_deref().is_some_and(|tip| known.contains(&tip)), "{name}");
+        let mut unique = known.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), known.len(), "{name}: ids are unique");
+    }
+}
+
+/// Every line is in exactly one blob, byte for byte, but for the header that a compaction repeats.
+#[test]
+fn every_line_is_in_exactly_one_blob() {
+    for (name, format) in SESSIONS.into_iter().filter(|(name, _)| name.ends_with("jsonl")) {
+        let file = session(name);
+        for every in [1, 2, 100] {
+            let import = import_every(format, &file, every);
+            let mut found: BTreeMap<&[u8], usize> = BTreeMap::new();
+            let lines = import.records.iter().flat_map(|record| blob(&import, record).split(|&byte| byte == b'\n'));
+            for line in lines.filter(|line| !line.is_empty()) {
+                *found.entry(line).or_default() += 1;
+            }
+            for line in file.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                let left = found.get_mut(line).unwrap_or_else(|| panic!("{name}: {}", String::from_utf8_lossy(line)));
+                *left -= 1;
+            }
+            for (line, left) in found {
+                let header = String::from_utf8_lossy(line).contains("session_meta");
+                assert!(left == 0 || (header && left == 1), "{name}, every {every}: {left} too many");
+            }
+        }
+    }
+}
+
+/// Checkpointing every turn or every N turns materialises the same bytes, and says what the file says.
+#[test]
+fn the_chain_says_what_the_file_says() {
+    for (name, format) in SESSIONS.into_iter().filter(|(_, format)| *format != Format::BureauAgentV1) {
+        let file = session(name);
+        let once = import_every(format, &file, 1);
+        let bytes = whole(&once, once.tip.as_ref().unwrap());
+        for every in [2, 3, 100] {
+            let seldom = import_every(format, &file, every);
+            assert!(seldom.records.len() <= once.records.len());
+            assert_eq!(whole(&seldom, seldom.tip.as_ref().unwrap()), bytes, "{name}, every {every}");
+        }
+        assert_eq!(said(&read(format, &bytes, true).0), said(&read(format, &file, true).0), "{name}");
+        // From the newest compaction on: what the model had before it.
+        let chain = chain(&once, once.tip.as_ref().unwrap());
+        let from = chain.iter().rposition(|record| record.commit_type == CommitType::Compaction).unwrap_or(0);
+        let recent: Vec<u8> = chain[from..].iter().flat_map(|record| blob(&once, record).to_vec()).collect();
+        assert_eq!(said(&read(format, &recent, false).0), said(&read(format, &file, false).0), "{name}");
+    }
+}
+
+/// SPEC §5: "a `compact_boundary` and the summary after it become a compaction commit on import"; what came before it is
+/// saved first.
+#[test]
+fn compactions_become_compaction_commits() {
+    let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 1);
+    let chain = chain(&import, import.tip.as_ref().unwrap());
+    let at = chain.iter().position(|record| record.commit_type == CommitType::Compaction).unwrap();
+    let lines = String::from_utf8(blob(&import, chain[at]).to_vec()).unwrap();
+    assert_eq!(lines.lines().count(), 2);
+    assert!(lines.contains("compact_boundary") && lines.contains("isCompactSummary"));
+    assert!(chain[at].summary.as_deref().unwrap().starts_with("This session is being continued"));
+    assert_eq!(chain[at - 1].checkpoint.as_ref().unwrap().as_str(), "compaction");
+    assert_eq!(chain[at].message_count, Some(1));
+    let import = import_every(Format::CodexV1, &session("codex-v1.jsonl"), 1);
+    assert_eq!(import.records.iter().filter(|record| record.commit_type == CommitType::Compaction).count(), 1);
+}
+
+/// SPEC §5: "other leaves become branches", and side chains their own.
+#[test]
+fn branches_and_side_chains_are_told_apart() {
+    let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 100);
+    assert_eq!(import.branches.len(), 2);
+    let side = import.branches.iter().find(|branch| branch.side_chain).unwrap();
+    let record = import.records.iter().find(|record| record.id == side.tip).unwrap();
+    assert_eq!(record.parent, None, "another agent has not seen the conversation");
+    assert_eq!(record.other[0].0, "side_chain_of");
+    assert!(String::from_utf8_lossy(blob(&import, record)).contains("Find every place"));
+    let left = import.branches.iter().find(|branch| !branch.side_chain).unwrap();
+    let from = left.from.as_deref().unwrap();
+    let record = import.records.iter().find(|record| record.id == left.tip).unwrap();
+    assert_eq!(record.parent.as_deref(), Some(from));
+    // The commit that it leaves from ends exactly there, however seldom there are commits.
+    let before = whole(&import, from);
+    assert!(String::from_utf8_lossy(&before).contains("Shall I run all tests?"));
+    assert!(!String::from_utf8_lossy(&before).contains("Use decimals instead"));
+    assert!(String::from_utf8_lossy(&whole(&import, &left.tip)).ends_with("pass.\"}],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":812,\"output_tokens\":64}},\"requestId\":\"req_04D\",\"uuid\":\"c1a0de0e-0000-4000-8000-00000000000e\",\"timestamp\":\"2026-03-02T09:00:14.000Z\"}\n"));
+}
+
+/// Many branches, and branches of branches, take linear time and no stack.
+#[test]
+fn many_branches_are_no_problem() {
+    let user = |uuid: usize, parent: Option<usize>| -> Value {
+        let parent = parent.map(|parent| parent.to_string());
+        json!({ "type": "user", "uuid": uuid.to_string(), "parentUuid": parent, "timestamp": "2026-03-02T09:00:00Z",
+            "message": { "role": "user", "content": format!("text {uuid}") } })
+    };
+    let file = |parent: fn(usize) -> usize| -> Vec<u8> {
+        (0..4_000).map(|n| format!("{}\n", user(n, (n > 0).then(|| parent(n))))).collect::<String>().into_bytes()
+    };
+    for (parent, branches) in [((|_| 0) as fn(usize) -> usize, 3_998), (|n| n - 1, 0), (|n| n / 2, 1_999)] {
+        let import = import_every(Format::ClaudeCodeV1, &file(parent), 1);
+        assert_eq!(import.branches.len(), branches);
+        for branch in import.branches.iter().take(50) {
+            assert!(branch.from.is_some());
+        }
+    }
+}
+
+#[test]
+fn misuse_is_told() {
+    let limits = Limits::default();
+    let options = ImportOptions {
+        template: None,
+        principal: None,
+        machine: None,
+        session_id: None,
+        ticket_id: None,
+        thread_id: None,
+        parent: None,
+        created_at: None,
+        every: 1,
+        counter: &Heuristic,
+        limits: &limits,
+    };
+    let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
+    let wrong =
+        [options, ImportOptions { created_at: Some("yesterday"), ..options }, ImportOptions { every: 0, ..options }];
+    for options in wrong {
+        let error = import_transcript(Format::GenericV1, line, &options).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidInput);
+    }
+    assert!(import_transcript(Format::GenericV1, b"", &options).unwrap().tip.is_none(), "an empty file needs no time");
+}

@@ -1,0 +1,254 @@
+// The Operators view in a real browser, against what the package computes in Node for the same template.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { beginContextAssembly, explainTask, finishContextAssembly, init, parseTask, writeTask } from "ctxweave";
+import { eventually, openPage, screenshots, start } from "./harness.mjs";
+
+let site;
+let axe;
+before(async () => {
+  await init();
+  site = await start("operators");
+  axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+});
+after(() => site.stop());
+
+/** Opens the view, runs the steps, and fails if the page was not silent. */
+async function on(steps, options) {
+  const { page, close } = await openPage(site, "#/operators", options);
+  await steps(page);
+  await close();
+}
+
+const editor = (page) => page.getByLabel("Task template, XML");
+const open = (page, sample) => page.getByRole("radio", { name: sample }).check({ force: true });
+
+/** What the tree shows of each operator: path and settings, defaults marked. */
+function shown(page) {
+  return page
+    .locator("[data-operator]")
+    .evaluateAll((all) =>
+      all.map((entry) => [
+        entry.dataset.operator,
+        Object.fromEntries(
+          [...entry.querySelectorAll("[data-setting]")].map((setting) => [
+            setting.dataset.setting,
+            [setting.childNodes[2].textContent, setting.classList.contains("default") ? "default" : "explicit"],
+          ]),
+        ),
+      ]),
+    );
+}
+
+/** The same, as Node has it. */
+function expected(xml, options) {
+  return explainTask(parseTask(xml, options).task).map(({ path, contextManagement, origins }) => [
+    path,
+    Object.fromEntries(
+      Object.entries(contextManagement).map(([field, value]) => [field, [String(value), origins[field]]]),
+    ),
+  ]);
+}
+
+const places = (page) =>
+  page
+    .locator("[data-finding]")
+    .evaluateAll((all) =>
+      all.map(({ dataset, className }) => `${dataset.finding} ${className.split(" ")[1]} ${dataset.place}`),
+    );
+
+/** The text of each underline, in order. */
+const underlined = (page) =>
+  page.locator("[data-underline]").evaluateAll((all) => all.map((mark) => [mark.textContent, mark.dataset.underline]));
+
+describe("the template", () => {
+  for (const sample of ["Report", "Reduce", "Nested", "Mistakes"]) {
+    it(`${sample}: every operator with its settings, and every finding`, async () => {
+      await on(async (page) => {
+        await open(page, sample);
+        const xml = await editor(page).inputValue();
+        const { diagnostics } = parseTask(xml);
+        assert.equal(
+          diagnostics.some(({ severity }) => severity === "error"),
+          sample === "Mistakes",
+        );
+        await eventually(async () => assert.deepEqual(await shown(page), expected(xml)));
+        assert.deepEqual(
+          await places(page),
+          diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+        );
+      });
+    });
+  }
+
+  it("errors are underlined where they are", async () => {
+    await on(async (page) => {
+      await open(page, "Mistakes");
+      const marks = await underlined(page);
+      assert.ok(
+        marks.some(([text, severity]) => text === "Full" && severity === "error"),
+        JSON.stringify(marks),
+      );
+      assert.ok(marks.some(([text, severity]) => text === "<fresh>" && severity === "warning"));
+      // The letters and their underlines lie on each other.
+      const frames = await page.locator(".code > *").evaluateAll((all) =>
+        all.map((it) => {
+          const { x, y, width } = it.getBoundingClientRect();
+          const { font, padding, whiteSpace } = getComputedStyle(it);
+          return { x, y, width, font, padding, whiteSpace };
+        }),
+      );
+      assert.deepEqual(frames[0], frames[1]);
+    });
+  });
+
+  it("XML that is broken is said and underlined, and is mended by typing", async () => {
+    await on(async (page) => {
+      await editor(page).fill('<task type="atomic">\n  <description>a</descriptiom>\n</task>');
+      await page.locator("[data-no-tree]").waitFor();
+      assert.deepEqual(await places(page), ["invalid_xml error 2:17"]);
+      assert.deepEqual(await underlined(page), [["</descriptiom>", "error"]]);
+      assert.equal(await editor(page).getAttribute("aria-invalid"), "true");
+      await editor(page).fill("<!DOCTYPE task><task/>");
+      assert.deepEqual(await places(page), ["invalid_xml error 1:1"]);
+      await editor(page).fill('<task type="atomic"/>');
+      await eventually(async () => assert.deepEqual(await shown(page), expected('<task type="atomic"/>')));
+      assert.deepEqual(await places(page), []);
+    });
+  });
+
+  it("a finding leads to its place", async () => {
+    await on(async (page) => {
+      await open(page, "Mistakes");
+      await page.getByRole("button", { name: "4:22, go there" }).click();
+      const caret = await editor(page).evaluate((field) => [document.activeElement === field, field.selectionStart]);
+      const xml = await editor(page).inputValue();
+      assert.deepEqual(caret, [true, xml.indexOf("Full")]);
+    });
+  });
+
+  it("strict and exclusive are those of the library", async () => {
+    await on(async (page) => {
+      await open(page, "Mistakes");
+      await page.getByRole("radio", { name: "Strict" }).check({ force: true });
+      await page.getByRole("checkbox", { name: "Exclusive" }).check();
+      const xml = await editor(page).inputValue();
+      const { diagnostics } = parseTask(xml, { mode: "strict", exclusive: true });
+      assert.deepEqual(
+        await places(page),
+        diagnostics.map(({ code, severity, line, column }) => `${code} ${severity} ${line}:${column}`),
+      );
+    });
+  });
+
+  it("defaults become explicit", async () => {
+    await on(async (page) => {
+      await open(page, "Nested");
+      const xml = await editor(page).inputValue();
+      await page.getByRole("button", { name: "Make defaults explicit" }).click();
+      const written = writeTask(parseTask(xml).task);
+      await eventually(async () => assert.equal(await editor(page).inputValue(), written));
+      assert.equal(await page.locator(".setting.default").count(), 0);
+    });
+  });
+});
+
+describe("an assembly", () => {
+  const choose = (page, path) => page.locator(`[data-operator="${path}"] > button`).click();
+  const part = (page, name) => page.locator(`[data-part="${name}"]`).textContent();
+
+  it("asks the user, who is the memory system, and shows what becomes of the answer", async () => {
+    await on(async (page) => {
+      await choose(page, "task.steps[1]");
+      assert.equal(await page.locator("[data-assembled]").textContent(), "task.steps[1]");
+      await page.locator('[data-input="parent"]').fill("One. Two.");
+      await page.locator('[data-input="read-notes"]').fill("All was read.");
+      const { task } = parseTask(await editor(page).inputValue());
+      const begun = beginContextAssembly({
+        task: task.steps[1],
+        parentContext: "One. Two.",
+        previousOutputs: [{ step: "read", output: "All that read put out.", notes: "All was read." }],
+        accumulation: "notes_only",
+      });
+      await eventually(async () => assert.equal(await page.locator("[data-question]").textContent(), begun.text));
+      assert.equal(await page.locator("[data-asked]").getAttribute("data-asked"), "filter");
+      assert.equal(await page.locator("[data-result]").count(), 0);
+      await page.locator('[data-input="answer"]').fill("Two.");
+      await page.locator('[data-input="matches"]').fill("z.md\na.md");
+      await page.getByRole("button", { name: "Answer" }).click();
+      const result = finishContextAssembly(begun.state, {
+        context: "Two.",
+        matches: [
+          ["z.md", null],
+          ["a.md", null],
+        ],
+      });
+      assert.equal(await part(page, "inherited"), result.inherited);
+      assert.equal(await part(page, "accumulated"), result.accumulated);
+      assert.equal(await page.locator('[data-part="fresh"]').count(), 0);
+      assert.deepEqual(await page.locator(".matches li").allTextContents(), ["z.md", "a.md"]);
+      // Another question is not answered yet.
+      await page.locator('[data-input="parent"]').fill("Three.");
+      await eventually(async () => assert.equal(await page.locator("[data-result]").count(), 0));
+    });
+  });
+
+  it("does not ask where nothing is to be asked", async () => {
+    await on(async (page) => {
+      await choose(page, "task.steps[2]");
+      await page.locator('[data-asked="no"]').waitFor();
+      assert.equal(await part(page, "accumulated"), "### read\n\nNotes of read.\n\n### draft\n\nNotes of draft.");
+      assert.equal(await page.locator('[data-part="inherited"]').count(), 0);
+    });
+  });
+
+  it("says what is missing for a type that is not known", async () => {
+    await on(async (page) => {
+      await open(page, "Mistakes");
+      await choose(page, "task.steps[1]");
+      assert.equal(await page.locator("[data-error-code]").textContent(), "missing_setting");
+    });
+  });
+});
+
+describe("how it looks", () => {
+  /** Serious and critical findings, each with where it is. */
+  async function findings(page) {
+    await page.evaluate(axe);
+    return page.evaluate(async () => {
+      const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+      return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
+    });
+  }
+
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [size, width] of Object.entries({ wide: 1440, middling: 1000, narrow: 390 })) {
+      it(`${size}, ${colorScheme}`, async () => {
+        await on(
+          async (page) => {
+            await open(page, "Mistakes");
+            await page.screenshot({ path: join(screenshots, `operators-mistakes-${size}-${colorScheme}.png`) });
+            await open(page, "Report");
+            await page.locator('[data-operator="task.steps[1]"] > button').click();
+            await page.getByRole("button", { name: "Answer" }).click();
+            await page.locator("[data-result]").waitFor();
+            await page.screenshot({
+              path: join(screenshots, `operators-${size}-${colorScheme}.png`),
+              fullPage: size === "narrow",
+            });
+            assert.deepEqual(await findings(page), []);
+            const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+            assert.ok(wider <= 0, `${wider} pixels too wide`);
+          },
+          { width, height: 900, colorScheme },
+        );
+      });
+    }
+  }
+});

@@ -1,0 +1,362 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { transcriptToMessages } from "ctxweave";
+import type { Materialized, MaterializationPlan, TranscriptFormat } from "ctxweave";
+import { Field, Select } from "../../ui/fields.js";
+import { count } from "../../ui/format.js";
+import { Icon } from "../../ui/icons.js";
+import { MessageText } from "../../ui/message.js";
+import { Tabs } from "../../ui/tabs.js";
+import { Drawing, KINDS } from "./drawing.js";
+import {
+  begin,
+  busy,
+  chosen,
+  fork,
+  format,
+  FORMATS,
+  openFile,
+  openSample,
+  plan,
+  problem,
+  record,
+  records,
+  result,
+  session,
+  startOver,
+  stop,
+} from "./state.js";
+
+/** A session becomes commits: the graph on one side, what is materialised from a commit beside it. */
+export function CommitsView() {
+  useEffect(() => void begin(), []);
+  return (
+    <div class="loom commits">
+      <h1 class="visually-hidden">A session becomes commits</h1>
+      <SessionBar />
+      {session.value ? (
+        <div class="panes">
+          <section class="pane" aria-label="Commits">
+            <Drawing />
+            <Chosen />
+          </section>
+          <ResultPane />
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function SessionBar() {
+  const input = useRef<HTMLInputElement>(null);
+  const dropping = useDrop();
+  const open = session.value;
+  return (
+    <div class="source" aria-busy={busy.value}>
+      <button type="button" class="quiet" onClick={() => input.current?.click()}>
+        <Icon name="file" />
+        Open a session…
+      </button>
+      <input
+        ref={input}
+        type="file"
+        id="session-file"
+        class="visually-hidden"
+        accept=".jsonl,.json,.cbor"
+        aria-label="A session file of an agent"
+        tabIndex={-1}
+        onChange={(event) => {
+          const field = event.currentTarget;
+          const file = field.files?.[0];
+          if (file) void openFile(file);
+          field.value = "";
+        }}
+      />
+      <button type="button" class="quiet" onClick={() => void openSample()}>
+        Sample
+      </button>
+      <button type="button" class="quiet" onClick={() => void startOver()}>
+        Forget everything
+      </button>
+      <p class="about">
+        {open ? (
+          <>
+            <strong>{open.name}</strong>
+            <span> {count(records.value.length)} commits, kept in this browser</span>
+          </>
+        ) : (
+          "Loading…"
+        )}
+      </p>
+      {problem.value ? (
+        <div class="notice problem" role="alert">
+          <p>
+            <strong>{problem.value.name}</strong>: <MessageText text={problem.value.message} />
+          </p>
+          <button type="button" class="reset" aria-label="Dismiss" onClick={() => (problem.value = undefined)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ) : null}
+      {open && open.diagnostics.length > 0 ? (
+        <details class="notice">
+          <summary>{count(open.diagnostics.length)} notes on the import</summary>
+          <ul>
+            {open.diagnostics.map(({ code, message, line }) => (
+              <li key={`${code}${line ?? ""}${message}`}>
+                <MessageText text={message} />
+                {line === undefined ? null : ` (line ${line})`}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+      {dropping ? (
+        <div class="drop" aria-hidden="true">
+          <p>Drop the session to open it</p>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** A file may be dropped anywhere. */
+function useDrop(): boolean {
+  const over = useSignal(false);
+  useEffect(() => {
+    const enter = (event: DragEvent): void => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      over.value = true;
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) over.value = false;
+    };
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      over.value = false;
+      const file = event.dataTransfer?.files[0];
+      if (file) void openFile(file);
+    };
+    addEventListener("dragover", enter);
+    addEventListener("dragleave", leave);
+    addEventListener("drop", drop);
+    return () => {
+      removeEventListener("dragover", enter);
+      removeEventListener("dragleave", leave);
+      removeEventListener("drop", drop);
+    };
+  }, []);
+  return over.value;
+}
+
+/** The commit that is chosen, and a way to go on from it. */
+function Chosen() {
+  const text = useSignal("");
+  const at = record.value;
+  if (!at) return <p class="empty">Choose a commit.</p>;
+  const facts: [string, string | undefined][] = [
+    ["Commit", at.id],
+    ["Kind", `${at.commit_type}, ${KINDS[at.commit_type] ?? ""}`],
+    ["Made", `${at.created_at}${at.checkpoint ? ` (${at.checkpoint})` : ""}`],
+    ["Format", at.format],
+    ["Artifact", at.artifact_ref],
+    ["Summary", at.summary],
+  ];
+  return (
+    <div class="chosen">
+      <dl>
+        {facts.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+      <form
+        class="fork"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void fork(text.value).then(() => (text.value = ""));
+        }}
+      >
+        <label for="fork-text">Go on from here with</label>
+        <input
+          id="fork-text"
+          type="text"
+          value={text.value}
+          placeholder="a message of yours"
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+        <button type="submit" disabled={text.value.trim() === ""}>
+          <Icon name="plus" />
+          Fork
+        </button>
+      </form>
+    </div>
+  );
+}
+
+type Shown = "conversation" | "why" | "bytes";
+
+function ResultPane() {
+  const shown = useSignal<Shown>("conversation");
+  const planned = plan.value;
+  const made = result.value;
+  return (
+    <section class="pane result-pane" aria-label="Materialised conversation" aria-busy={made === undefined}>
+      <div class="materialize">
+        <Field label="Back to">
+          {({ id }) => (
+            <Select
+              id={id}
+              options={stops()}
+              value={stop.value}
+              onValue={(value) => {
+                stop.value = value;
+              }}
+            />
+          )}
+        </Field>
+        <Field label="As">
+          {({ id }) => (
+            <Select
+              id={id}
+              options={[{ value: "", name: "as stored" }, ...FORMATS]}
+              value={format.value}
+              onValue={(value) => (format.value = value)}
+            />
+          )}
+        </Field>
+        {made?.ok ? (
+          <p class="quiet-text" role="status" data-tier={made.value.tier}>
+            {count(made.value.messageCount)} messages, about {count(made.value.tokenCount)} tokens,{" "}
+            {count(made.value.bytes.length)} bytes, {made.value.tier}
+          </p>
+        ) : null}
+      </div>
+      <Tabs<Shown>
+        label="Result"
+        tabs={[
+          { id: "conversation", name: "Conversation" },
+          { id: "why", name: "Why" },
+          { id: "bytes", name: "Bytes" },
+        ]}
+        chosen={shown.value}
+        onChoose={(id) => (shown.value = id)}
+      >
+        {made && !made.ok ? (
+          <div class="notice problem" role="alert">
+            <p>
+              <MessageText text={made.message} /> ({made.code})
+            </p>
+          </div>
+        ) : shown.value === "why" ? (
+          planned?.ok ? (
+            <Why plan={planned.value} />
+          ) : null
+        ) : made?.ok ? (
+          shown.value === "bytes" ? (
+            <pre class="bytes">{new TextDecoder().decode(made.value.bytes)}</pre>
+          ) : (
+            <Conversation made={made.value} />
+          )
+        ) : null}
+      </Tabs>
+    </section>
+  );
+}
+
+function stops(): { value: string; name: string }[] {
+  const own = session.value && chosen.value ? chain(chosen.value) : [];
+  const fixed = [
+    { value: "compaction", name: "the nearest compaction" },
+    { value: "root", name: "the root, all deltas" },
+  ];
+  const ancestors = own.map((id) => ({ value: id, name: id }));
+  // A stop of another branch stays to be seen, with the error that it is.
+  const other =
+    stop.value.startsWith("ctx-") && !own.includes(stop.value) ? [{ value: stop.value, name: stop.value }] : [];
+  return [...fixed, ...ancestors, ...other];
+}
+
+function chain(id: string): string[] {
+  try {
+    return session.value?.graph.history(id).map((record) => record.id) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+const REASONS = {
+  start: "the result begins with it",
+  delta: "what was new",
+  summarised: "left out: what it summarises is there itself",
+  repeated: "left out: what it repeats is there itself",
+} as const;
+
+/** Which commits are part of the result, and why. */
+function Why({ plan }: { plan: MaterializationPlan }) {
+  return (
+    <table class="why">
+      <thead>
+        <tr>
+          <th scope="col">Commit</th>
+          <th scope="col">Kind</th>
+          <th scope="col">Why</th>
+        </tr>
+      </thead>
+      <tbody>
+        {plan.steps.map(({ id, commitType, included, reason }) => (
+          <tr key={id} data-step={id} data-included={included}>
+            <td>
+              <button type="button" class="quiet" onClick={() => (chosen.value = id)}>
+                {id}
+              </button>
+            </td>
+            <td>{commitType}</td>
+            <td>{REASONS[reason]}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The result, read as messages. */
+function Conversation({ made }: { made: Materialized }) {
+  let messages: { role: string; content: unknown }[];
+  try {
+    messages = transcriptToMessages(made.format as TranscriptFormat, made.bytes, {
+      throughCompactions: stop.value === "root",
+    }).messages as { role: string; content: unknown }[];
+  } catch (error) {
+    return <p class="empty">{(error as Error).message}</p>;
+  }
+  if (messages.length === 0) return <p class="empty">Nobody says anything.</p>;
+  return (
+    <ol class="said">
+      {messages.map(({ role, content }, at) => (
+        <li key={at} data-role={role}>
+          <h3>{role}</h3>
+          {texts(content).map((text, part) => (
+            <p key={part}>{text}</p>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The parts of a message as texts. */
+function texts(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.map((part: Record<string, unknown>) => {
+    if (typeof part["text"] === "string") return part["text"];
+    const { type, name, arguments: args, content: inner } = part;
+    return `[${[type, name].filter(Boolean).join(" ")}] ${args === undefined ? texts(inner).join("\n") : JSON.stringify(args)}`;
+  });
+}
