@@ -67,7 +67,16 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::bodies::call, crate::commits::call, crate::folders::call, crate::loom::call, crate::operators::call, crate::resident::call, crate::transcripts::call, crate::workspace::call];
+    const AREAS: &[Area] = &[
+        crate::bodies::call,
+        crate::commits::call,
+        crate::folders::call,
+        crate::loom::call,
+        crate::operators::call,
+        crate::resident::call,
+        crate::transcripts::call,
+        crate::workspace::call,
+    ];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;

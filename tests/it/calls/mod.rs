@@ -17,7 +17,16 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call, transcripts::call, workspace::call];
+    let areas = [
+        bodies::call,
+        commits::call,
+        folders::call,
+        loom::call,
+        operators::call,
+        resident::call,
+        transcripts::call,
+        workspace::call,
+    ];
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
