@@ -275,7 +275,7 @@ fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<It
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
-    known: RefCell<Vec<Option<(usize, Option<MarkerCost>)>>>,
+    known: RefCell<Vec<Option<Known>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
