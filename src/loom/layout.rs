@@ -278,6 +278,9 @@ struct Markers {
     known: RefCell<Vec<Option<Known>>>,
 }
 
+/// How many nodes a marker stands for, and its cost where there is one.
+type Known = (usize, Option<MarkerCost>);
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MarkerCost {
     tokens: i64,
