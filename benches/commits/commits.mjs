@@ -4,9 +4,11 @@
 //
 // All of them check every blob against its ref, join the blobs and give the ref of the result; the results are compared.
 // "BLAKE3 alone" is the hashing of the same bytes by ctxweave and nothing else. They are taken in turn, and the best round
-// of each counts: other load on the machine only ever makes a round slower.
+// of each counts: other load on the machine only ever makes a round slower. Times are of the processor, for the main
+// thread, where Linux tells them.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { artifactRef, CommitGraph, init } from "ctxweave";
 import { createBLAKE3 } from "hash-wasm";
 
@@ -14,6 +16,15 @@ const option = (name, otherwise) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? otherwise : Number(process.argv[at + 1]);
 };
+/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
+function now() {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    return performance.now();
+  }
+}
+
 const commits = option("commits", 10_000);
 const bytes = option("megabytes", 100) * 1e6;
 const rounds = option("rounds", 5);
@@ -52,7 +63,13 @@ for (let at = 0; at < commits; at += 1) {
 }
 const total = order.reduce((sum, ref) => sum + blobs.get(ref).length, 0);
 
+const plan = graph.planMaterialization({ commit: parent, inspect: false });
+
 const contenders = {
+  "ctxweave, materialize": () => {
+    const { bytes, artifactRef } = graph.materialize(plan, blobs);
+    return { bytes, artifactRef };
+  },
   "ctxweave, plan and materialize": () => {
     const plan = graph.planMaterialization({ commit: parent, inspect: false });
     const { bytes, artifactRef } = graph.materialize(plan, blobs);
@@ -84,9 +101,9 @@ let reference;
 for (let round = 0; round < rounds; round += 1) {
   for (const [name, run] of Object.entries(contenders)) {
     globalThis.gc?.();
-    const begun = performance.now();
+    const begun = now();
     const { bytes, artifactRef } = run(reference?.bytes);
-    const milliseconds = performance.now() - begun;
+    const milliseconds = now() - begun;
     best[name] = Math.min(best[name] ?? Infinity, milliseconds);
     reference ??= { bytes, artifactRef };
     assert.equal(artifactRef, reference.artifactRef, name);
@@ -94,11 +111,12 @@ for (let round = 0; round < rounds; round += 1) {
   }
 }
 
-const [ours, , theirs, alone] = Object.values(best);
+const [ours, planned, , theirs, alone] = Object.values(best);
 console.log(`${commits} commits, ${(total / 1e6).toFixed(1)} MB, best of ${rounds} rounds\n`);
 console.log("| what | ms | MB/s | to hash-wasm |");
 console.log("| --- | ---: | ---: | ---: |");
 for (const [name, ms] of Object.entries(best)) {
   console.log(`| ${name} | ${ms.toFixed(0)} | ${(total / ms / 1e3).toFixed(0)} | ${(theirs / ms).toFixed(2)} |`);
 }
-console.log(`\nplan and materialize reach ${((100 * alone) / ours).toFixed(0)} % of BLAKE3 alone`);
+const share = (ms) => `${((100 * alone) / ms).toFixed(0)} %`;
+console.log(`\nmaterialize reaches ${share(ours)} of BLAKE3 alone, and ${share(planned)} with the plan`);

@@ -19,7 +19,9 @@ const rounds = Number(values.rounds);
 /** A path of so many nodes of about 400 characters, some with line ends and quotes, as prose has them. */
 function tree(count) {
   const words =
-    'the rain fell softly on old roofs while a lamp burned in some window and nobody asked "who is there" twice\n'.split(" ");
+    'the rain fell softly on old roofs while a lamp burned in some window and nobody asked "who is there" twice\n'.split(
+      " ",
+    );
   let seed = 1;
   const word = () => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -55,7 +57,9 @@ function byHand(bytes) {
   const { tree, tip, contextWindow, target } = JSON.parse(new TextDecoder().decode(bytes));
   const byId = new Map(tree.nodes.map((node) => [node.id, node]));
   const before = new Map(
-    tree.edges.filter((edge) => edge.edgeType !== "annotation").map((edge) => [edge.targetNodeId, edge.sources[0].nodeId]),
+    tree.edges
+      .filter((edge) => edge.edgeType !== "annotation")
+      .map((edge) => [edge.targetNodeId, edge.sources[0].nodeId]),
   );
   const path = [];
   for (let id = tip; id !== undefined; id = before.get(id)) path.push(byId.get(id));

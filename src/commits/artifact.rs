@@ -103,7 +103,8 @@ mod tests {
     fn refs_have_two_forms_and_no_others() {
         let full = artifact_ref(b"blob");
         let short = short_ref(&full).unwrap();
-        assert_eq!(short, format!("art-{}", &full["blake3:".len()..][..12]));
+        let digits = full.strip_prefix("blake3:").unwrap();
+        assert!(digits.starts_with(short.strip_prefix("art-").unwrap()) && short.len() == 16);
         assert_eq!(short_ref(&short).unwrap(), short);
         assert!(RefForm::of(&full).unwrap().names(&full) && RefForm::of(&short).unwrap().names(&full));
         assert!(!RefForm::of(&short).unwrap().names(&artifact_ref(b"other")));
@@ -113,8 +114,8 @@ mod tests {
             "art-",
             "art-0123456789aB",
             "art-0123456789ab0",
-            &full[7..],
-            &full[..70],
+            digits,
+            full.get(..70).unwrap(),
             &full.to_uppercase(),
         ] {
             assert_eq!(RefForm::of(wrong), None, "{wrong}");

@@ -156,18 +156,24 @@ impl Checkpointer {
     /// Takes a message: a line of JSON for the formats that have lines, an item or an array of items in CBOR.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for one that is blank, [`Code::LimitExceeded`].
+    /// [`Code::InvalidInput`] for one that is blank, [`Code::InvalidBlob`] for one that is not CBOR or JSON where the format
+    /// needs to know, [`Code::LimitExceeded`].
     pub fn push(&mut self, message: &[u8]) -> Result<()> {
         limits::check("blobBytes", message.len(), self.limits.blob_bytes)?;
         if message.trim_ascii().is_empty() {
             return Err(Error::new(Code::InvalidInput, "the message is blank; give one entry of the conversation"));
         }
         let is_map = message.first().is_some_and(|first| first >> 5 == 5);
-        self.pending.push_back(match self.format {
+        let message = match self.format {
             // An array of one, which is how a delta of one message looks.
             Format::BureauAgentV1 if is_map => [&[0x81], message].concat(),
             _ => message.to_vec(),
-        });
+        };
+        // One that cannot be joined would stand in the way of all that come after it.
+        if !self.format.is_appended() {
+            self.join(std::iter::once(message.as_slice()))?;
+        }
+        self.pending.push_back(message);
         Ok(())
     }
 

@@ -75,7 +75,7 @@ struct Part {
 #[derive(Debug)]
 enum Work {
     /// Native, and joined by appending bytes: the caller does it.
-    Append { format: Format, hasher: ArtifactHasher, last: Option<u8>, inspector: Option<Inspector> },
+    Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
     Join(Format, Box<Concatenator>),
     /// Translated, once all of them are there.
@@ -111,7 +111,7 @@ impl Materializer {
         let work = match native {
             Some(format) if format.is_appended() => Work::Append {
                 format,
-                hasher: ArtifactHasher::default(),
+                hasher: Box::default(),
                 last: None,
                 inspector: (!plan.request.unseen).then(|| Inspector::new(format)),
             },

@@ -3,12 +3,13 @@
 //! Requests and records are snake_case, plans and results camelCase. Records are written by [`Record::to_json`], so that a
 //! field that is not known stays what it is.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::materialize::{Materialized, Materializer};
-use crate::commits::plan::{Plan, PlanRequest, Stop};
+use crate::commits::plan::{PlanRequest, PlanStep, Stop};
 use crate::commits::record::{Fields, Origin, Record, trigger};
 use crate::commits::translate::{CrossFamily, cross_family};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -177,24 +178,37 @@ fn plan_request(request: &str) -> Result<(PlanRequest, Option<String>)> {
 /// # Errors
 /// Those of [`CommitGraph::plan`].
 pub fn plan(graph: &CommitGraph, request: &str) -> Result<String> {
-    let Plan { request, format, refs, steps, cache_key, diagnostics } = graph.plan(plan_request(request)?.0)?;
-    let mut plan = json!({ "stop": request.stop.as_str(), "format": format });
-    if let Value::Object(plan) = &mut plan {
-        if let Some(commit) = request.commit {
-            plan.shift_insert(0, "commit".to_owned(), commit.into());
-        }
-        if request.cross_family != CrossFamily::default() {
-            plan.insert("crossFamily".to_owned(), "transcode".into());
-        }
-        if request.unseen {
-            plan.insert("inspect".to_owned(), false.into());
-        }
-        plan.insert("refs".to_owned(), json!(refs));
-        plan.insert("steps".to_owned(), json!(steps));
-        plan.insert("cacheKey".to_owned(), cache_key.into());
-        plan.insert("diagnostics".to_owned(), json!(diagnostics));
-    }
-    Ok(plan.to_string())
+    let plan = graph.plan(plan_request(request)?.0)?;
+    let out = PlanOut {
+        commit: plan.request.commit.as_deref(),
+        stop: plan.request.stop.as_str(),
+        format: &plan.format,
+        cross_family: (plan.request.cross_family == CrossFamily::Transcode).then_some("transcode"),
+        inspect: plan.request.unseen.then_some(false),
+        refs: &plan.refs,
+        steps: &plan.steps,
+        cache_key: &plan.cache_key,
+        diagnostics: &plan.diagnostics,
+    };
+    serde_json::to_string(&out).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+}
+
+/// A plan as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlanOut<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<&'p str>,
+    stop: &'p str,
+    format: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cross_family: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inspect: Option<bool>,
+    refs: &'p [String],
+    steps: &'p [PlanStep],
+    cache_key: &'p str,
+    diagnostics: &'p [Diagnostic],
 }
 
 /// The beginning of `materialize(plan, blobs)`. A plan from before must be what the graph would plan now.

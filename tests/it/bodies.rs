@@ -1,3 +1,5 @@
 //! Request bodies (SPEC §1 "Provider bodies").
 
+mod properties;
+mod rules;
 mod writing;

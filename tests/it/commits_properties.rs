@@ -484,6 +484,7 @@ fn messages_in_cbor_become_one_array() {
     let item = b"\xa1\x64Role\x64user";
     session.push(item).unwrap();
     session.push(&[b"\x82".as_slice(), item, item].concat()).unwrap();
+    assert_eq!(session.push(b"\xa1\x64Role").unwrap_err().code(), Code::InvalidBlob);
     for offered in session.checkpoint(Trigger::TurnBoundary, &fields(1)).unwrap() {
         assert_eq!(offered.record.message_count, Some(3));
         keep(&mut host, &mut session, offered);

@@ -138,6 +138,8 @@ describe("commits", () => {
       async (page) => {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(wide <= 0, `${wide} pixels too wide`);
+        const tops = await page.locator(".pane").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+        assert.ok(tops[0] < tops[1] && tops[1] < 1500, `the graph comes first, and then the result: ${tops}`);
         await page.screenshot({ path: join(screenshots, "commits-dark-narrow.png"), fullPage: true });
       },
       { width: 390, height: 844, colorScheme: "dark" },

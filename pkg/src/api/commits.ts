@@ -1,4 +1,4 @@
-/// <reference lib="esnext.disposable" />
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Context commits: the graph of records, materialisation, checkpoints. */
 
 import { CtxweaveError } from "../error.js";
@@ -176,7 +176,7 @@ export class CommitGraph {
   materialize(plan: MaterializationPlan | MaterializationRequest, blobs: Blobs): Materialized {
     if (typeof (blobs as Partial<Blobs> | undefined)?.get !== "function")
       throw invalid("blobs", "a Map of bytes by ref");
-    const work = ask(this, (graph) => graph.begin(plan));
+    const work = ask(this, (graph) => graph.begin(asked(plan)));
     try {
       const pieces: Uint8Array[] = [];
       for (const ref of call(() => work.order() as string[])) {
@@ -309,7 +309,7 @@ export async function materializeWith(
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);
   signal?.throwIfAborted();
-  const work = ask(graph, (graph) => graph.begin(request));
+  const work = ask(graph, (graph) => graph.begin(asked(request)));
   const began = instance();
   const stop = new AbortController();
   const abort = (): void => stop.abort(signal?.reason);
@@ -451,6 +451,13 @@ class Blocks {
 const TAKEN = 2;
 const AFTER_NEWLINE = 1;
 const NEWLINE = Uint8Array.of(10);
+
+/** What a plan was made from, and the key of what it gives: the steps need not cross again. */
+function asked(plan: MaterializationRequest & { cacheKey?: string }): MaterializationRequest {
+  if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
+  const { commit, stop, format, crossFamily, inspect, cacheKey } = plan;
+  return { commit, stop, format, crossFamily, inspect, cacheKey } as MaterializationRequest;
+}
 
 /** The result, with the pieces where the bytes are not in it already. */
 function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {

@@ -1,3 +1,4 @@
+import type { CommitRecord } from "./commits.js";
 import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 import type { JsonValue, LoomTreeData } from "./loom.js";
 
@@ -47,7 +48,7 @@ export interface ImportedTranscript {
 }
 
 /** The record of a commit that an import made. */
-export interface ImportedRecord {
+export interface ImportedRecord extends CommitRecord {
   /** `ctx-` and 16 hex digits. */
   id: string;
   version: number;

@@ -184,8 +184,21 @@ impl Target {
             target.opening_text = opening;
         }
         target.cache = take("cache").map(cache).transpose()?.flatten();
+        // What is null, or undefined in JavaScript, is absent.
+        given.retain(|_, value| !value.is_null());
         target.fields = given;
         Ok(target)
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl Target {
+    /// Whether anything that the caller wrote holds this character.
+    pub(crate) fn holds(&self, ch: char) -> bool {
+        let own = [self.model.as_deref(), Some(&self.opening_text)];
+        own.into_iter().flatten().any(|text| text.contains(ch))
+            || self.tools.iter().any(|tool| tool.to_string().contains(ch))
+            || self.fields.iter().any(|(name, value)| name.contains(ch) || value.to_string().contains(ch))
     }
 }
 

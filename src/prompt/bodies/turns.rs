@@ -157,7 +157,12 @@ pub(super) fn plan<'m>(
     if wanted {
         let text = Cow::Borrowed(target.opening_text.as_str());
         plan.sayings.insert(at, Saying { role: Role::User, message: None, what: What::Text(text) });
-        let message = format!("{} requires a user message first; `{}` stands there", rules.name, target.opening_text);
+        let why = if first.is_some() {
+            format!("{} requires a user message first", rules.name)
+        } else {
+            "the conversation has no messages".to_owned()
+        };
+        let message = format!("{why}; `{}` stands there", target.opening_text);
         notes.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
     plan

@@ -149,3 +149,38 @@ fn ids_fit_and_stand_for_one_call_each() {
     assert_eq!(anthropic["messages"][4]["content"][0]["tool_use_id"], "x_1_2");
     assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyIdChanged).count(), 2);
 }
+
+#[test]
+fn a_target_is_read_as_it_is_given() {
+    let read = |value| Target::read(value).map_err(|error| error.to_string());
+    let target = read(json!({
+        "provider": "openai", "model": "m", "maxTokens": 9, "temperature": 0.5, "stream": false,
+        "tool_choice": null, "top_p": 0.1,
+    }));
+    let (body, codes) = body_of(&target.unwrap(), None, &[text(Role::User, "Hi.")]);
+    let messages = json!([{ "role": "user", "content": "Hi." }]);
+    let expected = json!({
+        "model": "m", "messages": messages, "max_completion_tokens": 9, "temperature": 0.5, "stream": false, "top_p": 0.1,
+    });
+    assert_eq!((body, codes), (expected, vec![]));
+    for (wrong, place) in [
+        (json!("anthropic"), "target"),
+        (json!({ "model": "m" }), "target.provider"),
+        (json!({ "provider": "gemini", "temperature": "hot" }), "target.temperature"),
+        (json!({ "provider": "gemini", "stream": 1 }), "target.stream"),
+        (json!({ "provider": "gemini", "maxTokens": 1.5 }), "target.maxTokens"),
+        (json!({ "provider": "gemini", "openingText": " " }), "target.openingText"),
+        (json!({ "provider": "gemini", "cache": { "messages": [0.5] } }), "target.cache.messages"),
+        (json!({ "provider": "gemini", "cache": { "where": 1 } }), "target.cache.where"),
+    ] {
+        let error = read(wrong).unwrap_err();
+        assert!(error.starts_with(&format!("invalid_input: `{place}` must be ")), "{error}");
+    }
+}
+
+#[test]
+fn a_temperature_is_sent_when_it_is_asked_for() {
+    let target = Target { temperature: Some(json!(0.2)), ..Target::new(Provider::Anthropic, "m") };
+    let (body, _) = body_of(&target, None, &[text(Role::User, "Hi.")]);
+    assert_eq!(body["temperature"], json!(0.2));
+}

@@ -94,7 +94,7 @@ function show(name: string, graph: CommitGraph, diagnostics: readonly Diagnostic
   batch(() => {
     session.value = { name, graph, diagnostics };
     changes.value += 1;
-    chosen.value = tip ?? graph.tips()[0]?.id;
+    chosen.value = tip ?? graph.tips().at(-1)?.id;
     stop.value = "compaction";
     format.value = "";
     problem.value = undefined;

@@ -36,7 +36,7 @@ export function CommitsView() {
       <SessionBar />
       {session.value ? (
         <div class="panes">
-          <section class="pane" aria-label="Commits">
+          <section class="pane graph-pane" aria-label="Commits">
             <Drawing />
             <Chosen />
           </section>
@@ -99,8 +99,10 @@ function SessionBar() {
         </div>
       ) : null}
       {open && open.diagnostics.length > 0 ? (
-        <details class="notice">
-          <summary>{count(open.diagnostics.length)} notes on the import</summary>
+        <details class="notice notes">
+          <summary>
+            {open.diagnostics.length === 1 ? "One note" : `${count(open.diagnostics.length)} notes`} on the import
+          </summary>
           <ul>
             {open.diagnostics.map(({ code, message, line }) => (
               <li key={`${code}${line ?? ""}${message}`}>
@@ -190,7 +192,7 @@ function Chosen() {
           placeholder="a message of yours"
           onInput={(event) => (text.value = event.currentTarget.value)}
         />
-        <button type="submit" disabled={text.value.trim() === ""}>
+        <button type="submit" class="quiet" disabled={text.value.trim() === ""}>
           <Icon name="plus" />
           Fork
         </button>

@@ -9,6 +9,7 @@ import { NodeList } from "./node-list.js";
 import { Diagnostics, Problem } from "./problem.js";
 import { BufferPrompt, DialoguePrompt } from "./prompt.js";
 import { RawJson } from "./raw-json.js";
+import { RequestBody } from "./request-body.js";
 import { Report, useDiagnosticCount } from "./report.js";
 import { SourceBar } from "./source-bar.js";
 import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
@@ -78,7 +79,7 @@ function TreePane() {
   );
 }
 
-type Shown = "prompt" | "report" | "json";
+type Shown = "prompt" | "report" | "body" | "json";
 
 function ResultPane() {
   const shown = useSignal<Shown>("prompt");
@@ -101,12 +102,15 @@ function ResultPane() {
         tabs={[
           { id: "prompt", name: failed ? "Error" : made.kind === "dialogue" ? "Messages" : "Document" },
           { id: "report", name: "Report", ...(diagnostics > 0 ? { count: diagnostics } : {}) },
+          { id: "body", name: "Request" },
           { id: "json", name: "JSON" },
         ]}
         chosen={shown.value}
         onChoose={(id) => (shown.value = id)}
       >
-        {shown.value === "json" ? (
+        {shown.value === "body" ? (
+          <RequestBody />
+        ) : shown.value === "json" ? (
           <RawJson />
         ) : failed ? (
           <Problem error={made} />

@@ -1,0 +1,205 @@
+//! What holds of every body, for random conversations.
+
+use ctxweave::loom::{assemble_dialogue, body_of_dialogue, request_body, request_body_bytes};
+use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
+use ctxweave::prompt::{Content, Fingerprint, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::rules::{broken, strings};
+use crate::generate::{COUNTERS, case, text};
+
+const CHATS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiResponses, Provider::Gemini];
+
+/// A part of a message before it is one: texts, calls and results with few ids, so that they meet and miss each other.
+#[derive(Clone, Debug)]
+enum Seed {
+    Say(String),
+    Call(usize, usize),
+    Answer(usize, String, bool),
+    Think(String, Option<String>),
+    Show(usize),
+}
+
+const IDS: [&str; 4] = ["a", "b", "call: b", "a_2"];
+const MIMES: [&str; 3] = ["image/png", "image/tiff", "IMAGE/JPG"];
+
+fn seed() -> impl Strategy<Value = Seed> {
+    prop_oneof![
+        3 => text().prop_map(Seed::Say),
+        3 => (0..4usize, 0..5usize).prop_map(|(id, arguments)| Seed::Call(id, arguments)),
+        3 => (0..4usize, text(), any::<bool>()).prop_map(|(id, text, failed)| Seed::Answer(id, text, failed)),
+        1 => (text(), prop::option::of(Just("c2ln".to_owned()))).prop_map(|(text, sign)| Seed::Think(text, sign)),
+        1 => (0..3usize).prop_map(Seed::Show),
+    ]
+}
+
+fn conversation() -> impl Strategy<Value = Vec<(Role, Vec<Seed>)>> {
+    let role = prop::sample::select(vec![Role::User, Role::Assistant, Role::User, Role::Assistant, Role::System]);
+    prop::collection::vec((role, prop::collection::vec(seed(), 0..4)), 0..9)
+}
+
+fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<Message<'a>> {
+    let part = |seed: &'a Seed| match seed {
+        Seed::Say(text) => Part::Text { text: text.into() },
+        Seed::Call(id, at) => {
+            Part::ToolCall(ToolCallPart { id: IDS[*id], name: "look_up", arguments: &arguments[*at] })
+        }
+        Seed::Answer(id, text, failed) => Part::ToolResult(ToolResultPart {
+            tool_call_id: IDS[*id],
+            content: Content::Text(text.into()),
+            is_error: failed.then_some(true),
+        }),
+        Seed::Think(text, signature) => Part::Reasoning { text, signature: signature.as_deref() },
+        Seed::Show(mime) => Part::Image(ImagePart {
+            reference: "r",
+            mime_type: MIMES[*mime],
+            width: None,
+            height: None,
+            alt_text: Some("a cat"),
+            data: Some("AAAA"),
+            url: None,
+        }),
+    };
+    let message = |(role, seeds): &'a (Role, Vec<Seed>)| {
+        // System messages are texts only.
+        let content = match (role, seeds.as_slice()) {
+            (Role::System, _) => Content::Text("Be kind.".into()),
+            (_, [Seed::Say(text)]) => Content::Text(text.into()),
+            _ => Content::Parts(seeds.iter().map(part).collect()),
+        };
+        Message { role: *role, content, node_ids: Vec::new() }
+    };
+    seeds.iter().map(message).collect()
+}
+
+/// The texts that have to be in a body: those of results only where their call is there too.
+fn texts<'m>(messages: &'m [Message<'_>]) -> Vec<&'m str> {
+    let mut texts = Vec::new();
+    for message in messages {
+        match &message.content {
+            Content::Text(text) => texts.push(text.as_ref()),
+            Content::Parts(parts) => texts.extend(parts.iter().filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_ref()),
+                _ => None,
+            })),
+        }
+    }
+    texts.retain(|text| !text.trim().is_empty());
+    texts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
+    #[test]
+    fn bodies_keep_the_rules(seeds in conversation(), system in prop::option::of(text())) {
+        let arguments = [json!({}), json!("{\"q\": 1}"), json!("not json"), json!([1, 2]), json!(null)];
+        let messages = messages(&seeds, &arguments);
+        for provider in CHATS {
+            let mut target = Target::new(provider, "m");
+            target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 1, 2, 3, -1]), ..CacheSettings::default() });
+            let mut diagnostics = Vec::new();
+            let bytes = write_body(system.as_deref(), &messages, &target, &Hints::default(), &mut diagnostics).unwrap();
+            let body: Value = serde_json::from_slice(&bytes).unwrap();
+            let verdict = broken(provider, &body);
+            prop_assert!(verdict.is_ok(), "{provider:?}: {verdict:?}\n{body:#}");
+            let mut said = Vec::new();
+            strings(&body, &mut said);
+            for text in texts(&messages).into_iter().chain(system.as_deref()) {
+                prop_assert!(said.iter().any(|said| said.contains(text)), "{provider:?} lost {text:?}\n{body:#}");
+            }
+        }
+    }
+
+    /// The same for what an assembly gives, cut or whole; and the bytes do not depend on whether anybody counts.
+    #[test]
+    fn bodies_of_assemblies_keep_the_rules(case in case()) {
+        for provider in CHATS {
+            let target = Target::new(provider, "m");
+            let Ok(assembly) = assemble_dialogue(&case.tree, &case.options, case.counter) else { continue };
+            let (bytes, diagnostics) = body_of_dialogue(&assembly, &target).unwrap();
+            let body: Value = serde_json::from_slice(&bytes).unwrap();
+            let verdict = broken(provider, &body);
+            prop_assert!(verdict.is_ok(), "{provider:?}: {verdict:?}\n{body:#}");
+            let whole = request_body(&case.tree, &case.options, &target, case.counter).unwrap();
+            prop_assert!(whole.report.diagnostics.ends_with(&diagnostics));
+            prop_assert_eq!(&whole.bytes, &bytes);
+            prop_assert_eq!(&request_body_bytes(&case.tree, &case.options, &target, case.counter).unwrap(), &bytes);
+        }
+    }
+
+    /// What an assembly says of its cache is what comparing the messages one by one says.
+    #[test]
+    fn the_cache_report_is_a_comparison(case in case(), more in text()) {
+        let Ok(before) = assemble_dialogue(&case.tree, &case.options, case.counter) else { return Ok(()) };
+        let mut options = case.options.clone();
+        options.previous = Some(Fingerprint::of(before.system.as_deref(), &before.messages));
+        options.preferences.token_buffer = Some(0.0);
+        options.system_prompt = options.system_prompt.map(|prompt| if more.len() > 40 { more.clone() } else { prompt });
+        let Ok(now) = assemble_dialogue(&case.tree, &options, case.counter) else { return Ok(()) };
+        let same = |(a, b): &(&Message<'_>, &Message<'_>)| a.role == b.role && a.content == b.content;
+        let leading = now.messages.iter().zip(&before.messages).take_while(same).count();
+        let cache = now.report.cache.unwrap();
+        let expected = if now.system == before.system { leading } else { 0 };
+        prop_assert_eq!(cache.messages, expected);
+        prop_assert!(cache.tokens <= now.report.tokens.total);
+        if now.messages == before.messages && now.system == before.system {
+            let request = options.overhead.per_request;
+            prop_assert_eq!(cache.tokens + request, now.report.tokens.total);
+        }
+    }
+
+    /// Escaping is that of serde_json's writer, whatever the text.
+    #[test]
+    fn escaping_is_json(text in prop_oneof![any::<String>(), text(), "[\\x00-\\x7f]{0,40}"]) {
+        let mut ours = vec![b'"'];
+        escape_into(&mut ours, &text);
+        ours.push(b'"');
+        prop_assert_eq!(String::from_utf8(ours).unwrap(), serde_json::to_string(&text).unwrap());
+    }
+
+    /// No counter goes beyond what it says is the most, so that what fits for certain does fit.
+    #[test]
+    fn no_text_counts_more_than_the_most(text in prop_oneof![any::<String>(), text(), "\\PC{0,60}"]) {
+        for counter in COUNTERS {
+            if let Some(most) = counter.most(text.len()) {
+                prop_assert!(u64::from(counter.count(&text)) <= most, "{counter:?}");
+            }
+        }
+    }
+}
+
+/// Every place of every byte that needs an escape, in words of eight bytes and beside their edges.
+#[test]
+fn every_byte_is_escaped_in_every_place() {
+    for byte in 0..=0x7Fu8 {
+        for at in 0..20 {
+            let mut text = "é".repeat(3) + &"x".repeat(14);
+            text.insert(text.floor_char_boundary(at), char::from(byte));
+            let mut ours = Vec::new();
+            escape_into(&mut ours, &text);
+            let theirs = serde_json::to_string(&text).unwrap();
+            assert_eq!(String::from_utf8(ours).unwrap(), theirs[1..theirs.len() - 1], "{byte:#x} at {at}");
+        }
+    }
+}
+
+/// A node with thousands of calls of one id takes no longer for each than one with few.
+#[test]
+fn many_calls_of_one_id_are_no_trouble() {
+    let none = json!({});
+    let call = || Part::ToolCall(ToolCallPart { id: "a", name: "f", arguments: &none });
+    let answer =
+        || Part::ToolResult(ToolResultPart { tool_call_id: "a", content: Content::Text("x".into()), is_error: None });
+    let parts: Vec<Part<'_>> = (0..20_000).map(|_| call()).chain((0..20_000).map(|_| answer())).collect();
+    let messages = [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new() }];
+    for provider in CHATS {
+        let target = Target::new(provider, "m");
+        let mut diagnostics = Vec::new();
+        let bytes = write_body(None, &messages, &target, &Hints::default(), &mut diagnostics).unwrap();
+        let body: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(broken(provider, &body), Ok(()));
+    }
+}

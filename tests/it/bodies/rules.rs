@@ -1,0 +1,149 @@
+//! What each provider demands of the order of things, checked on a body as it is sent.
+
+use std::collections::BTreeSet;
+
+use ctxweave::prompt::bodies::Provider;
+use serde_json::Value;
+
+/// What is wrong with a body; nothing when the provider would take it.
+pub(super) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
+    match provider {
+        Provider::Anthropic => anthropic(body),
+        Provider::OpenAi => chat(body),
+        Provider::OpenAiResponses => responses(body),
+        Provider::Gemini => gemini(body),
+        Provider::Completion => Ok(()),
+    }
+}
+
+/// Every string in a value.
+pub(super) fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, found)),
+        Value::Object(values) => values.values().for_each(|value| strings(value, found)),
+        _ => {}
+    }
+}
+
+fn ensure(fine: bool, what: &str) -> Result<(), String> {
+    if fine { Ok(()) } else { Err(what.to_owned()) }
+}
+
+fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    value[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn ids<'v>(blocks: &'v [Value], kind: &str, field: &str) -> Vec<&'v str> {
+    blocks.iter().filter(|block| block["type"] == kind).map(|block| block[field].as_str().unwrap()).collect()
+}
+
+fn once(seen: &mut BTreeSet<String>, ids: &[&str]) -> Result<(), String> {
+    ids.iter().try_for_each(|id| ensure(seen.insert((*id).to_owned()), "an id stands for two calls"))
+}
+
+fn anthropic(body: &Value) -> Result<(), String> {
+    let messages = list(body, "messages");
+    ensure(body["max_tokens"].is_u64(), "max_tokens")?;
+    ensure(messages.first().is_some_and(|first| first["role"] == "user"), "the user is first")?;
+    ensure(messages.windows(2).all(|two| two[0]["role"] != two[1]["role"]), "roles alternate")?;
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut marks = 0;
+    for message in messages {
+        let blocks = list(message, "content");
+        ensure(
+            message["content"].as_str().map_or(!blocks.is_empty(), |text| !text.trim().is_empty()),
+            "empty content",
+        )?;
+        for block in blocks {
+            ensure(block["type"] != "text" || !block["text"].as_str().unwrap().trim().is_empty(), "a blank text")?;
+            marks += usize::from(block.get("cache_control").is_some());
+        }
+        let results = ids(blocks, "tool_result", "tool_use_id");
+        ensure(results == open, "results answer the calls of the message before")?;
+        let leading = blocks.iter().take(results.len());
+        ensure(leading.into_iter().all(|block| block["type"] == "tool_result"), "results come first")?;
+        open = ids(blocks, "tool_use", "id");
+        ensure(open.is_empty() || message["role"] == "assistant", "calls are the assistant's")?;
+        let fits = |id: &&str| id.chars().all(|ch| ch.is_ascii_alphanumeric() || ch == '_' || ch == '-');
+        ensure(open.iter().all(fits), "an id that Anthropic refuses")?;
+        ensure(
+            blocks.iter().all(|block| block["type"] != "tool_use" || block["input"].is_object()),
+            "input is an object",
+        )?;
+        once(&mut seen, &open)?;
+    }
+    ensure(open.is_empty(), "calls without results")?;
+    marks += list(body, "system").iter().filter(|block| block.get("cache_control").is_some()).count();
+    ensure(marks <= 4, "more than four cache breakpoints")
+}
+
+fn chat(body: &Value) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&str> = Vec::new();
+    ensure(!list(body, "messages").is_empty(), "no messages")?;
+    for message in list(body, "messages") {
+        if message["role"] == "tool" {
+            ensure(!open.is_empty() && message["tool_call_id"] == open.remove(0), "a result answers the next call")?;
+            continue;
+        }
+        ensure(open.is_empty(), "results follow directly")?;
+        let calls = list(message, "tool_calls");
+        open = calls.iter().map(|call| call["id"].as_str().unwrap()).collect();
+        ensure(open.is_empty() || message["role"] == "assistant", "calls are the assistant's")?;
+        ensure(open.iter().all(|id| id.len() <= 40), "an id that is too long")?;
+        ensure(calls.iter().all(|call| call["function"]["arguments"].is_string()), "arguments are text")?;
+        ensure(!message["content"].is_null() || !calls.is_empty(), "a message that says nothing")?;
+        once(&mut seen, &open)?;
+    }
+    ensure(open.is_empty(), "calls without results")
+}
+
+fn responses(body: &Value) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&str> = Vec::new();
+    ensure(!list(body, "input").is_empty(), "no input")?;
+    let mut answering = false;
+    for item in list(body, "input") {
+        match item["type"].as_str() {
+            Some("function_call") => {
+                ensure(!answering || open.is_empty(), "results follow directly")?;
+                answering = false;
+                let id = item["call_id"].as_str().unwrap();
+                once(&mut seen, &[id])?;
+                open.push(id);
+            }
+            Some("function_call_output") => {
+                answering = true;
+                ensure(!open.is_empty() && item["call_id"] == open.remove(0), "a result answers the next call")?;
+            }
+            _ => ensure(open.is_empty() || (!answering && item["role"] != "user"), "results follow directly")?,
+        }
+    }
+    ensure(open.is_empty(), "calls without results")
+}
+
+fn gemini(body: &Value) -> Result<(), String> {
+    let contents = list(body, "contents");
+    ensure(contents.first().is_some_and(|first| first["role"] == "user"), "the user is first")?;
+    let mut open: Vec<(&str, &str)> = Vec::new();
+    let mut before: Option<(bool, bool)> = None;
+    for content in contents {
+        let parts = list(content, "parts");
+        ensure(!parts.is_empty(), "a turn without parts")?;
+        let named = |field: &str| -> Vec<(&str, &str)> {
+            let parts = parts.iter().filter_map(|part| part.get(field));
+            parts.map(|it| (it["id"].as_str().unwrap(), it["name"].as_str().unwrap())).collect()
+        };
+        let (calls, results) = (named("functionCall"), named("functionResponse"));
+        ensure(results == open, "results answer the calls of the turn before")?;
+        ensure(results.is_empty() || results.len() == parts.len(), "results are a turn of their own")?;
+        let kind = (content["role"] == "model", !results.is_empty());
+        ensure(before != Some(kind), "turns alternate")?;
+        before = Some(kind);
+        ensure(calls.is_empty() || kind.0, "calls are the model's")?;
+        open = calls;
+    }
+    ensure(open.is_empty(), "calls without results")
+}

@@ -1,0 +1,120 @@
+// The request bodies in the Loom view, against what the package computes in Node.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { init, requestBody } from "ctxweave";
+import { eventually, openPage, sample, screenshots, start } from "./harness.mjs";
+
+let site;
+before(async () => {
+  await init();
+  site = await start("bodies");
+});
+after(() => site.stop());
+
+const PROVIDERS = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+const hash = "#/loom?tree=agent&tip=agent-36&mode=dialogue&window=8192";
+
+async function on(steps, options) {
+  const { page, close } = await openPage(site, hash, options);
+  await page.getByRole("tab", { name: "Request" }).click();
+  await steps(page);
+  await close();
+}
+
+const pick = (page, provider) =>
+  page.locator(`input[name="body-provider"][value="${provider}"]`).check({ force: true });
+
+/** What a copy button puts on the clipboard: "curl" or "body". */
+async function copies(page, what) {
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  // By place: what it is called changes for two seconds.
+  await page
+    .locator(".body-view .raw-head button")
+    .nth(what === "curl" ? 0 : 1)
+    .click();
+  return eventually(async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.notEqual(text, "");
+    return text;
+  });
+}
+
+async function bodyInNode(provider, model, extra = {}) {
+  const { tree, media } = await sample("agent");
+  const request = { tree, tip: "agent-36", contextWindow: 8192, ...(media ? { media } : {}) };
+  return JSON.parse(new TextDecoder().decode(requestBody({ ...request, target: { provider, model, ...extra } })));
+}
+
+describe("request bodies", () => {
+  it("each provider's body is the one Node gives, and can be copied as a command that sends it", async () => {
+    await on(async (page) => {
+      for (const provider of PROVIDERS) {
+        await pick(page, provider);
+        await page.getByLabel("Model", { exact: true }).fill("some-model");
+        const expected = await bodyInNode(provider, "some-model");
+        await eventually(async () => assert.deepEqual(JSON.parse(await copies(page, "body")), expected, provider));
+        const command = await copies(page, "curl");
+        assert.match(command, /^curl 'https:/);
+        assert.ok(command.includes(await page.locator("[data-endpoint]").textContent()), command.slice(0, 200));
+        // What a shell makes of the command: a stand-in for curl shows its arguments and its input.
+        const fake = "curl() { printf '%s\\n' \"$@\"; echo ---; cat; }\n";
+        const { stdout } = spawnSync("sh", ["-c", fake + command], {
+          encoding: "utf8",
+          env: { PATH: process.env.PATH, API_KEY: "secret" },
+        });
+        const [args, body] = stdout.split("---\n");
+        assert.deepEqual(JSON.parse(body), expected, provider);
+        assert.match(args, /secret/);
+        assert.match(args, /content-type: application\/json/);
+      }
+    });
+  });
+
+  it("what a provider cannot express is said, and cache breakpoints are set when asked for", async () => {
+    await on(async (page) => {
+      await pick(page, "openai");
+      await page.locator('[data-json="body"]').waitFor();
+      await eventually(async () =>
+        assert.ok((await page.locator(".diagnostic").allTextContents()).some((text) => /reasoning/i.test(text))),
+      );
+      await pick(page, "anthropic");
+      assert.ok(!(await page.locator('[data-json="body"]').textContent()).includes("cache_control"));
+      await page.getByLabel("Cache breakpoints").check();
+      await eventually(async () =>
+        assert.ok((await page.locator('[data-json="body"]').textContent()).includes("cache_control")),
+      );
+    });
+  });
+
+  it("follows the settings, and shows an error as one", async () => {
+    await on(async (page) => {
+      await pick(page, "gemini");
+      await page.getByLabel("Agent’s system prompt", { exact: true }).fill("Speak plainly.");
+      await eventually(async () =>
+        assert.match(await page.locator('[data-json="body"]').textContent(), /"systemInstruction"[\s\S]*Speak plainly/),
+      );
+      await page.getByLabel("Context window", { exact: true }).fill("1030");
+      await eventually(async () => assert.equal(await page.locator("[data-error-code]").count(), 1));
+    });
+  });
+
+  it("fits wide and narrow, light and dark", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const width of [1440, 390]) {
+        await on(
+          async (page) => {
+            await page.locator('[data-json="body"]').waitFor();
+            const wider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+            assert.ok(!wider, `the page scrolls sideways at ${width}`);
+            await page.locator(".body-view").scrollIntoViewIfNeeded();
+            await page.screenshot({ path: join(screenshots, `bodies-${colorScheme}-${width}.png`) });
+          },
+          { width, height: 900, colorScheme },
+        );
+      }
+    }
+  });
+});
