@@ -275,8 +275,11 @@ fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<It
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
-    known: RefCell<Vec<Option<(usize, Option<MarkerCost>)>>>,
+    known: RefCell<Vec<Option<Known>>>,
 }
+
+/// How many nodes a marker stands for, and its cost where there is one.
+type Known = (usize, Option<MarkerCost>);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MarkerCost {

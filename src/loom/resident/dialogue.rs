@@ -111,6 +111,9 @@ pub struct Measure {
     pub path_length: usize,
 }
 
+/// Places of nodes, each with how often what is there changed.
+type Places = Vec<(NodeIx, u32)>;
+
 /// A line with a budget.
 struct Budgeted<'l, 'a> {
     ground: &'l Ground<'a>,
@@ -192,7 +195,7 @@ impl LoomTree {
         &'a mut self,
         options: &'a Options,
         counter: &'a Remembering<'a>,
-    ) -> Result<(DialogueSummary<'a>, Option<Vec<(NodeIx, u32)>>)> {
+    ) -> Result<(DialogueSummary<'a>, Option<Places>)> {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         if let Some((settings, limit)) = ready {
