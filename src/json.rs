@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for AnyValue {
 }
 
 /// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     const SAFE: f64 = 9_007_199_254_740_991.0;
     if value.fract() == 0.0 && value.abs() <= SAFE {
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]

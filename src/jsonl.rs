@@ -208,7 +208,9 @@ fn object_end(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Vec<(u32, String)>, Vec<(DiagnosticCode, Option<u32>, Option<u32>)>) {
+    type Found = (DiagnosticCode, Option<u32>, Option<u32>);
+
+    fn read(text: &str) -> (Vec<(u32, String)>, Vec<Found>) {
         let mut reader = Reader::new(text.as_bytes());
         let records = reader.by_ref().map(|record| (record.line, Value::Object(record.value).to_string())).collect();
         (records, reader.finish().iter().map(|found| (found.code, found.line, found.column)).collect())

@@ -14,8 +14,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 // Before the modules below, which import what this installs.
 if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 
-const { counters } = await import("./counters.mjs");
-const { runs, texts } = await import("./texts.mjs");
+const { counters } = await import("./parts/counters.mjs");
+const { runs, texts } = await import("./parts/texts.mjs");
 
 const encodings = ["o200k_base", "cl100k_base"];
 const ours = "ctxweave";
@@ -127,7 +127,7 @@ async function guards(runtime) {
 
 const asked = values("--runtime");
 for (const name of asked.length > 0 ? asked : ["node", "chromium", "workerd"]) {
-  const runtime = await (await import(`./${name}.mjs`)).start();
+  const runtime = await (await import(`./parts/${name}.mjs`)).start();
   try {
     const starts = new Map();
     for (const encoding of encodings) starts.set(encoding, await speeds(runtime, encoding));

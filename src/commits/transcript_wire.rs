@@ -115,10 +115,10 @@ pub struct TranslateOut {
 }
 
 /// Bytes, or a string for the UTF-8 of it.
-fn bytes_of(content: &Content, path: &str) -> Result<Vec<u8>> {
+fn bytes_of<'c>(content: &'c Content, path: &str) -> Result<&'c [u8]> {
     match content {
-        Content::Text(text) => Ok(text.as_bytes().to_vec()),
-        Content::Bytes(bytes) => Ok(bytes.clone()),
+        Content::Text(text) => Ok(text.as_bytes()),
+        Content::Bytes(bytes) => Ok(bytes),
         Content::Unreadable(_) => {
             Err(Error::new(Code::InvalidInput, format!("`{path}` must be bytes or a string")).with("path", path))
         }
@@ -203,6 +203,16 @@ impl ImportIn {
     }
 }
 
+impl PartIn {
+    fn with<'p>(&'p self, blob: &'p [u8]) -> Part<'p> {
+        let source = BlobSource {
+            commit: self.commit.as_deref().unwrap_or_default(),
+            artifact_ref: self.artifact_ref.as_deref().unwrap_or_default(),
+        };
+        Part { format: &self.format, blob, source, summary: self.summary.as_deref() }
+    }
+}
+
 impl TranslateIn {
     /// Answers `translateTranscript`.
     ///
@@ -214,21 +224,8 @@ impl TranslateIn {
         let blobs =
             self.parts.iter().enumerate().map(|(at, part)| bytes_of(&part.bytes, &format!("parts[{at}].bytes")));
         let blobs = blobs.collect::<Result<Vec<_>>>()?;
-        crate::limits::check("inputBytes", blobs.iter().map(Vec::len).sum(), limits.input_bytes)?;
-        let part = |(part, blob)| {
-            let part: &PartIn = part;
-            let blob: &Vec<u8> = blob;
-            Part {
-                format: &part.format,
-                blob,
-                source: BlobSource {
-                    commit: part.commit.as_deref().unwrap_or_default(),
-                    artifact_ref: part.artifact_ref.as_deref().unwrap_or_default(),
-                },
-                summary: part.summary.as_deref(),
-            }
-        };
-        let parts: Vec<Part<'_>> = self.parts.iter().zip(&blobs).map(part).collect();
+        crate::limits::check("inputBytes", blobs.iter().map(|blob| blob.len()).sum(), limits.input_bytes)?;
+        let parts: Vec<Part<'_>> = self.parts.iter().zip(&blobs).map(|(part, blob)| part.with(blob)).collect();
         let options = TranslateOptions {
             cross_family: cross_family(self.cross_family.as_deref())?,
             through_compactions: self.through_compactions.unwrap_or(false),

@@ -1,5 +1,6 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 
@@ -238,6 +239,8 @@ pub struct Tree {
     edges: Vec<Option<Linked>>,
     free_edges: Vec<EdgeIx>,
     by_id: BTreeMap<String, NodeIx>,
+    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
+    looked_up: Cell<NodeIx>,
     edge_ids: Ids,
     next_order: u64,
     /// For each node, the continuation edges that lead to it.
@@ -278,10 +281,10 @@ impl Tree {
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
         for node in nodes {
-            if tree.find_opt(&node.id).is_some() {
-                return Err(duplicate("node", &node.id));
+            let ix = tree.add_node(node);
+            if tree.by_id.len() < tree.nodes.len() {
+                return Err(duplicate("node", &tree.at(ix).id));
             }
-            tree.add_node(node);
         }
         for edge in edges {
             if tree.find_edge(&edge.id).is_some() {
@@ -348,7 +351,13 @@ impl Tree {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        self.by_id.get(id).copied()
+        let last = self.looked_up.get();
+        let is_it =
+            |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
+        let near = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(is_it);
+        let found = near.or_else(|| self.by_id.get(id).copied())?;
+        self.looked_up.set(found);
+        Some(found)
     }
 
     /// The place of the edge with this id, where there is one.

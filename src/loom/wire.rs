@@ -108,8 +108,15 @@ impl Request {
     /// [`Code::InvalidInput`], [`Code::UnknownValue`], [`Code::InvalidBudget`], [`Code::LimitExceeded`],
     /// [`Code::VocabularyNotLoaded`] and those of [`Tree::new`].
     pub fn from_json(text: &[u8], tokenizers: &Tokenizers) -> Result<Self> {
-        let (text, diagnostics) = json::repair_surrogates(text);
-        let mut request = json::read::<RequestIn>(&text)?.finish(tokenizers, None)?;
+        // A reader refuses half of a surrogate pair, so that only text with one in it has to be read again.
+        let (request, diagnostics) = match json::read::<RequestIn>(text) {
+            Ok(request) => (request, Vec::new()),
+            Err(error) => match json::repair_surrogates(text) {
+                (_, diagnostics) if diagnostics.is_empty() => return Err(error),
+                (repaired, diagnostics) => (json::read::<RequestIn>(&repaired)?, diagnostics),
+            },
+        };
+        let mut request = request.finish(tokenizers, None)?;
         request.diagnostics = diagnostics;
         Ok(request)
     }

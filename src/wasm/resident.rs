@@ -1,9 +1,12 @@
 //! The tree that stays.
 
+use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use js_sys::{Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode, lone_surrogates, throw};
@@ -11,6 +14,8 @@ use super::tokens::{OwnCounter, tokenizers};
 use crate::error::{Code, Diagnostic, Error};
 use crate::loom::resident::wire::{Edited, Handle, Question, UpsertIn};
 use crate::loom::wire::{RequestIn, TreeIn};
+use crate::loom::{DialogueSummary, ReportSummary};
+use crate::prompt::Content;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CounterId, Memory};
 
@@ -32,6 +37,8 @@ pub struct LoomTree {
     /// The caller's own counter that was used last, with the id that its counts are remembered by.
     own: RefCell<Option<(Rc<OwnCounter>, CounterId)>>,
     diagnostics: JsValue,
+    /// What JavaScript was given of each place: as of which change, and whether the text was with it.
+    given: RefCell<BTreeMap<u32, (u32, bool)>>,
 }
 
 #[wasm_bindgen]
@@ -52,7 +59,7 @@ impl LoomTree {
         });
         let (handle, diagnostics) = made.map_err(|error| throw(&error))?;
         let diagnostics = encode(&diagnostics)?;
-        Ok(Self { handle: RefCell::new(handle), own: RefCell::default(), diagnostics })
+        Ok(Self { handle: RefCell::new(handle), own: RefCell::default(), diagnostics, given: RefCell::default() })
     }
 
     /// What had to be repaired when it was made.
@@ -189,6 +196,77 @@ impl LoomTree {
                 })
             },
         )
+    }
+
+    /// The same in a form that is quick to send: `[plan, news, contents, rest]`, of which the package makes the same
+    /// object. A text that JavaScript was given once is not sent again.
+    ///
+    /// The plan begins with 1 where all that was given before is to be forgotten. Then, for each message: its role, whether
+    /// its content is the text of its one node (0) or the next of `contents` (1), how many nodes it holds, and their
+    /// places. `news` has place, text and id of each place that is new or changed.
+    ///
+    /// # Errors
+    /// `{ code, message, details }`.
+    #[wasm_bindgen(js_name = packDialogue)]
+    pub fn pack_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
+        self.question(
+            options,
+            |request| request,
+            |handle, question, found| {
+                handle.packed(question, |mut result, places| {
+                    result.report.diagnostics.splice(0..0, found);
+                    match places {
+                        Some(places) => self.pack(&result, &places),
+                        None => encode(&result),
+                    }
+                })
+            },
+        )
+    }
+
+    fn pack(&self, summary: &DialogueSummary<'_>, places: &[(u32, u32)]) -> Thrown<JsValue> {
+        let mut given = self.given.borrow_mut();
+        // What JavaScript keeps is bounded by the window, not by all that was ever in it.
+        let forget = given.len() > 2 * places.len() + 1024;
+        if forget {
+            given.clear();
+        }
+        let (news, contents) = (Array::new(), Array::new());
+        let mut plan = vec![u32::from(forget)];
+        let mut places = places.iter();
+        for message in &summary.messages {
+            plan.push(message.role as u32);
+            let held: Vec<&(u32, u32)> = places.by_ref().take(message.node_ids.len()).collect();
+            let text = match &message.content {
+                Content::Text(Cow::Borrowed(text)) if held.len() == 1 => Some(*text),
+                _ => None,
+            };
+            plan.push(u32::from(text.is_none()));
+            plan.push(u32::try_from(held.len()).unwrap_or(u32::MAX));
+            for (&&(place, stamp), id) in held.iter().zip(&message.node_ids) {
+                plan.push(place);
+                // A node whose text was not sent yet is news again once it is wanted.
+                let known = (stamp, text.is_some());
+                let before = given.get(&place).copied();
+                if before != Some(known) && before != Some((stamp, true)) {
+                    given.insert(place, known);
+                    news.push(&place.into());
+                    news.push(&text.map_or(JsValue::UNDEFINED, JsValue::from_str));
+                    news.push(&JsValue::from_str(id));
+                }
+            }
+            if text.is_none() {
+                contents.push(&encode(&message.content)?);
+            }
+        }
+        #[derive(Serialize)]
+        struct Rest<'r> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            system: Option<&'r str>,
+            report: &'r ReportSummary,
+        }
+        let rest = encode(&Rest { system: summary.system.as_deref(), report: &summary.report })?;
+        Ok(Array::of4(&Uint32Array::from(plan.as_slice()), &news, &contents, &rest).into())
     }
 
     /// Assembles a document.

@@ -163,6 +163,16 @@ fn a_missing_parent_is_no_shorter_history() {
     assert_eq!(claude(&records, false), ["user: one", "assistant: two"]);
 }
 
+/// A session that was resumed may hold a record twice; the first one counts.
+#[test]
+fn a_record_that_comes_twice_is_read_once() {
+    let records =
+        [user("a", None, "one"), user("b", Some("a"), "two"), user("a", None, "one"), user("c", Some("b"), "three")];
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&records), false);
+    assert_eq!(texts(&transcript), ["user: one", "user: two", "user: three"]);
+    assert_eq!(found[0].code, DiagnosticCode::UnknownRecord);
+}
+
 /// Codex: `compacted`, and the event that takes turns back.
 #[test]
 fn codex_rollouts_are_read_as_codex_resumes_them() {
@@ -326,8 +336,8 @@ fn every_corruption_is_survived() {
     for (name, format) in SESSIONS {
         let whole = session(name);
         let usual = texts(&read(format, &whole, false).0).len();
-        for at in 0..whole.len() {
-            // Each place with one of these, each of these at every fifth place.
+        // Every third place, with one of five bytes in turn, and with one that is never UTF-8.
+        for at in (0..whole.len()).step_by(3) {
             for byte in [[0, b'"', b'{', b'}', b'\n'][at % 5], 0xff] {
                 let mut damaged = whole.clone();
                 damaged[at] = byte;

@@ -189,9 +189,12 @@ describe("tasks made by hand", () => {
       const xml = `<task type="${type}">${open.repeat(depth)}${close.repeat(depth)}</task>`;
       const { task } = ctxweave.parseTask(xml, { limits });
       assert.equal(ctxweave.explainTask(task).length, depth + 1);
-      assert.throws(() => ctxweave.parseTask(xml.replace(open, open + open).replace(close, close + close), { limits }), {
-        code: "limit_exceeded",
-      });
+      assert.throws(
+        () => ctxweave.parseTask(xml.replace(open, open + open).replace(close, close + close), { limits }),
+        {
+          code: "limit_exceeded",
+        },
+      );
     }
   });
 

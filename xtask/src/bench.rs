@@ -1,4 +1,4 @@
-//! Benchmarks: `benches/NAME.rs` with divan, `benches/NAME/NAME.mjs` beside what npm has.
+//! Benchmarks: `benches/NAME.rs` with divan, `benches/NAME/*.mjs` beside what npm has.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,12 +41,16 @@ fn found(project: &Project) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     let folder = project.path("benches");
     let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files(&folder)? {
-        let Some(name) = file.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
-        // What else stands in a benchmark's folder, its packages among it, belongs to it.
-        if file == folder.join(&name).with_extension("rs")
-            || file == folder.join(&name).join(&name).with_extension("mjs")
-        {
-            found.entry(name).or_default().push(file);
+        // What stands deeper, packages among it, is part of one.
+        let name = match file.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") if file.parent() == Some(&folder) => file.file_stem(),
+            Some("mjs") if file.parent().and_then(Path::parent) == Some(&folder) => {
+                file.parent().and_then(Path::file_name)
+            }
+            _ => None,
+        };
+        if let Some(name) = name.and_then(|name| name.to_str()) {
+            found.entry(name.to_owned()).or_default().push(file.clone());
         }
     }
     Ok(found)

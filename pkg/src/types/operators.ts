@@ -99,6 +99,10 @@ export interface TaskInput extends OperatorInput {
   task?: TaskInput;
   line?: number;
   column?: number;
+  /** Not looked at, like the two below: a parsed task has them. */
+  span?: SourceSpan;
+  elements?: TaskElement[];
+  source?: string;
 }
 
 /** How strictly a template is read. */

@@ -12,7 +12,7 @@
 //!
 //! Where a parent is not in the file (a delta begins in the middle of its session), the record before it is taken.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use serde_json::{Map, Value, json};
 
@@ -61,7 +61,7 @@ pub(crate) struct Entry<'a> {
     pub bytes: &'a [u8],
     /// What it says.
     pub map: Map<String, Value>,
-    /// Whether it takes part in the graph.
+    /// Whether it takes part in the graph: it has a uuid that none before it has, or somebody says it.
     linked: bool,
     /// Whether it is of another agent.
     pub side: bool,
@@ -76,15 +76,15 @@ impl Entry<'_> {
 
     /// Whether it is something that the user or the assistant said.
     pub(crate) fn speaks(&self) -> bool {
-        matches!(self.kind(), "user" | "assistant")
+        self.linked && matches!(self.kind(), "user" | "assistant")
     }
 
     pub(crate) fn is_boundary(&self) -> bool {
-        self.kind() == "system" && text(&self.map, "subtype") == Some("compact_boundary")
+        self.linked && self.kind() == "system" && text(&self.map, "subtype") == Some("compact_boundary")
     }
 
     pub(crate) fn is_summary(&self) -> bool {
-        flag(&self.map, "isCompactSummary")
+        self.linked && flag(&self.map, "isCompactSummary")
     }
 
     fn message_id(&self) -> Option<&str> {
@@ -93,7 +93,7 @@ impl Entry<'_> {
 
     /// What the records of one answer have in common; its own uuid where it is a whole answer.
     pub(crate) fn answer_id(&self) -> Option<&str> {
-        if self.kind() != "assistant" {
+        if !self.linked || self.kind() != "assistant" {
             return None;
         }
         self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
@@ -143,14 +143,16 @@ impl<'a> Session<'a> {
                 notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
             }
             let uuid = owned(&map, "uuid");
-            let linked = speaks || uuid.is_some();
+            let mut linked = speaks || uuid.is_some();
             let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
             if let Some(uuid) = uuid {
-                if places.contains_key(&uuid) {
-                    notes.unknown("a record with the uuid of an earlier one");
-                    continue;
+                match places.entry(uuid) {
+                    btree_map::Entry::Vacant(place) => drop(place.insert(entries.len())),
+                    btree_map::Entry::Occupied(_) => {
+                        notes.unknown("a record with the uuid of an earlier one");
+                        linked = false;
+                    }
                 }
-                places.insert(uuid, entries.len());
             }
             entries.push(Entry { bytes: record.bytes, map, linked, side, parent: None });
         }

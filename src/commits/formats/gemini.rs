@@ -24,8 +24,8 @@ use crate::jsonl::Reader;
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
 struct Messages {
-    /// In order; those that were replaced or taken back are gone.
-    list: Vec<Option<Map<String, Value>>>,
+    /// In order.
+    list: Vec<Map<String, Value>>,
     places: BTreeMap<String, usize>,
 }
 
@@ -34,8 +34,8 @@ impl Messages {
         let place = self.list.len();
         let known = owned(&message, "id").map(|id| *self.places.entry(id).or_insert(place));
         match known.and_then(|known| self.list.get_mut(known)) {
-            Some(earlier) => *earlier = Some(message),
-            None => self.list.push(Some(message)),
+            Some(earlier) => *earlier = message,
+            None => self.list.push(message),
         }
     }
 
@@ -47,7 +47,7 @@ impl Messages {
     /// Takes back a message and all after it; all of them where it is not there, as Gemini CLI does.
     fn rewind(&mut self, id: &str) {
         let from = self.places.get(id).copied().unwrap_or(0);
-        for message in self.list.drain(from.min(self.list.len())..).flatten() {
+        for message in self.list.drain(from.min(self.list.len())..) {
             if let Some(id) = text(&message, "id") {
                 self.places.remove(id);
             }
@@ -90,7 +90,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     }
     let mut turns = Vec::new();
     let mut seen = Seen::default();
-    for message in messages.list.into_iter().flatten() {
+    for message in messages.list {
         add(&mut turns, &message, &mut seen, notes);
     }
     Transcript { turns }

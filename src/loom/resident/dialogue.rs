@@ -21,6 +21,7 @@ use crate::loom::preferences::{DIALOGUE_MARKER, Settings, StartOn, Strategy};
 use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::system;
+use crate::loom::tree::NodeIx;
 use crate::loom::truncate::Overfull;
 use crate::prompt::bodies::{Hints, Provider, Target, write_body};
 use crate::prompt::{Content, Fingerprint, Message, Role};
@@ -182,15 +183,30 @@ impl LoomTree {
         options: &'a Options,
         counter: &'a Remembering<'a>,
     ) -> Result<DialogueSummary<'a>> {
+        self.summarize_with_places(options, counter).map(|(summary, _)| summary)
+    }
+
+    /// The same, and where it is known the places of the nodes that the messages hold, in order, each with how often what
+    /// is there changed.
+    pub(crate) fn summarize_with_places<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+    ) -> Result<(DialogueSummary<'a>, Option<Vec<(NodeIx, u32)>>)> {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
-                return Ok(budgeted.summarize(sent, &this.previous));
+                let Kept { head, tail } = sent.kept;
+                let members = this.line.members.iter();
+                let kept = members.clone().take(head).chain(members.skip(tail.max(head)));
+                let stamp = |place: NodeIx| (place, this.stamps.get(place as usize).copied().unwrap_or(0));
+                let places = kept.map(|member| stamp(member.entry.node)).collect();
+                return Ok((budgeted.summarize(sent, &this.previous), Some(places)));
             }
         }
-        Ok(summary(this.assemble_anew(options, counter)?))
+        Ok((summary(this.assemble_anew(options, counter)?), None))
     }
 
     /// Assembles the path and writes the body for a target, with a short account; as

@@ -40,6 +40,8 @@ pub struct LoomTree {
     /// Bytes of text of each node, by place, and of all of them.
     sizes: Vec<usize>,
     text_bytes: usize,
+    /// How often what is at each place changed.
+    stamps: Vec<u32>,
     line: Line,
     /// What the last dialogue was, so that the next can say how much of it is the same.
     previous: RefCell<Fingerprint>,
@@ -80,6 +82,7 @@ impl LoomTree {
             held: Vec::new(),
             sizes: Vec::new(),
             text_bytes: 0,
+            stamps: Vec::new(),
             line: Line::default(),
             previous: RefCell::default(),
         };
@@ -225,6 +228,10 @@ impl LoomTree {
         let places = self.tree.places();
         self.held.resize_with(places, Box::default);
         self.sizes.resize(places, 0);
+        self.stamps.resize(places, 0);
+        if let Some(stamp) = self.stamps.get_mut(at) {
+            *stamp = stamp.wrapping_add(1);
+        }
         let node = self.tree.at(place);
         let held = texts(node, |text| self.memory.hold(text));
         let size = size(node);
@@ -323,7 +330,9 @@ fn texts<T>(node: &Node, mut hold: impl FnMut(&str) -> T) -> Vec<T> {
             held.push(hold(&text));
         }
     }
-    held.push(hold(&document));
+    if !document.is_empty() {
+        held.push(hold(&document));
+    }
     held
 }
 

@@ -172,7 +172,6 @@ impl Handle {
     }
 
     /// Whether options are such that they can be the defaults of what is asked.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn check_defaults(
         &self,
         defaults: RequestIn,
@@ -239,6 +238,18 @@ impl Handle {
         self.tree.summarize_dialogue(&question.asked.options, &counter).map(show)
     }
 
+    /// The same, with the places of the nodes that the messages hold, and how often what is there changed.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn packed<R>(
+        &mut self,
+        question: &Question,
+        show: impl FnOnce(DialogueSummary<'_>, Option<Vec<(u32, u32)>>) -> R,
+    ) -> Result<R> {
+        let counter = question.counter(self.tree.memory());
+        let (summary, places) = self.tree.summarize_with_places(&question.asked.options, &counter)?;
+        Ok(show(summary, places))
+    }
+
     pub(crate) fn buffer<R>(&self, question: &Question, show: impl FnOnce(BufferAssembly<'_>) -> R) -> Result<R> {
         let counter = question.counter(self.tree.memory());
         self.tree.assemble_buffer(&question.asked.options, &counter).map(show)
@@ -290,7 +301,10 @@ impl Handle {
                 value(json::write(&Edited { diagnostics }))
             }
             "remove" => value(json::write(&self.remove(&json::read(&text(0)?)?)?)),
-            "configure" => self.configure(json::read(&text(0)?)?).map(|()| serde_json::Value::Null),
+            "configure" => {
+                self.check_defaults(read(0)?, tokenizers, None)?;
+                self.configure(json::read(&text(0)?)?).map(|()| serde_json::Value::Null)
+            }
             "size" => value(json::write(&self.size())),
             "path" => {
                 let request = read(1)?.at(json::read(&text(0)?)?);

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::{bytes, written};
 
 pub(super) fn call(name: &str, args: &[Value], _steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
-    let is_bytes = args[0].get("$text").is_some() || args[0].get("$hex").is_some();
-    let request = if is_bytes { bytes(&args[0]) } else { serde_json::to_vec(&args[0]).unwrap() };
+    let given = args.first()?;
+    let is_bytes = given.get("$text").is_some() || given.get("$hex").is_some();
+    let request = if is_bytes { bytes(given) } else { serde_json::to_vec(given).unwrap() };
     match name {
         "requestBody" => Some(request_body_json(&request, &Default::default()).map(|body| written(&body))),
         "requestBodyWithReport" => {

@@ -27,7 +27,8 @@ fn clean(xml: &str) -> Task {
 
 /// `code severity line:column` of every diagnostic.
 fn found(parsed: &ParsedTask) -> Vec<String> {
-    let place = |at: Option<u32>| at.expect("every diagnostic has line and column");
+    // Every diagnostic has line and column.
+    let place = |at: Option<u32>| at.unwrap();
     parsed
         .diagnostics
         .iter()

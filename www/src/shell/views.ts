@@ -1,9 +1,9 @@
 import type { ComponentType } from "preact";
 import { CommitsView } from "../views/commits/view.js";
-import { LoomView } from "../views/loom/view.js";
 import { OperatorsView } from "../views/operators/view.js";
 import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
+import { OperatorsView } from "../views/operators/view.js";
 import { WorkspaceView } from "../views/workspace/view.js";
 
 /** One page of the demo. A new one is a line here and a folder under views/. */

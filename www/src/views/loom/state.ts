@@ -1,5 +1,4 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
-import { assembleBuffer, assembleDialogue } from "ctxweave";
 import type {
   BufferAssembly,
   BufferRequest,
@@ -15,6 +14,7 @@ import { linkParams, replaceLink } from "../../shell/route.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
+import { liveBuffer, liveDialogue } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
 import { buildRequest, freshSettings, treeWithExclusions, type Settings } from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
@@ -72,8 +72,8 @@ export const outcome = computed<Outcome | undefined>(() => {
   const begun = performance.now();
   try {
     return settings.value.mode === "dialogue"
-      ? { kind: "dialogue", result: assembleDialogue(input), milliseconds: performance.now() - begun }
-      : { kind: "buffer", result: assembleBuffer(input), milliseconds: performance.now() - begun };
+      ? { kind: "dialogue", result: liveDialogue(input), milliseconds: performance.now() - begun }
+      : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun };
   } catch (error) {
     const { code = "error", message, details = {} } = error as CtxweaveError;
     return { kind: "error", code, message, details: details as Record<string, unknown> };

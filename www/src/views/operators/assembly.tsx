@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { CtxweaveError, type ContextAssembly, type ContextMatchRequest } from "ctxweave";
 import { MessageText } from "../../ui/message.js";
 import {
@@ -46,7 +47,11 @@ export function Assembly() {
           The memory system is not asked.
         </p>
       ) : null}
-      {result instanceof CtxweaveError ? <Failure error={result} /> : result ? <Result result={result} /> : null}
+      {result instanceof CtxweaveError ? (
+        <Failure error={result} />
+      ) : result ? (
+        <Result result={result} answered={asks !== undefined} />
+      ) : null}
     </div>
   );
 }
@@ -128,14 +133,19 @@ function Question({ asks }: { asks: ContextMatchRequest }) {
   );
 }
 
-function Result({ result }: { result: ContextAssembly }) {
+function Result({ result, answered }: { result: ContextAssembly; answered: boolean }) {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // It stands below the question, so what an answer leads to may be out of sight.
+    if (answered) section.current?.scrollIntoView({ block: "nearest" });
+  }, [answered, result]);
   const parts = [
     ["inherited", "Inherited"],
     ["accumulated", "Accumulated"],
     ["fresh", "Fresh"],
   ] as const;
   return (
-    <section class="stage" aria-label="The assembled context" data-result>
+    <section class="stage" aria-label="The assembled context" data-result ref={section}>
       <h3>What the task sees</h3>
       {result.context === "" ? <p class="hint">Nothing at all.</p> : null}
       {parts.map(([field, name]) =>

@@ -10,7 +10,7 @@ import { Miniflare } from "miniflare";
 import { counters } from "./counters.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const folder = join(here, "../../target/bench-workerd");
+const folder = join(here, "../../../target/bench-workerd");
 
 const worker = `
   import { megabytes } from "./measure.mjs";

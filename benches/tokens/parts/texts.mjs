@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, "../..");
+const root = join(here, "../../..");
 
 function* filesIn(folder, pattern) {
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
@@ -44,7 +44,7 @@ const isProse = (part) =>
 export function texts(bytes) {
   const folder = join(root, "target/bench-texts");
   mkdirSync(folder, { recursive: true });
-  const modules = [join(here, "node_modules"), join(root, "node_modules")];
+  const modules = [join(here, "../node_modules"), join(root, "node_modules")];
   const all = (pattern) => modules.flatMap((path) => [...filesIn(path, pattern)].sort());
   const read = (path) => readFileSync(path, "utf8");
   const markdown = all(/\.md$/i).map(read);

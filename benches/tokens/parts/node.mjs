@@ -9,7 +9,7 @@ import { counters } from "./counters.mjs";
 import { measure } from "./measure.mjs";
 
 // Below node_modules, so that git does not see it and imports find the packages.
-const folder = join(dirname(fileURLToPath(import.meta.url)), "node_modules/.bench");
+const folder = join(dirname(fileURLToPath(import.meta.url)), "../node_modules/.bench");
 
 export async function start() {
   return {

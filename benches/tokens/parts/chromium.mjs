@@ -8,11 +8,11 @@ import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
-import { chromiumOptions } from "../../tests/chromium.mjs";
+import { chromiumOptions } from "../../../tests/chromium.mjs";
 import { assets, counters } from "./counters.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const folder = join(here, "../../target/bench-chromium");
+const folder = join(here, "../../../target/bench-chromium");
 const require = createRequire(import.meta.url);
 const types = {
   ".html": "text/html; charset=utf-8",

@@ -1,0 +1,224 @@
+// A tree that stays, beside JavaScript that a careful person would write for the same: a Map of nodes, counts remembered
+// in another Map, the path walked back at every keystroke. The outputs are compared before anything is measured.
+//
+//   node --expose-gc benches/loom/resident.mjs [--rounds 30] [--sizes 1000,10000,100000]
+//
+// Both sides count with ctxweave's estimator, so that they cut at the same place. The JavaScript knows text nodes, one
+// predecessor each, alternating roles and a rolling window; ctxweave does all that it always does. With the packages of
+// package.json installed (`npm ci` here), `trimMessages` of @langchain/core with the counter of gpt-tokenizer stands beside.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { countTokens, init, LoomTree } from "ctxweave";
+
+const { values } = parseArgs({
+  options: { rounds: { type: "string", default: "30" }, sizes: { type: "string", default: "1000,10000,100000" } },
+});
+const rounds = Number(values.rounds);
+const sizes = values.sizes.split(",").map(Number);
+const WINDOW = 128_000;
+const target = { provider: "openai", model: "some-model" };
+
+/** A path of so many nodes of about 400 characters. */
+function tree(count) {
+  const words =
+    'the rain fell softly on old roofs while a lamp burned in some window and nobody asked "who is there" twice\n'.split(
+      " ",
+    );
+  let seed = 1;
+  const content = () => {
+    let text = "";
+    while (text.length < 400) {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      text += `${words[(seed >>> 16) % words.length]} `;
+    }
+    return `${text}end`;
+  };
+  const nodes = Array.from({ length: count }, (_, at) => node(at, content()));
+  return { nodes, edges: nodes.slice(1).map((_, at) => edge(at + 1)) };
+}
+
+const node = (at, content) => ({ id: `node-${at}`, authorType: at % 2 === 0 ? "human" : "model", content });
+const edge = (at) => ({ id: `edge-${at}`, sources: [{ nodeId: `node-${at - 1}` }], targetNodeId: `node-${at}` });
+
+/** What a careful person would write for a front end that assembles at every keystroke. */
+class ByHand {
+  constructor({ nodes, edges }) {
+    this.nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.before = new Map(edges.map((edge) => [edge.targetNodeId, edge.sources[0].nodeId]));
+    this.counts = new Map();
+  }
+
+  upsert({ nodes = [], edges = [] }) {
+    for (const node of nodes) this.nodes.set(node.id, node);
+    for (const edge of edges) this.before.set(edge.targetNodeId, edge.sources[0].nodeId);
+  }
+
+  cost(text) {
+    let cost = this.counts.get(text);
+    if (cost === undefined) this.counts.set(text, (cost = countTokens(text)));
+    return cost;
+  }
+
+  /** A rolling window: from the tip back for as long as it fits. */
+  messages(tip, contextWindow) {
+    let left = contextWindow - 1024 - 3;
+    const messages = [];
+    for (let id = tip; id !== undefined; id = this.before.get(id)) {
+      const node = this.nodes.get(id);
+      const content = node.content.trim();
+      left -= this.cost(content) + 4;
+      if (left < 0) break;
+      messages.push({ role: node.authorType === "human" ? "user" : "assistant", content, nodeIds: [id] });
+    }
+    return messages.reverse();
+  }
+
+  /** The beginning, the marker and the end: all of the path has to be walked. */
+  middle(tip, contextWindow) {
+    const path = [];
+    for (let id = tip; id !== undefined; id = this.before.get(id)) path.push(this.nodes.get(id));
+    path.reverse();
+    const costs = path.map((node) => this.cost(node.content.trim()) + 4);
+    if (costs.reduce((sum, cost) => sum + cost, 0) + 3 <= contextWindow - 1024) return path.length;
+    const half = (contextWindow - 1024 - 3 - 14) / 2;
+    let head = 0;
+    let used = 0;
+    while (used + costs[head] <= half) used += costs[head++];
+    let tail = path.length;
+    while (used + costs[tail - 1] + 14 + 3 <= contextWindow - 1024) used += costs[--tail];
+    return tail - head;
+  }
+
+  body(tip, contextWindow) {
+    const messages = this.messages(tip, contextWindow).map(({ role, content }) => ({ role, content }));
+    return new TextEncoder().encode(JSON.stringify({ model: target.model, messages }));
+  }
+}
+
+const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+
+/** Takes the ways in turn, so that whatever else the machine does disturbs all of them alike. */
+function race(ways) {
+  const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let round = 0; round < rounds + 3; round += 1) {
+    for (const [name, way] of Object.entries(ways)) {
+      const begun = performance.now();
+      way(round);
+      if (round >= 3) times[name].push(performance.now() - begun);
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, taken]) => [name, median(taken)]));
+}
+
+function heap() {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+await init();
+const preferences = { truncationStrategy: "rollingWindow" };
+
+console.log("\n## All of 10,000 nodes to a request body\n");
+{
+  const data = tree(10_000);
+  const mine = new LoomTree(data);
+  const hand = new ByHand(data);
+  const options = { tip: "node-9999", contextWindow: 10_000_000, preferences, target };
+  const expected = hand.body("node-9999", 10_000_000);
+  assert.deepEqual(Buffer.from(mine.requestBody(options)), Buffer.from(expected), "the same body");
+  const times = race({
+    "LoomTree.requestBody": () => mine.requestBody(options),
+    "by hand, JSON.stringify, encode": () => hand.body("node-9999", 10_000_000),
+  });
+  show(times, "by hand, JSON.stringify, encode");
+  mine.free();
+}
+
+console.log(`\n## A keystroke: one more node, ${WINDOW.toLocaleString("en")} tokens of window\n`);
+for (const size of sizes) {
+  const data = tree(size);
+  const mine = new LoomTree(data);
+  const hand = new ByHand(data);
+  mine.configure({ contextWindow: WINDOW, preferences, target });
+  let last = size - 1;
+  const append = (to) => {
+    last += 1;
+    const change = { nodes: [node(last, `typed ${last}`)], edges: [edge(last)] };
+    for (const tree of to) tree.upsert(change);
+    return `node-${last}`;
+  };
+  let tip = append([mine, hand]);
+  assert.deepEqual(mine.summarizeDialogue({ tip }).messages, hand.messages(tip, WINDOW), "the same messages");
+  assert.deepEqual(Buffer.from(mine.requestBody({ tip })), Buffer.from(hand.body(tip, WINDOW)), "the same body");
+  console.log(`${size.toLocaleString("en")} nodes`);
+  const times = race({
+    // Appending is part of it, for both, and is done once a round.
+    "append, both": () => (tip = append([mine, hand])),
+    "LoomTree, messages": () => mine.summarizeDialogue({ tip }),
+    "LoomTree, messages, full report": () => mine.assembleDialogue({ tip }),
+    "LoomTree, middle cut": () =>
+      mine.summarizeDialogue({ tip, preferences: { truncationStrategy: "truncateMiddle" } }),
+    "by hand, messages": () => hand.messages(tip, WINDOW),
+    "by hand, middle cut (choosing only)": () => hand.middle(tip, WINDOW),
+    "LoomTree, body": () => mine.requestBody({ tip }),
+    "by hand, body": () => hand.body(tip, WINDOW),
+  });
+  show(times, "by hand, messages");
+  mine.free();
+}
+
+console.log("\n## Memory of 10,000 nodes\n");
+{
+  const text = JSON.stringify(tree(10_000));
+  const before = heap();
+  const data = JSON.parse(text);
+  const objects = heap() - before;
+  const trees = [];
+  const wasmBefore = process.memoryUsage().arrayBuffers;
+  for (let at = 0; at < 4; at += 1) trees.push(new LoomTree(data));
+  const wasm = (process.memoryUsage().arrayBuffers - wasmBefore) / trees.length;
+  console.table({
+    "plain objects": { "bytes a node": Math.round(objects / 10_000) },
+    LoomTree: { "bytes a node": Math.round(wasm / 10_000) },
+  });
+  trees.forEach((tree) => tree.free());
+  assert.equal(data.nodes.length, 10_000);
+}
+
+if (existsSync(join(import.meta.dirname, "node_modules/@langchain/core"))) {
+  console.log("\n## trimMessages of @langchain/core with gpt-tokenizer's counter\n");
+  const { trimMessages, HumanMessage, AIMessage } = await import("@langchain/core/messages");
+  const { countTokens: gpt } = await import("gpt-tokenizer/encoding/o200k_base");
+  const data = tree(10_000);
+  const counts = new Map();
+  const cost = (text) => counts.get(text) ?? (counts.set(text, gpt(text)), counts.get(text));
+  const messages = data.nodes.map(({ authorType, content }) =>
+    authorType === "human" ? new HumanMessage(content) : new AIMessage(content),
+  );
+  const options = {
+    maxTokens: WINDOW - 1024,
+    strategy: "last",
+    tokenCounter: (list) => list.reduce((sum, message) => sum + cost(message.content) + 4, 3),
+  };
+  for (let round = 0; round < 3; round += 1) {
+    const begun = performance.now();
+    const kept = await trimMessages(messages, options);
+    console.log(
+      `${(performance.now() - begun).toFixed(1)} ms, ${kept.length} messages${round === 0 ? ", counting" : ""}`,
+    );
+  }
+} else {
+  console.log("\n@langchain/core and gpt-tokenizer are not installed here; `npm ci` in benches/loom brings them.");
+}
+
+function show(times, base) {
+  const rows = Object.entries(times).map(([way, ms]) => ({
+    way,
+    "median ms": ms.toFixed(3),
+    [`times the speed of \`${base}\``]: (times[base] / ms).toFixed(2),
+  }));
+  console.table(rows);
+}
