@@ -152,7 +152,7 @@ describe("the graph", () => {
     graph.free();
     assert.equal(
       code(() => graph.show(tip)),
-      "invalid_input",
+      "handle_freed",
     );
     assert.equal(
       code(() => graph.free()),

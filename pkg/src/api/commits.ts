@@ -523,7 +523,7 @@ function hold(owner: object, raw: glue.CommitGraph | glue.Checkpointer): void {
 
 function ask<T extends CommitGraph | Checkpointer, R>(owner: T, question: (raw: RawOf<T>) => R): R {
   const handle = handles.get(owner);
-  if (!handle) throw invalid("this", "a graph or a checkpointer that was not freed");
+  if (!handle) throw new CtxweaveError("handle_freed", "the graph or checkpointer was freed; make a new one");
   if (handle.instance !== instance()) throw lost();
   return call(() => question(handle.raw as RawOf<T>));
 }
@@ -540,7 +540,7 @@ function release(owner: object): void {
 
 function lost(): CtxweaveError {
   return new CtxweaveError(
-    "internal_error",
+    "handle_lost",
     "it was lost when the module had to be started anew; make a new one, a graph from what `exportJsonl` gave",
   );
 }
