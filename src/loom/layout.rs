@@ -227,6 +227,10 @@ impl Sums {
                     break;
                 }
             }
+            // What the break behind the run costs depends on the run, and no longer on its last text alone.
+            if last > first && items.is_single(last) && joint(items, last).is_some() {
+                last += 1;
+            }
             let run = Tight { first, last };
             self.long += if run.is_long() { last - first } else { 0 };
             self.tight.extend((first..last).map(|_| Some(run)));
@@ -515,18 +519,26 @@ impl Costs<'_> {
         if marker.is_none() && (left.is_none() || right.is_none()) {
             return 0;
         }
-        if clean_left && clean_right {
+        if clean_left && clean_right && left_run.is_none() {
             let behind_left = left.map_or(0, |(at, _)| self.items.break_after(at, &self.prices));
             let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
             return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
         }
         let text_of = |first: usize, last: usize| tight_text(self.items, first, last);
         let before = left.map(|(at, text)| left_run.map_or_else(|| text.into_owned(), |run| text_of(run.first, at)));
-        let after = right.map(|(at, text)| right_run.map_or_else(|| text.into_owned(), |run| text_of(at, run.last)));
+        // Nor does the break behind the right text cost what it costs behind that text alone.
+        let right_end = |at: usize| right_run.map_or(at + usize::from(self.goes_on(at)), |run| run.last);
+        let after =
+            right.map(|(at, text)| if right_end(at) > at { text_of(at, right_end(at)) } else { text.into_owned() });
         let sides: i64 = [&before, &after].into_iter().flatten().map(|text| self.text(text)).sum();
         let marker = marker.and_then(|_| self.marker(count));
         let all: Vec<&str> = [before.as_deref(), marker.as_deref(), after.as_deref()].into_iter().flatten().collect();
         self.text(&all.join(JOIN)) - sides
+    }
+
+    /// Whether the item is one text that the next item's text is merged with.
+    fn goes_on(&self, at: usize) -> bool {
+        self.items.is_single(at) && joint(self.items, at).is_some()
     }
 
     fn text(&self, text: &str) -> i64 {

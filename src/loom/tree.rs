@@ -240,7 +240,7 @@ pub struct Tree {
     free_edges: Vec<EdgeIx>,
     by_id: BTreeMap<String, NodeIx>,
     /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
-    looked_up: Cell<NodeIx>,
+    looked_up: LookedUp,
     edge_ids: Ids,
     next_order: u64,
     /// For each node, the continuation edges that lead to it.
@@ -270,6 +270,16 @@ static NOTHING: Node = Node {
     excluded: false,
     pruned: false,
 };
+
+/// Where the last search ended: a hint that is no part of what the tree says, so it does not show.
+#[derive(Clone, Default)]
+struct LookedUp(Cell<NodeIx>);
+
+impl std::fmt::Debug for LookedUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LookedUp")
+    }
+}
 
 impl Tree {
     /// Checks nodes and edges and links them.
@@ -351,12 +361,12 @@ impl Tree {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        let last = self.looked_up.get();
+        let last = self.looked_up.0.get();
         let is_it =
             |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
         let near = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(is_it);
         let found = near.or_else(|| self.by_id.get(id).copied())?;
-        self.looked_up.set(found);
+        self.looked_up.0.set(found);
         Some(found)
     }
 

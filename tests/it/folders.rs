@@ -492,7 +492,7 @@ The app.
 ";
     assert_eq!(render_prompt(&chain.files, &RenderOptions::default()), expected);
     let working = format!("{expected}\n---\n\n## Working Directory Context\n\nUse tabs.\n");
-    assert_eq!(render_prompt(&chain.files, &own("/home/ann/code/CLAUDE.md", "---\na: b\n---\nUse tabs.\n")), working);
+    assert_eq!(render_prompt(&chain.files, &own("/srv/ann/code/CLAUDE.md", "---\na: b\n---\nUse tabs.\n")), working);
     // "when it is a different file"
     assert_eq!(render_prompt(&chain.files, &own("./Projects/parachute/AGENTS.md", "Newer text.")), expected);
     assert_eq!(render_prompt(&chain.files, &own("Projects/parachute/CLAUDE.md", "The app.\n")), expected);
