@@ -34,23 +34,7 @@ function random(seed) {
  * of which it counts the halves, and `[!a]`, which it takes for a class with a `!` in it.
  */
 function patternOf(next) {
-  const parts = [
-    "a",
-    "b",
-    "ab",
-    "é",
-    "日",
-    "-",
-    ".a",
-    "*",
-    "*",
-    "?",
-    "[ab]",
-    "[a-c]",
-    "[^a]",
-    "{a,b}",
-    "{ab,c}",
-  ];
+  const parts = ["a", "b", "ab", "é", "日", "-", ".a", "*", "*", "?", "[ab]", "[a-c]", "[^a]", "{a,b}", "{ab,c}"];
   const segment = () => {
     if (next(6) === 0) return "**";
     return Array.from({ length: 1 + next(3) }, (_, at) => {

@@ -1,7 +1,7 @@
 //! The tree that stays: changed in place, assembled again and again (SPEC §1 "Resident tree").
 //!
 //! [`LoomTree`] gives what [`assemble_dialogue`](crate::loom::assemble_dialogue) and
-//! [`assemble_buffer`](crate::loom::assemble_buffer) would give for the same nodes and edges. What it saves is work: a
+//! [`assemble_buffer`] would give for the same nodes and edges. What it saves is work: a
 //! text is counted when it is first needed and never again while a node holds it, and the last path is kept with its
 //! sums ([`line`]), so that a keystroke costs what is in the window and not what is in the tree.
 
@@ -278,7 +278,7 @@ impl LoomTree {
         parts.iter().map(|part| prices.part(part)).sum()
     }
 
-    /// Assembles a document; as [`assemble_buffer`](crate::loom::assemble_buffer).
+    /// Assembles a document; as [`assemble_buffer`].
     ///
     /// # Errors
     /// As there.

@@ -1,6 +1,5 @@
 import type { ComponentType } from "preact";
 import { CommitsView } from "../views/commits/view.js";
-import { OperatorsView } from "../views/operators/view.js";
 import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
 import { OperatorsView } from "../views/operators/view.js";
@@ -16,8 +15,8 @@ export interface View {
 
 export const VIEWS: readonly [View, ...View[]] = [
   { id: "loom", name: "Loom", component: LoomView },
-  { id: "operators", name: "Operators", component: OperatorsView },
-  { id: "commits", name: "Commits", component: CommitsView },
   { id: "workspace", name: "Workspace", component: WorkspaceView },
   { id: "folders", name: "Folders", component: FoldersView },
+  { id: "operators", name: "Operators", component: OperatorsView },
+  { id: "commits", name: "Commits", component: CommitsView },
 ];
