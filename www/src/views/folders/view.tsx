@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ContextChain } from "ctxweave";
 import { CopyButton } from "../../ui/copy-button.js";
+import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
+import { FolderSource } from "../../ui/folder-source.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
-import { MessageText } from "../../ui/message.js";
-import { OpenFolder } from "../../ui/open-folder.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { SidePane } from "./editor.js";
@@ -31,33 +31,13 @@ export function FoldersView() {
   return (
     <div class="loom">
       <h1 class="visually-hidden">Folders with AGENTS.md files become a prompt</h1>
-      <div class="source">
-        <button type="button" class="quiet" onClick={() => void openSample()}>
-          Sample vault
-        </button>
-        <OpenFolder
-          label="Open a folder…"
-          wants={wants}
-          onOpen={use}
-          onProblem={(message) => (problem.value = message)}
-        />
-        <p class="about">
-          {at ? (
-            <>
-              <strong>{at.name}</strong> {plural(at.files.length, "context file")}. Nothing leaves this page.
-            </>
-          ) : (
-            "Loading…"
-          )}
-        </p>
-        {problem.value ? (
-          <div class="notice problem" role="alert">
-            <p>
-              <MessageText text={problem.value} sentence />
-            </p>
-          </div>
-        ) : null}
-      </div>
+      <FolderSource sample="Sample vault" onSample={openSample} wants={wants} onOpen={use} problem={problem}>
+        {at ? (
+          <>
+            <strong>{at.name}</strong> {plural(at.files.length, "context file")}. Nothing leaves this page.
+          </>
+        ) : undefined}
+      </FolderSource>
       {at ? (
         <div class="panes of-folders">
           <FolderTree />
@@ -75,20 +55,7 @@ function Result() {
   const tab = useSignal<Shown>("prompt");
   const made = outcome.value;
   if (!made) return null;
-  if (made.kind === "error") {
-    return (
-      <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Prompt">
-        <div class="problem-panel tab-panel" role="alert">
-          <p class="problem-code">
-            <code data-error-code>{made.code}</code>
-          </p>
-          <h2>
-            <MessageText text={made.message} sentence />
-          </h2>
-        </div>
-      </section>
-    );
-  }
+  if (made.kind === "error") return <Failed label="Prompt" code={made.code} message={made.message} />;
   const { chain, prompt } = made;
   const { diagnostics } = chain;
   return (

@@ -1,3 +1,4 @@
+import { fetchFiles } from "../../ui/fetch-files.js";
 import type { OpenedFile } from "../../ui/open-folder.js";
 
 const urls = import.meta.glob<string>("../../../../examples/workspace/*/*", {
@@ -6,15 +7,7 @@ const urls = import.meta.glob<string>("../../../../examples/workspace/*/*", {
   eager: true,
 });
 
-const BASE = "../../../../examples/workspace/";
-
 /** The files of the sample workspace. */
-export async function fetchSample(): Promise<OpenedFile[]> {
-  return Promise.all(
-    Object.entries(urls).map(async ([path, url]) => {
-      const response = await fetch(url);
-      if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
-      return { path: path.slice(BASE.length), bytes: new Uint8Array(await response.arrayBuffer()) };
-    }),
-  );
+export function fetchSample(): Promise<OpenedFile[]> {
+  return fetchFiles(urls, "../../../../examples/workspace/");
 }

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
+import { FolderSource } from "../../ui/folder-source.js";
 import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
-import { MessageText } from "../../ui/message.js";
-import { OpenFolder } from "../../ui/open-folder.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
 import { Editor } from "./editor.js";
@@ -20,33 +20,13 @@ export function WorkspaceView() {
   return (
     <div class="loom">
       <h1 class="visually-hidden">A workspace becomes an agent's first turn</h1>
-      <div class="source">
-        <button type="button" class="quiet" onClick={() => void openSample()}>
-          Sample
-        </button>
-        <OpenFolder
-          label="Open a folder…"
-          wants={wants}
-          onOpen={use}
-          onProblem={(message) => (problem.value = message)}
-        />
-        <p class="about">
-          {at ? (
-            <>
-              <strong>{at.name}</strong> Edit any file; the response follows. Nothing leaves this page.
-            </>
-          ) : (
-            "Loading…"
-          )}
-        </p>
-        {problem.value ? (
-          <div class="notice problem" role="alert">
-            <p>
-              <MessageText text={problem.value} sentence />
-            </p>
-          </div>
-        ) : null}
-      </div>
+      <FolderSource sample="Sample" onSample={openSample} wants={wants} onOpen={use} problem={problem}>
+        {at ? (
+          <>
+            <strong>{at.name}</strong> Edit any file; the response follows. Nothing leaves this page.
+          </>
+        ) : undefined}
+      </FolderSource>
       {at ? (
         <div class="panes of-files">
           <Editor />
@@ -71,20 +51,7 @@ function Result() {
   const tab = useSignal<Shown>("response");
   const made = outcome.value;
   if (!made) return null;
-  if (made.kind === "error") {
-    return (
-      <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Response">
-        <div class="problem-panel tab-panel" role="alert">
-          <p class="problem-code">
-            <code data-error-code>{made.code}</code>
-          </p>
-          <h2>
-            <MessageText text={made.message} sentence />
-          </h2>
-        </div>
-      </section>
-    );
-  }
+  if (made.kind === "error") return <Failed label="Response" code={made.code} message={made.message} />;
   const { context, tokens: cost, diagnostics } = made.result;
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Response">
