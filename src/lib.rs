@@ -1,8 +1,10 @@
 #![doc = include_str!("../docs/crate.md")]
 
 mod collect;
+#[cfg(feature = "commits")]
 pub mod commits;
 pub mod error;
+#[cfg(feature = "folders")]
 pub mod folders;
 pub mod input;
 mod json;
@@ -10,6 +12,7 @@ mod jsonl;
 pub mod limits;
 pub mod loom;
 mod markdown;
+#[cfg(feature = "operators")]
 pub mod operators;
 pub mod prompt;
 pub mod text;
@@ -17,6 +20,7 @@ pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
+#[cfg(feature = "workspace")]
 pub mod workspace;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};

@@ -4,15 +4,20 @@
 //! `CtxweaveError`s of them.
 
 pub mod bodies;
+#[cfg(feature = "commits")]
 pub mod commits;
 mod data;
+#[cfg(feature = "folders")]
 pub mod folders;
 pub mod loom;
+#[cfg(feature = "operators")]
 pub mod operators;
 mod read;
 pub mod resident;
 pub mod tokens;
+#[cfg(feature = "commits")]
 pub mod transcripts;
+#[cfg(feature = "workspace")]
 pub mod workspace;
 
 use wasm_bindgen::prelude::*;
