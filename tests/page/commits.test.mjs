@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init } from "ctxweave";
-import { openPage, screenshots, start } from "./harness.mjs";
+import { fitsAcross, screenshots, start, visit } from "./harness.mjs";
 
 const sample = fileURLToPath(new URL("../../examples/sessions/claude-code.jsonl", import.meta.url));
 
@@ -27,12 +27,16 @@ before(async () => {
 });
 after(() => site.stop());
 
-async function on(steps, options) {
-  const { page, close } = await openPage(site, "#/commits", options);
-  await page.locator("[data-commit]").first().waitFor();
-  await steps(page);
-  await close();
-}
+const on = (steps, options) =>
+  visit(
+    site,
+    "#/commits",
+    async (page) => {
+      await page.locator("[data-commit]").first().waitFor();
+      await steps(page);
+    },
+    options,
+  );
 
 const commit = (page, id) => page.locator(`[data-commit="${id}"]`);
 const tab = (page, name) => page.getByRole("tab", { name, exact: true });
@@ -173,8 +177,7 @@ describe("commits", () => {
   it("has no sideways scrolling on a small screen, in the dark", async () => {
     await on(
       async (page) => {
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${wide} pixels too wide`);
+        await fitsAcross(page);
         const tops = await page.locator(".pane").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
         assert.ok(tops[0] < tops[1] && tops[1] < 1500, `the graph comes first, and then the result: ${tops}`);
         await page.screenshot({ path: join(screenshots, "commits-dark-narrow.png"), fullPage: true });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findings } from "./axe.mjs";
-import { openPage, screenshots, start } from "./harness.mjs";
+import { openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -15,15 +15,6 @@ after(() => site.stop());
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const chooseTab = (page, name) => page.getByRole("tab", { name }).click();
-
-/** Opens a folder that holds nothing of what the view reads. */
-async function openNothing(page) {
-  await page.evaluate(() => {
-    globalThis.showDirectoryPicker = async () => ({ kind: "directory", name: "Empty", async *values() {} });
-  });
-  await page.getByRole("button", { name: "Open a folder…" }).click();
-  await page.getByRole("alert").waitFor();
-}
 
 const VIEWS = [
   { name: "story", hash: "#/loom?tree=story" },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { beginContextAssembly, explainTask, finishContextAssembly, init, parseTask, writeTask } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { eventually, openPage, screenshots, start } from "./harness.mjs";
+import { eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -14,12 +14,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-/** Opens the view, runs the steps, and fails if the page was not silent. */
-async function on(steps, options) {
-  const { page, close } = await openPage(site, "#/operators", options);
-  await steps(page);
-  await close();
-}
+const on = (steps, options) => visit(site, "#/operators", steps, options);
 
 const editor = (page) => page.getByLabel("Task template, XML");
 const open = (page, sample) => page.getByRole("radio", { name: sample }).check({ force: true });
@@ -229,8 +224,7 @@ describe("how it looks", () => {
               fullPage: size === "narrow",
             });
             assert.deepEqual(await findings(page), []);
-            const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-            assert.ok(wider <= 0, `${wider} pixels too wide`);
+            await fitsAcross(page);
           },
           { width, height: 900, colorScheme },
         );

@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { assembleDialogue, countTokens, init, LoomTree, requestBody } from "ctxweave";
 import { findings } from "./axe.mjs";
-import { copied, eventually, expectedTotals, openPage, sample, screenshots, shownTotals, start } from "./harness.mjs";
+import {
+  copied,
+  eventually,
+  expectedTotals,
+  fitsAcross,
+  sample,
+  screenshots,
+  shownTotals,
+  start,
+  visit,
+} from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -14,11 +24,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-async function on(hash, steps, options) {
-  const { page, close } = await openPage(site, hash, options);
-  await steps(page);
-  await close();
-}
+const on = (hash, steps, options) => visit(site, hash, steps, options);
 
 const field = (page) => page.getByLabel("Pending message", { exact: true });
 const text = "And what does the keeper say to that? 🌊";
@@ -192,7 +198,7 @@ describe("how it looks", () => {
               fullPage: width < 800,
             });
             assert.deepEqual(await findings(page), []);
-            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+            await fitsAcross(page);
           },
           { width, height: 900, colorScheme },
         );

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { folder } from "../packaging/packed.mjs";
+import { bundleOptions, workerOptions } from "../workerd.mjs";
 import { counts, countsFile, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
@@ -57,32 +58,12 @@ async function answer(name, text, files) {
   copyFileSync(countsFile, join(dir, "counts.json"));
   copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
   const out = join(dir, "out");
-  await build({
-    entryPoints: [join(dir, "worker.mjs")],
-    outdir: out,
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker", "browser"],
-    // The file beside the Worker, imported as a module: what the platform compiles when the Worker is uploaded.
-    loader: { ".wasm": "copy", ".bin": "copy" },
-    assetNames: "[name]",
-    logLevel: "warning",
-  });
+  await build({ ...bundleOptions, entryPoints: [join(dir, "worker.mjs")], outdir: out });
   assert.deepEqual(readdirSync(out).sort(), files, "exactly one wasm in the bundle");
 
   const printed = [];
   const miniflare = new Miniflare({
-    modules: true,
-    modulesRules: [
-      { type: "CompiledWasm", include: ["**/*.wasm"] },
-      { type: "Data", include: ["**/*.bin"] },
-    ],
-    scriptPath: join(out, "worker.js"),
-    modulesRoot: out,
-    compatibilityDate: "2026-01-01",
-    host: "127.0.0.1",
-    // Else it would ask the network where in the world it is.
-    cf: false,
+    ...workerOptions(out),
     handleRuntimeStdio: (stdout, stderr) =>
       [stdout, stderr].forEach((s) => s.on("data", (d) => printed.push(String(d)))),
   });

@@ -1,4 +1,5 @@
 import type { LoomTreeData, TruncationStrategy } from "ctxweave";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
@@ -28,7 +29,21 @@ export function Controls() {
         value={now.mode}
         onValue={(mode) => change({ mode })}
       />
-      {buffer ? <WorkingBuffer /> : <PendingMessage />}
+      {buffer ? (
+        <Draft
+          name="workingBuffer"
+          label="Working buffer"
+          hint="Text that is not yet a node; it stands at the end of the document."
+          placeholder="Write on…"
+        />
+      ) : (
+        <Draft
+          name="pendingMessage"
+          label="Pending message"
+          hint={<PendingHint />}
+          placeholder="Write the next message…"
+        />
+      )}
 
       <fieldset>
         <legend>Budget</legend>
@@ -260,36 +275,24 @@ function Marker({ tree }: { tree: LoomTreeData }) {
   );
 }
 
-function WorkingBuffer() {
+/** Text that is being written and is in no node yet. */
+function Draft(props: {
+  name: "workingBuffer" | "pendingMessage";
+  label: string;
+  hint: ComponentChildren;
+  placeholder: string;
+}) {
   return (
-    <Field label="Working buffer" hint="Text that is not yet a node; it stands at the end of the document.">
+    <Field label={props.label} hint={props.hint}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
           aria-describedby={describedBy}
           rows={4}
           class="prose"
-          placeholder="Write on…"
-          value={settings.value.workingBuffer ?? ""}
-          onInput={(event) => setOrClear("workingBuffer", event.currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
-}
-
-function PendingMessage() {
-  return (
-    <Field label="Pending message" hint={<PendingHint />}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          aria-describedby={describedBy}
-          rows={3}
-          class="prose"
-          placeholder="Write the next message…"
-          value={settings.value.pendingMessage ?? ""}
-          onInput={(event) => setOrClear("pendingMessage", event.currentTarget.value)}
+          placeholder={props.placeholder}
+          value={settings.value[props.name] ?? ""}
+          onInput={(event) => setOrClear(props.name, event.currentTarget.value)}
         />
       )}
     </Field>
