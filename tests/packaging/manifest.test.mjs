@@ -90,11 +90,18 @@ test("the features and the profile reach cargo", () => {
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 
-test("a flavour without the areas has none of them", () => {
-  built(changed("features = []", "default-features = false\nfeatures = []"));
-  const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(module))).map(({ name }) => name);
+test("the flavour without the areas has none of them", () => {
+  const loom = own.slice(own.indexOf("[flavours.loom]"), own.indexOf("# tiktoken-rs itself"));
+  const { status, text } = xtask("build", own.slice(0, own.indexOf("[flavours.default]")) + loom);
+  assert.equal(status, 0, text);
+  const module = new WebAssembly.Module(readFileSync(join(out, "loom/ctxweave.wasm")));
+  const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
   assert.ok(exports.includes("assembleDialogue"), exports.join(", "));
   for (const name of ["buildContextChain", "parseTask", "importTranscript"]) assert.ok(!exports.includes(name), name);
+});
+
+test("an import that is allowed and not needed is refused by name", () => {
+  refused("build", changed("imports = [", 'imports = [\n  "__wbg_now",'), /allows `__wbg_now`/);
 });
 
 test("a profile without LTO is refused", () => {

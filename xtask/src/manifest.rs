@@ -44,7 +44,7 @@ pub struct Flavour {
     pub features: Vec<String>,
     /// How hard wasm-opt tries.
     pub wasm_opt_level: String,
-    /// All that the module may import, without the hash that wasm-bindgen puts at the end of a name.
+    /// All that the module imports, without the hash that wasm-bindgen puts at the end of a name.
     pub imports: Vec<String>,
     pub ceiling: Ceiling,
 }
