@@ -2,6 +2,7 @@
 
 pub mod bpe;
 pub mod chat;
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
@@ -19,6 +20,7 @@ use std::rc::Rc;
 use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
 
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init } from "ctxweave";
@@ -117,6 +117,22 @@ describe("commits", () => {
     });
   });
 
+  it("has the session that was opened last after a reload, whatever its name", async () => {
+    await on(async (page) => {
+      await page.locator("#session-file").setInputFiles(join(dirname(sample), "generic.jsonl"));
+      const name = page.locator(".about strong");
+      await name.getByText("generic.jsonl").waitFor();
+      await page.getByRole("button", { name: "Sample" }).click();
+      await name.getByText("claude-code.jsonl").waitFor();
+      await page.reload();
+      await name.getByText("claude-code.jsonl").waitFor();
+      assert.deepEqual(
+        (await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit))).sort(),
+        imported.records.map(({ id }) => id).sort(),
+      );
+    });
+  });
+
   it("takes a file, and says what is wrong with one that is no session", async () => {
     await on(async (page) => {
       const lines = ["hello", "hi"].map((content, at) => JSON.stringify({ role: at ? "assistant" : "user", content }));
@@ -129,6 +145,27 @@ describe("commits", () => {
         .setInputFiles({ ...file, name: "none.jsonl", buffer: Buffer.from("no session") });
       await page.getByRole("alert").waitFor();
       assert.ok((await page.locator("[data-commit]").count()) > 0, "what was open is still there");
+      await page.getByRole("button", { name: "Forget everything" }).click();
+    });
+  });
+
+  it("guesses the format of each sample session", async () => {
+    await on(async (page) => {
+      for (const [file, format] of Object.entries({
+        "claude-code.jsonl": "claude-code-v1",
+        "codex-v0.jsonl": "codex-v0",
+        "codex-v1.jsonl": "codex-v1",
+        "gemini-lines.jsonl": "gemini-v1",
+        "gemini-object.json": "gemini-v1",
+        "generic.jsonl": "generic-v1",
+        "bureau-agent.cbor": "bureau-agent-v1",
+      })) {
+        await page.locator("#session-file").setInputFiles(join(dirname(sample), file));
+        await page.locator(".about strong").getByText(file, { exact: true }).waitFor();
+        await page.locator(".chosen dd").getByText(format, { exact: true }).waitFor();
+        await page.locator(".said li").first().waitFor();
+        assert.equal(await page.getByRole("alert").count(), 0, file);
+      }
       await page.getByRole("button", { name: "Forget everything" }).click();
     });
   });

@@ -208,7 +208,16 @@ function ResultPane() {
   const planned = plan.value;
   const made = result.value;
   return (
-    <section class="pane result-pane" aria-label="Materialised conversation" aria-busy={made === undefined}>
+    <section
+      class="pane result-pane"
+      id="result"
+      tabIndex={-1}
+      aria-labelledby="result-title"
+      aria-busy={made === undefined}
+    >
+      <h2 id="result-title" class="visually-hidden">
+        Materialised conversation
+      </h2>
       <div class="materialize">
         <Field label="Back to">
           {({ id }) => (

@@ -1,12 +1,12 @@
 import type { LoomTreeData, TruncationStrategy } from "ctxweave";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
-import { count } from "../../ui/format.js";
+import { count, tokens } from "../../ui/format.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
 import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
-import { change, open, setOrClear, setPreference, settings } from "./state.js";
+import { change, open, pendingCost, setOrClear, setPreference, settings } from "./state.js";
 import { TokenizerPicker } from "./tokenizer-picker.js";
 
 /** Everything that shapes the assembly; each change assembles again at once. */
@@ -28,7 +28,7 @@ export function Controls() {
         value={now.mode}
         onValue={(mode) => change({ mode })}
       />
-      {buffer ? <WorkingBuffer /> : null}
+      {buffer ? <WorkingBuffer /> : <PendingMessage />}
 
       <fieldset>
         <legend>Budget</legend>
@@ -275,5 +275,41 @@ function WorkingBuffer() {
         />
       )}
     </Field>
+  );
+}
+
+function PendingMessage() {
+  return (
+    <Field label="Pending message" hint={<PendingHint />}>
+      {({ id, describedBy }) => (
+        <textarea
+          id={id}
+          aria-describedby={describedBy}
+          rows={3}
+          class="prose"
+          placeholder="Write the next message…"
+          value={settings.value.pendingMessage ?? ""}
+          onInput={(event) => setOrClear("pendingMessage", event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What the message costs, and whether all of the path still fits with it. */
+function PendingHint() {
+  const cost = pendingCost.value;
+  if (!cost) return <>A message that is not sent yet; it stands after the tip.</>;
+  const { tokens: own, remaining } = cost;
+  return (
+    <span data-pending-tokens={own} data-remaining={remaining}>
+      {tokens(own)};{" "}
+      {remaining < 0 ? (
+        <span class="warn">with it the whole path is over the limit by {count(-remaining)}</span>
+      ) : (
+        `the whole path leaves ${count(remaining)} of the limit`
+      )}
+      .
+    </span>
   );
 }
