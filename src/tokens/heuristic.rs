@@ -111,10 +111,11 @@ pub(crate) trait Sink {
     fn knows_words(&self) -> bool {
         false
     }
-    /// Closes the open piece, of which at most the character before the word was reported, before byte `end`, if the sink
-    /// knows what it costs with the word. It begins at byte `from`. Says whether to stop the walk.
-    fn recall(&mut self, word: &Word, from: usize, end: usize) -> Option<bool> {
-        let _ = (word, from, end);
+    /// Takes the word whose first letter is at byte `at`, and words that follow it, as closed pieces, if the sink knows
+    /// what they cost. The first piece begins at byte `from`; at most the character before the word was reported. Says
+    /// where the last piece ends, and whether to stop the walk.
+    fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
+        let _ = (text, from, at);
         None
     }
     /// The piece that was closed right now, and began at byte `from`, was this word.
@@ -196,13 +197,14 @@ impl Sink for Tally<'_> {
     }
 
     #[inline(always)]
-    fn recall(&mut self, word: &Word, from: usize, end: usize) -> Option<bool> {
+    fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
         // A carriage return before it is part of the piece, too.
         let words = self.words.as_ref().filter(|_| self.from == from)?;
-        self.total = self.total.saturating_add(words.recall(word)?.into());
+        let run = words.run(text, from, at, self.stop_above.saturating_sub(self.total))?;
+        self.total = self.total.saturating_add(run.cost);
         self.open = 0;
-        self.from = end;
-        Some(self.total > self.stop_above)
+        self.from = run.end;
+        Some((run.end, self.total > self.stop_above))
     }
 
     fn learn(&mut self, word: &Word, from: usize) {
@@ -281,9 +283,9 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
 }
 
 impl<S: Sink> Walker<'_, S> {
-    /// A word that begins at byte `at` with the letter `first`: as a whole where it is a simple one, else its first letter.
-    /// Says whether to stop, and where to go on.
-    #[inline(always)]
+    /// A word that begins at byte `at` with the letter `first`: as a whole where it is a simple one, with known ones that
+    /// follow it, else its first letter. Says whether to stop, and where to go on.
+    #[inline(never)]
     fn word(&mut self, text: &[u8], at: usize, first: u8) -> (bool, usize) {
         // What is closed here is what the first letter would close.
         let (stop, from) = match self.piece {
@@ -300,15 +302,14 @@ impl<S: Sink> Walker<'_, S> {
         if stop {
             return (true, at);
         }
-        let Some(word) = Word::at(text, from, at) else {
-            return (self.step(at, char::from(first)), at.saturating_add(1));
-        };
-        let end = at.saturating_add(word.letters);
-        if let Some(stop) = self.sink.recall(&word, from, end) {
+        if let Some((end, stop)) = self.sink.recall(text, from, at) {
             self.piece = Piece::None;
             return (stop, end);
         }
-        self.spell(&word, text, from, at)
+        match Word::at(text, from, at) {
+            Some(word) => self.spell(&word, text, from, at),
+            None => (self.step(at, char::from(first)), at.saturating_add(1)),
+        }
     }
 
     /// A simple word, letter by letter. None of its letters ends a piece.

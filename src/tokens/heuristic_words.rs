@@ -27,28 +27,26 @@ impl Word {
     pub(crate) fn at(text: &[u8], from: usize, at: usize) -> Option<Self> {
         let before =
             if from == at { 0 } else { text.get(from).copied().filter(|&byte| byte != 0 && byte.is_ascii())? };
-        let [low, high] = load(text, at);
-        let (small_low, small_high) = (small_letters(low) | 0x80, small_letters(high));
-        let letters = match (!small_low & HIGH, !small_high & HIGH) {
-            (0, 0) => return None,
-            (0, gap) => 8 + gap.trailing_zeros() / 8,
-            (gap, _) => gap.trailing_zeros() / 8,
+        let low = load(text, at);
+        // The first letter may be a capital.
+        let gap = !small_letters(low) & HIGH & !0xFF;
+        let ((low, high), letters, next) = if gap == 0 {
+            let high = load(text, at.saturating_add(8));
+            let gap = (!small_letters(high) & HIGH).trailing_zeros() & !7;
+            ((low, high & mask(gap)), 8 + gap / 8, high >> (gap & 63))
+        } else {
+            let gap = gap.trailing_zeros() & !7;
+            ((low & mask(gap), 0), gap / 8, low >> gap)
         };
-        let next = if letters < 8 { low >> (letters * 8) } else { high >> (letters * 8 - 64) };
+        let letters = letters as usize;
         let next = (next & 0xFF) as u8;
         // More letters of other kinds go on, and so does what follows a carriage return. A capital begins a new piece
         // behind a small letter only.
-        let alone = letters == 1 && small_letters(low) & 0x80 == 0;
-        if !next.is_ascii() || next == b'\r' || alone && next.is_ascii_uppercase() {
+        let alone = letters == 1 && small_letters(low) == 0;
+        if letters >= WIDTH || !next.is_ascii() || next == b'\r' || alone && next.is_ascii_uppercase() {
             return None;
         }
-        let (keep_low, keep_high) = match letters {
-            0..=7 => ((1 << (letters * 8)) - 1, 0),
-            _ => (u64::MAX, (1 << (letters * 8 - 64)) - 1),
-        };
-        let (low, high) = (low & keep_low, high & keep_high);
-        let key = [low << 8 | u64::from(before), high << 8 | low >> 56];
-        Some(Self { key, letters: letters as usize })
+        Some(Self { key: [low << 8 | u64::from(before), high << 8 | low >> 56], letters })
     }
 
     /// Its place among [`PLACES`].
@@ -60,18 +58,22 @@ impl Word {
     }
 }
 
-/// The sixteen bytes from `at` on, with zeros behind the end of the text.
+/// The lowest bits, so many of them.
 #[inline(always)]
-fn load(text: &[u8], at: usize) -> [u64; 2] {
+fn mask(bits: u32) -> u64 {
+    1_u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1)
+}
+
+/// The eight bytes from `at` on, with zeros behind the end of the text.
+#[inline(always)]
+fn load(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
-    let whole = rest.first_chunk::<WIDTH>().copied();
-    let bytes = whole.unwrap_or_else(|| {
-        let mut bytes = [0; WIDTH];
-        bytes.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        bytes
-    });
-    let all = u128::from_le_bytes(bytes);
-    [all as u64, (all >> 64) as u64]
+    rest.first_chunk().map_or_else(|| load_last(rest), |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cold]
+fn load_last(rest: &[u8]) -> u64 {
+    rest.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte))
 }
 
 /// The highest bit of each byte that is a small ASCII letter.
@@ -85,28 +87,55 @@ fn small_letters(bytes: u64) -> u64 {
 
 /// What words cost that were counted before.
 pub(crate) struct Words {
-    /// Empty until there is something to remember.
-    places: Vec<([u64; 2], u32)>,
+    /// None until there is something to remember.
+    places: Option<Box<[Place; PLACES]>>,
+}
+
+/// A word's key, and its cost in units. No word has a key of zeros.
+type Place = ([u64; 2], u32);
+
+/// Words that follow each other with a space between them, all of them known.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Run {
+    /// Units.
+    pub(crate) cost: u64,
+    /// Where the last one ends.
+    pub(crate) end: usize,
 }
 
 impl Words {
     /// Nothing is remembered yet.
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new() }
+        Self { places: None }
     }
 
-    /// What the word costs, in units.
-    #[inline(always)]
-    pub(crate) fn recall(&self, word: &Word) -> Option<u32> {
-        let &(key, cost) = self.places.get(word.place())?;
-        (key == word.key).then_some(cost)
+    /// The known words from the one whose first letter is at `at` on, where that one is known, until they cost more than
+    /// `most`. `from` is where its piece begins.
+    #[inline(never)]
+    pub(crate) fn run(&self, text: &[u8], mut from: usize, mut at: usize, most: u64) -> Option<Run> {
+        let places = self.places.as_deref()?;
+        let mut run = Run::default();
+        while let Some(word) = Word::at(text, from, at)
+            && let Some(&(key, cost)) = places.get(word.place())
+            && key == word.key
+        {
+            run.cost = run.cost.saturating_add(cost.into());
+            run.end = at.saturating_add(word.letters);
+            from = run.end;
+            at = run.end.saturating_add(1);
+            let goes_on = text.get(from) == Some(&b' ') && text.get(at).is_some_and(u8::is_ascii_alphabetic);
+            if !goes_on || run.cost > most {
+                break;
+            }
+        }
+        (run.end > 0).then_some(run)
     }
 
     /// Remembers what the word costs.
     pub(crate) fn learn(&mut self, word: &Word, cost: u32) {
-        // No word has this key.
-        self.places.resize(PLACES, ([0; 2], 0));
-        if let Some(place) = self.places.get_mut(word.place()) {
+        // Not made on the stack, which is small.
+        self.places = self.places.take().or_else(|| vec![([0; 2], 0); PLACES].into_boxed_slice().try_into().ok());
+        if let Some(place) = self.places.as_deref_mut().and_then(|places| places.get_mut(word.place())) {
             *place = (word.key, cost);
         }
     }
