@@ -1,13 +1,15 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher};
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::collect;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::few::Few;
+use crate::loom::ids::Ids;
 use crate::loom::preferences::Preferences;
 
 /// One piece of writing by a human or a model.
@@ -223,34 +225,42 @@ pub(crate) struct Link {
 pub(crate) struct Linked {
     pub id: String,
     pub kind: EdgeKind,
-    pub links: Vec<Link>,
+    pub links: Few<Link>,
     pub target: NodeIx,
     /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
     order: u64,
+}
+
+/// A node with what leads to it and goes on from it.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// None where the node was removed, until another takes its place.
+    node: Option<Node>,
+    /// The continuation edges that lead to it.
+    incoming: Few<EdgeIx>,
+    /// The annotation edges that lead to it.
+    annotated_by: Few<EdgeIx>,
+    /// The edges of either kind that it is a source of.
+    outgoing: Few<EdgeIx>,
+    /// How many continuation edges it is the predecessor in.
+    continuations: u32,
 }
 
 /// Nodes and edges whose ids are unique and whose edges lead to nodes that exist.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     settings: TreeSettings,
-    /// By place. One whose node was removed is empty until another node takes it.
-    nodes: Vec<Option<Node>>,
+    places: Vec<Place>,
     free_nodes: Vec<NodeIx>,
     edges: Vec<Option<Linked>>,
     free_edges: Vec<EdgeIx>,
-    by_id: BTreeMap<String, NodeIx>,
+    node_ids: Ids,
+    edge_ids: Ids,
+    /// The ids of the nodes in their order, once somebody asked for it.
+    in_order: OnceCell<BTreeSet<String>>,
     /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
     looked_up: LookedUp,
-    edge_ids: Ids,
     next_order: u64,
-    /// For each node, the continuation edges that lead to it.
-    incoming: Vec<Vec<EdgeIx>>,
-    /// For each node, the annotation edges that lead to it.
-    annotated_by: Vec<Vec<EdgeIx>>,
-    /// For each node, the edges of either kind that it is a source of.
-    outgoing: Vec<Vec<EdgeIx>>,
-    /// For each node, how many continuation edges it is the predecessor in.
-    continuations: Vec<u32>,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
@@ -290,24 +300,28 @@ impl Tree {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
+        tree.places.reserve_exact(nodes.len());
+        tree.node_ids.reserve(nodes.len());
+        tree.edges.reserve_exact(edges.len());
+        tree.edge_ids.reserve(edges.len());
         for node in nodes {
-            let ix = tree.add_node(node);
-            if tree.by_id.len() < tree.nodes.len() {
-                return Err(duplicate("node", &tree.at(ix).id));
+            let ix = index(tree.places.len());
+            if !tree.node_ids.add(&node.id, ix, |ix| is_node(&tree.places, ix, &node.id)) {
+                return Err(duplicate("node", &node.id));
             }
+            tree.places.push(Place { node: Some(node), ..Place::default() });
         }
         for edge in edges {
-            if tree.find_edge(&edge.id).is_some() {
+            let ix = index(tree.edges.len());
+            if !tree.edge_ids.add(&edge.id, ix, |ix| is_edge(&tree.edges, ix, &edge.id)) {
                 return Err(duplicate("edge", &edge.id));
             }
             limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
-            for id in edge.nodes() {
-                if tree.find_opt(id).is_none() {
-                    return Err(edge_node_not_found(&edge.id, id));
-                }
-            }
-            tree.put_edge(edge);
+            let linked = tree.look_up(edge, u64::from(ix))?;
+            tree.edges.push(None);
+            tree.link(ix, linked);
         }
+        tree.next_order = tree.edges.len() as u64;
         tree.touched = Vec::new();
         Ok(tree)
     }
@@ -323,12 +337,12 @@ impl Tree {
 
     /// The nodes, in no order that means anything.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter().flatten()
+        self.places.iter().filter_map(|place| place.node.as_ref())
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len().saturating_sub(self.free_nodes.len())
+        self.places.len().saturating_sub(self.free_nodes.len())
     }
 
     /// Whether there are no nodes.
@@ -343,7 +357,7 @@ impl Tree {
 
     /// How many places for nodes there are; each [`NodeIx`] is below that.
     pub(crate) fn places(&self) -> usize {
-        self.nodes.len()
+        self.places.len()
     }
 
     /// The node with this id.
@@ -362,22 +376,21 @@ impl Tree {
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
         let last = self.looked_up.0.get();
-        let is_it =
-            |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
+        let is_it = |ix: &NodeIx| is_node(&self.places, *ix, id);
         let near = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(is_it);
-        let found = near.or_else(|| self.by_id.get(id).copied())?;
+        let found = near.or_else(|| self.node_ids.find(id, |ix| is_it(&ix)))?;
         self.looked_up.0.set(found);
         Some(found)
     }
 
     /// The place of the edge with this id, where there is one.
     pub(crate) fn find_edge(&self, id: &str) -> Option<EdgeIx> {
-        self.edge_ids.find(id, |ix| self.edge_opt(ix).is_some_and(|edge| edge.id == id))
+        self.edge_ids.find(id, |ix| is_edge(&self.edges, ix, id))
     }
 
     /// The node at this place; an empty one where there is none.
     pub(crate) fn at(&self, ix: NodeIx) -> &Node {
-        self.nodes.get(ix as usize).and_then(Option::as_ref).unwrap_or(&NOTHING)
+        self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
 
     /// The edge at this place.
@@ -396,22 +409,22 @@ impl Tree {
 
     /// The sources of an edge.
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
-        self.edge_opt(ix).map_or(&[], |edge| edge.links.as_slice())
+        self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
 
     /// The continuation edges that lead to a node, in order.
     pub(crate) fn incoming(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.incoming.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.incoming)
     }
 
     /// The annotation edges that lead to a node, in order.
     pub(crate) fn annotated_by(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.annotated_by.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.annotated_by)
     }
 
     /// The edges that a node is a source of, in order.
     pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.outgoing.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
     }
 
     /// The annotations of a node, in the order of their edges.
@@ -435,16 +448,17 @@ impl Tree {
     /// The ids that come before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
         use std::ops::Bound::{Excluded, Unbounded};
-        let before = self.by_id.range::<str, _>((Unbounded, Excluded(id))).next_back();
-        let after = self.by_id.range::<str, _>((Excluded(id), Unbounded)).next();
-        [before, after].map(|found| found.map(|(id, _)| id.as_str()))
+        let ids = self.in_order.get_or_init(|| collect::set(self.nodes().map(|node| node.id.clone())));
+        let before = ids.range::<str, _>((Unbounded, Excluded(id))).next_back();
+        let after = ids.range::<str, _>((Excluded(id), Unbounded)).next();
+        [before, after].map(|found| found.map(String::as_str))
     }
 
     /// Puts a node in the place of the one with its id, else in a new one.
     pub(crate) fn put_node(&mut self, node: Node) -> NodeIx {
         let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
-        if let Some(place) = self.nodes.get_mut(ix as usize) {
-            *place = Some(node);
+        if let Some(place) = self.places.get_mut(ix as usize) {
+            place.node = Some(node);
         }
         self.touched.push(ix);
         ix
@@ -452,45 +466,57 @@ impl Tree {
 
     fn add_node(&mut self, node: Node) -> NodeIx {
         let ix = self.free_nodes.pop().unwrap_or_else(|| {
-            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
-                lists.push(Vec::new());
-            }
-            self.continuations.push(0);
-            self.nodes.push(None);
-            index(self.nodes.len().saturating_sub(1))
+            self.places.push(Place::default());
+            index(self.places.len().saturating_sub(1))
         });
-        self.by_id.insert(node.id.clone(), ix);
-        if let Some(place) = self.nodes.get_mut(ix as usize) {
-            *place = Some(node);
+        self.node_ids.add(&node.id, ix, |ix| is_node(&self.places, ix, &node.id));
+        if let Some(ids) = self.in_order.get_mut() {
+            ids.insert(node.id.clone());
+        }
+        if let Some(place) = self.places.get_mut(ix as usize) {
+            place.node = Some(node);
         }
         self.touched.push(ix);
         ix
     }
 
+    /// Looks up the nodes of an edge.
+    fn look_up(&self, edge: Edge, order: u64) -> Result<Linked> {
+        let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
+        let target = find(&edge.target)?;
+        let mut links = Few::default();
+        for source in &edge.sources {
+            links.push(Link { node: find(&source.node)?, role: source.role });
+        }
+        Ok(Linked { id: edge.id, kind: edge.kind, links, target, order })
+    }
+
     /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
     pub(crate) fn put_edge(&mut self, edge: Edge) {
-        let old = self.find_edge(&edge.id);
-        let order = old.and_then(|ix| Some(self.unlink(ix)?.order)).unwrap_or_else(|| {
-            self.next_order += 1;
-            self.next_order
-        });
-        let ix = old.or_else(|| self.free_edges.pop()).unwrap_or_else(|| {
-            self.edges.push(None);
-            index(self.edges.len().saturating_sub(1))
-        });
-        if old.is_none() {
-            self.edge_ids.insert(&edge.id, ix);
-        }
-        let links = edge.sources.iter().filter_map(|source| Some((self.find_opt(&source.node)?, source.role)));
-        let links = links.map(|(node, role)| Link { node, role }).collect();
-        let Some(target) = self.find_opt(&edge.target) else { return };
-        self.link(ix, Linked { id: edge.id, kind: edge.kind, links, target, order });
+        let Ok(mut linked) = self.look_up(edge, self.next_order) else { return };
+        let ix = match self.find_edge(&linked.id) {
+            Some(ix) => {
+                linked.order = self.unlink(ix).map_or(linked.order, |old| old.order);
+                ix
+            }
+            None => {
+                self.next_order += 1;
+                let ix = self.free_edges.pop().unwrap_or_else(|| {
+                    self.edges.push(None);
+                    index(self.edges.len().saturating_sub(1))
+                });
+                self.edge_ids.add(&linked.id, ix, |ix| is_edge(&self.edges, ix, &linked.id));
+                ix
+            }
+        };
+        self.link(ix, linked);
     }
 
     /// Takes sources away from an edge.
     pub(crate) fn drop_sources(&mut self, ix: EdgeIx, gone: impl Fn(NodeIx) -> bool) {
         if let Some(mut edge) = self.unlink(ix) {
-            edge.links.retain(|link| !gone(link.node));
+            let left = edge.links.iter().filter(|link| !gone(link.node));
+            edge.links = left.copied().collect();
             self.link(ix, edge);
         }
     }
@@ -505,39 +531,43 @@ impl Tree {
 
     /// Removes a node to which no edge leads and from which none starts.
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
-        if let Some(node) = self.nodes.get_mut(ix as usize).and_then(Option::take) {
-            self.by_id.remove(&node.id);
+        if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
+            self.node_ids.remove(&node.id, ix);
+            if let Some(ids) = self.in_order.get_mut() {
+                ids.remove(&node.id);
+            }
             self.free_nodes.push(ix);
             self.touched.push(ix);
         }
     }
 
     fn link(&mut self, ix: EdgeIx, edge: Linked) {
-        let order = |edges: &[Option<Linked>], ix: EdgeIx| {
+        let edges = &self.edges;
+        let add = |list: &mut Few<EdgeIx>| {
             // The one that is being linked is not there yet, and comes at or after itself.
-            edges.get(ix as usize).and_then(Option::as_ref).map_or(u64::MAX, |edge| edge.order)
-        };
-        let into = match edge.kind {
-            EdgeKind::Continuation => &mut self.incoming,
-            EdgeKind::Annotation => &mut self.annotated_by,
-        };
-        let add = |lists: &mut Vec<Vec<EdgeIx>>, node: NodeIx| {
-            let Some(list) = lists.get_mut(node as usize) else { return };
-            let at = list.partition_point(|&other| order(&self.edges, other) < edge.order);
+            let order = |other: EdgeIx| order_of(edges, other).unwrap_or(u64::MAX);
+            let at = list.partition_point(|&other| order(other) < edge.order);
             // A node may be a source of one edge twice.
             if list.get(at) != Some(&ix) {
                 list.insert(at, ix);
             }
         };
-        add(into, edge.target);
-        for link in &edge.links {
-            add(&mut self.outgoing, link.node);
+        if let Some(place) = self.places.get_mut(edge.target as usize) {
+            match edge.kind {
+                EdgeKind::Continuation => add(&mut place.incoming),
+                EdgeKind::Annotation => add(&mut place.annotated_by),
+            }
+        }
+        for link in edge.links.iter() {
+            if let Some(place) = self.places.get_mut(link.node as usize) {
+                add(&mut place.outgoing);
+            }
         }
         self.touched.extend(edge.touches());
         for node in edge.origins() {
-            if let Some(count) = self.continuations.get_mut(node as usize) {
-                self.forks += usize::from(*count > 0);
-                *count += 1;
+            if let Some(place) = self.places.get_mut(node as usize) {
+                self.forks += usize::from(place.continuations > 0);
+                place.continuations += 1;
             }
         }
         if let Some(place) = self.edges.get_mut(ix as usize) {
@@ -549,20 +579,18 @@ impl Tree {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
         for node in edge.origins() {
-            if let Some(count) = self.continuations.get_mut(node as usize) {
-                *count = count.saturating_sub(1);
-                self.forks = self.forks.saturating_sub(usize::from(*count > 0));
+            if let Some(place) = self.places.get_mut(node as usize) {
+                place.continuations = place.continuations.saturating_sub(1);
+                self.forks = self.forks.saturating_sub(usize::from(place.continuations > 0));
             }
         }
         let nodes = edge.links.iter().map(|link| link.node).chain([edge.target]);
         for node in nodes {
-            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
-                let Some(list) = lists.get_mut(node as usize) else { continue };
+            let Some(place) = self.places.get_mut(node as usize) else { continue };
+            for list in [&mut place.incoming, &mut place.annotated_by, &mut place.outgoing] {
                 // A node may have a great many edges: look for this one by its order.
-                let at = list.partition_point(|&other| {
-                    let other = self.edges.get(other as usize).and_then(Option::as_ref);
-                    other.is_some_and(|other| other.order < edge.order)
-                });
+                let before = |other: EdgeIx| order_of(&self.edges, other).is_some_and(|order| order < edge.order);
+                let at = list.partition_point(|&other| before(other));
                 if list.get(at) == Some(&ix) {
                     list.remove(at);
                 }
@@ -580,7 +608,7 @@ impl Tree {
 impl Linked {
     /// The nodes it goes on from: none for a remark.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
-        let links = if self.kind == EdgeKind::Continuation { self.links.as_slice() } else { &[] };
+        let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
         predecessors(links)
     }
 
@@ -604,29 +632,16 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-/// Finds things by their ids. Hashes are kept, not the ids again; in order, so that no choice of ids makes it slow.
-#[derive(Clone, Debug, Default)]
-struct Ids(BTreeSet<(u64, u32)>);
-
-impl Ids {
-    fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let hash = hash(id);
-        self.0.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, ix)| ix).find(|&ix| is_it(ix))
-    }
-
-    fn insert(&mut self, id: &str, ix: u32) {
-        self.0.insert((hash(id), ix));
-    }
-
-    fn remove(&mut self, id: &str, ix: u32) {
-        self.0.remove(&(hash(id), ix));
-    }
+fn is_node(places: &[Place], ix: NodeIx, id: &str) -> bool {
+    places.get(ix as usize).and_then(|place| place.node.as_ref()).is_some_and(|node| node.id == id)
 }
 
-fn hash(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(id.as_bytes());
-    hasher.finish()
+fn is_edge(edges: &[Option<Linked>], ix: EdgeIx, id: &str) -> bool {
+    edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
+}
+
+fn order_of(edges: &[Option<Linked>], ix: EdgeIx) -> Option<u64> {
+    Some(edges.get(ix as usize)?.as_ref()?.order)
 }
 
 /// A place as an index. The limits keep it far below the bound.
