@@ -1,6 +1,6 @@
 //! A list that mostly has one element: most nodes have one edge to them and one from them, most edges one source.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// A list that takes no memory of its own while it has one element or none.
 #[derive(Clone, Debug)]
@@ -20,6 +20,15 @@ impl<T> Deref for Few<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
+        match self {
+            Self::One(one) => one,
+            Self::Listed(list) => list,
+        }
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::One(one) => one,
             Self::Listed(list) => list,
