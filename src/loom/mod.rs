@@ -26,6 +26,7 @@ pub mod resident;
 mod select;
 mod shorten;
 mod system;
+mod text;
 mod tools;
 mod tree;
 mod truncate;
@@ -40,4 +41,5 @@ pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy,
 pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody, TreeSize};
+pub use text::Text;
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -195,7 +195,7 @@ impl Picked {
 }
 
 struct Selector<'a> {
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     mode: Mode,
     picked: &'a mut Picked,

@@ -24,7 +24,7 @@ pub(crate) struct Conversation<'a> {
 
 /// Takes out calls without results and results without calls, and groups what has to stay together.
 pub(crate) fn repair<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     entries: &[Entry],
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,

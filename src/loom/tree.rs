@@ -11,33 +11,34 @@ use crate::limits::{self, Limits};
 use crate::loom::few::Few;
 use crate::loom::ids::Ids;
 use crate::loom::preferences::Preferences;
+use crate::loom::text::Text;
 
-/// One piece of writing by a human or a model.
+/// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct Node<'t> {
     /// Unique in the tree.
-    pub id: String,
+    pub id: Text<'t>,
     /// What it says; a mixed content is the list of its blocks.
     pub content: Vec<Block>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
-    pub local_id: Option<String>,
+    pub local_id: Option<Text<'t>>,
     /// The agent who wrote it.
-    pub author_agent_id: Option<String>,
+    pub author_agent_id: Option<Text<'t>>,
     /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
-    pub created_at: Option<String>,
+    pub created_at: Option<Text<'t>>,
     /// The id of the node that this one is an edit of.
-    pub edited_from: Option<String>,
+    pub edited_from: Option<Text<'t>>,
     /// Left out of every context.
     pub excluded: bool,
     /// Deleted, softly: left out of every context.
     pub pruned: bool,
 }
 
-impl Node {
+impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<String>, author: Author, content: Vec<Block>) -> Self {
+    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block>) -> Self {
         Self {
             id: id.into(),
             content,
@@ -48,6 +49,21 @@ impl Node {
             edited_from: None,
             excluded: false,
             pruned: false,
+        }
+    }
+
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Node<'static> {
+        Node {
+            id: self.id.into_owned(),
+            content: self.content,
+            author: self.author,
+            local_id: self.local_id.map(Text::into_owned),
+            author_agent_id: self.author_agent_id.map(Text::into_owned),
+            created_at: self.created_at.map(Text::into_owned),
+            edited_from: self.edited_from.map(Text::into_owned),
+            excluded: self.excluded,
+            pruned: self.pruned,
         }
     }
 
@@ -141,13 +157,13 @@ impl Block {
 
 /// Leads from its sources to the node that follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct Edge<'t> {
     /// Unique in the tree.
-    pub id: String,
+    pub id: Text<'t>,
     /// Where it starts.
-    pub sources: Vec<Source>,
+    pub sources: Vec<Source<'t>>,
     /// The id of the node it leads to.
-    pub target: String,
+    pub target: Text<'t>,
     /// What it means.
     pub kind: EdgeKind,
 }
@@ -164,11 +180,18 @@ pub enum EdgeKind {
 
 /// One node that an edge starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct Source<'t> {
     /// The node.
-    pub node: String,
+    pub node: Text<'t>,
     /// What it is to the edge.
     pub role: SourceRole,
+}
+
+impl Source<'_> {
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Source<'static> {
+        Source { node: self.node.into_owned(), role: self.role }
+    }
 }
 
 /// What a source is to its edge.
@@ -222,8 +245,8 @@ pub(crate) struct Link {
 
 /// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
-pub(crate) struct Linked {
-    pub id: String,
+pub(crate) struct Linked<'t> {
+    pub id: Text<'t>,
     pub kind: EdgeKind,
     pub links: Few<Link>,
     pub target: NodeIx,
@@ -233,9 +256,9 @@ pub(crate) struct Linked {
 
 /// A node with what leads to it and goes on from it.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Place<'t> {
     /// None where the node was removed, until another takes its place.
-    node: Option<Node>,
+    node: Option<Node<'t>>,
     /// The continuation edges that lead to it.
     incoming: Few<EdgeIx>,
     /// The annotation edges that lead to it.
@@ -246,20 +269,18 @@ struct Place {
     continuations: u32,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist.
+/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their ids may be borrowed from what they
+/// were read from.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub struct Tree<'t> {
     settings: TreeSettings,
-    places: Vec<Place>,
+    places: Vec<Place<'t>>,
     free_nodes: Vec<NodeIx>,
-    edges: Vec<Option<Linked>>,
+    edges: Vec<Option<Linked<'t>>>,
     free_edges: Vec<EdgeIx>,
     node_ids: Ids,
     edge_ids: Ids,
-    /// The ids of the nodes in their order, once somebody asked for it.
-    in_order: OnceCell<BTreeSet<String>>,
-    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
-    looked_up: LookedUp,
+    asked: Asked,
     next_order: u64,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
@@ -269,8 +290,8 @@ pub struct Tree {
 }
 
 /// What stands where there is no node.
-static NOTHING: Node = Node {
-    id: String::new(),
+static NOTHING: Node<'_> = Node {
+    id: Text::EMPTY,
     content: Vec::new(),
     author: Author::Human,
     local_id: None,
@@ -281,22 +302,27 @@ static NOTHING: Node = Node {
     pruned: false,
 };
 
-/// Where the last search ended: a hint that is no part of what the tree says, so it does not show.
+/// What is kept of questions that were asked, for the next ones. It is no part of what the tree says, so it does not show.
 #[derive(Clone, Default)]
-struct LookedUp(Cell<NodeIx>);
+struct Asked {
+    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
+    last: Cell<NodeIx>,
+    /// The ids of the nodes in their order, once somebody wanted to know it.
+    in_order: OnceCell<BTreeSet<String>>,
+}
 
-impl std::fmt::Debug for LookedUp {
+impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LookedUp")
+        f.write_str("Asked")
     }
 }
 
-impl Tree {
+impl<'t> Tree<'t> {
     /// Checks nodes and edges and links them.
     ///
     /// # Errors
     /// [`Code::DuplicateId`], [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`] for too many of anything.
-    pub fn new(settings: TreeSettings, nodes: Vec<Node>, edges: Vec<Edge>, limits: &Limits) -> Result<Self> {
+    pub fn new(settings: TreeSettings, nodes: Vec<Node<'t>>, edges: Vec<Edge<'t>>, limits: &Limits) -> Result<Self> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
@@ -326,6 +352,37 @@ impl Tree {
         Ok(tree)
     }
 
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Tree<'static> {
+        let place = |place: Place<'t>| Place {
+            node: place.node.map(Node::into_owned),
+            incoming: place.incoming,
+            annotated_by: place.annotated_by,
+            outgoing: place.outgoing,
+            continuations: place.continuations,
+        };
+        let edge = |edge: Linked<'t>| Linked {
+            id: edge.id.into_owned(),
+            kind: edge.kind,
+            links: edge.links,
+            target: edge.target,
+            order: edge.order,
+        };
+        Tree {
+            settings: self.settings,
+            places: self.places.into_iter().map(place).collect(),
+            free_nodes: self.free_nodes,
+            edges: self.edges.into_iter().map(|place| place.map(edge)).collect(),
+            free_edges: self.free_edges,
+            node_ids: self.node_ids,
+            edge_ids: self.edge_ids,
+            asked: self.asked,
+            next_order: self.next_order,
+            forks: self.forks,
+            touched: self.touched,
+        }
+    }
+
     /// What the tree says about itself.
     pub fn settings(&self) -> &TreeSettings {
         &self.settings
@@ -336,7 +393,7 @@ impl Tree {
     }
 
     /// The nodes, in no order that means anything.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub fn nodes(&self) -> impl Iterator<Item = &Node<'t>> {
         self.places.iter().filter_map(|place| place.node.as_ref())
     }
 
@@ -361,7 +418,7 @@ impl Tree {
     }
 
     /// The node with this id.
-    pub fn node(&self, id: &str) -> Option<&Node> {
+    pub fn node(&self, id: &str) -> Option<&Node<'t>> {
         self.find_opt(id).map(|ix| self.at(ix))
     }
 
@@ -375,12 +432,12 @@ impl Tree {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        let last = self.looked_up.0.get();
+        let last = self.asked.last.get();
         let is_it = |ix: &NodeIx| is_node(&self.places, *ix, id);
         // An edge names its target, the node after the one that the edge before led to, and then the node before that.
         let near = [2, -1, 1, 0].map(|step| last.wrapping_add_signed(step)).into_iter().find(is_it);
         let found = near.or_else(|| self.node_ids.find(id, |ix| is_it(&ix)))?;
-        self.looked_up.0.set(found);
+        self.asked.last.set(found);
         Some(found)
     }
 
@@ -390,7 +447,7 @@ impl Tree {
     }
 
     /// The node at this place; an empty one where there is none.
-    pub(crate) fn at(&self, ix: NodeIx) -> &Node {
+    pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
 
@@ -400,11 +457,11 @@ impl Tree {
         clippy::expect_used,
         reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves"
     )]
-    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked {
+    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked<'t> {
         self.edges[ix as usize].as_ref().expect("the edge is there")
     }
 
-    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked> {
+    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
         self.edges.get(ix as usize).and_then(Option::as_ref)
     }
 
@@ -449,14 +506,14 @@ impl Tree {
     /// The ids that come before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
         use std::ops::Bound::{Excluded, Unbounded};
-        let ids = self.in_order.get_or_init(|| collect::set(self.nodes().map(|node| node.id.clone())));
+        let ids = self.asked.in_order.get_or_init(|| collect::set(self.nodes().map(|node| node.id.to_string())));
         let before = ids.range::<str, _>((Unbounded, Excluded(id))).next_back();
         let after = ids.range::<str, _>((Excluded(id), Unbounded)).next();
         [before, after].map(|found| found.map(String::as_str))
     }
 
     /// Puts a node in the place of the one with its id, else in a new one.
-    pub(crate) fn put_node(&mut self, node: Node) -> NodeIx {
+    pub(crate) fn put_node(&mut self, node: Node<'t>) -> NodeIx {
         let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
         if let Some(place) = self.places.get_mut(ix as usize) {
             place.node = Some(node);
@@ -465,14 +522,14 @@ impl Tree {
         ix
     }
 
-    fn add_node(&mut self, node: Node) -> NodeIx {
+    fn add_node(&mut self, node: Node<'t>) -> NodeIx {
         let ix = self.free_nodes.pop().unwrap_or_else(|| {
             self.places.push(Place::default());
             index(self.places.len().saturating_sub(1))
         });
         self.node_ids.add(&node.id, ix, |ix| is_node(&self.places, ix, &node.id));
-        if let Some(ids) = self.in_order.get_mut() {
-            ids.insert(node.id.clone());
+        if let Some(ids) = self.asked.in_order.get_mut() {
+            ids.insert(node.id.to_string());
         }
         if let Some(place) = self.places.get_mut(ix as usize) {
             place.node = Some(node);
@@ -482,7 +539,7 @@ impl Tree {
     }
 
     /// Looks up the nodes of an edge.
-    fn look_up(&self, edge: Edge, order: u64) -> Result<Linked> {
+    fn look_up(&self, edge: Edge<'t>, order: u64) -> Result<Linked<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
         let mut links = Few::default();
@@ -493,7 +550,7 @@ impl Tree {
     }
 
     /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
-    pub(crate) fn put_edge(&mut self, edge: Edge) {
+    pub(crate) fn put_edge(&mut self, edge: Edge<'t>) {
         let Ok(mut linked) = self.look_up(edge, self.next_order) else { return };
         let ix = match self.find_edge(&linked.id) {
             Some(ix) => {
@@ -534,15 +591,15 @@ impl Tree {
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
-            if let Some(ids) = self.in_order.get_mut() {
-                ids.remove(&node.id);
+            if let Some(ids) = self.asked.in_order.get_mut() {
+                ids.remove(node.id.as_str());
             }
             self.free_nodes.push(ix);
             self.touched.push(ix);
         }
     }
 
-    fn link(&mut self, ix: EdgeIx, edge: Linked) {
+    fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
         let edges = &self.edges;
         let add = |list: &mut Few<EdgeIx>| {
             // The one that is being linked is not there yet, and comes at or after itself.
@@ -576,7 +633,7 @@ impl Tree {
         }
     }
 
-    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked> {
+    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked<'t>> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
         for node in edge.origins() {
@@ -606,7 +663,7 @@ impl Tree {
     }
 }
 
-impl Linked {
+impl Linked<'_> {
     /// The nodes it goes on from: none for a remark.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
         let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
@@ -620,7 +677,17 @@ impl Linked {
     }
 }
 
-impl Edge {
+impl Edge<'_> {
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Edge<'static> {
+        Edge {
+            id: self.id.into_owned(),
+            sources: self.sources.into_iter().map(Source::into_owned).collect(),
+            target: self.target.into_owned(),
+            kind: self.kind,
+        }
+    }
+
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
@@ -633,18 +700,18 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn is_node(places: &[Place], ix: NodeIx, id: &str) -> bool {
+fn is_node(places: &[Place<'_>], ix: NodeIx, id: &str) -> bool {
     // Neighbours mostly differ at the end of their ids.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
     node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
 }
 
-fn is_edge(edges: &[Option<Linked>], ix: EdgeIx, id: &str) -> bool {
+fn is_edge(edges: &[Option<Linked<'_>>], ix: EdgeIx, id: &str) -> bool {
     edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
 }
 
-fn order_of(edges: &[Option<Linked>], ix: EdgeIx) -> Option<u64> {
+fn order_of(edges: &[Option<Linked<'_>>], ix: EdgeIx) -> Option<u64> {
     Some(edges.get(ix as usize)?.as_ref()?.order)
 }
 
