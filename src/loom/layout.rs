@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use crate::loom::few::Few;
 use crate::loom::parts::{self, JOIN};
 use crate::loom::select::Entry;
 use crate::loom::tree::NodeIx;
-use crate::prompt::{Message, Part, Prices, Role};
+use crate::prompt::{Content, Message, Part, Prices, Role};
 
 /// A node of the conversation, ready to be rendered; or a block that stands before or behind all nodes and is always
 /// there.
@@ -585,7 +586,7 @@ pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>) -
         merge.item(item);
     }
     if let Some(marker) = marker {
-        merge.turn(Role::User).parts_mut(|parts| parts::push_text(parts, Cow::Owned(marker.to_owned())));
+        merge.turn(Role::User).push_text(Cow::Owned(marker.to_owned()));
     }
     for item in tail {
         merge.item(item);
@@ -600,7 +601,7 @@ struct Merge<'a> {
 /// A message in the making.
 struct Turn<'a> {
     role: Role,
-    parts: Vec<Part<'a>>,
+    parts: Few<Part<'a>>,
     node_ids: Vec<&'a str>,
 }
 
@@ -611,7 +612,7 @@ impl<'a> Merge<'a> {
         for part in &item.parts {
             match part {
                 // Only texts that touch across nodes are joined here; those of one node already are.
-                Part::Text { text } => parts::push_text(&mut turn.parts, text.clone()),
+                Part::Text { text } => turn.push_text(text.clone()),
                 other => turn.parts.push(other.clone()),
             }
         }
@@ -619,7 +620,7 @@ impl<'a> Merge<'a> {
 
     fn turn(&mut self, role: Role) -> &mut Turn<'a> {
         if self.messages.last().is_none_or(|last| last.role != role) {
-            self.messages.push(Turn { role, parts: Vec::new(), node_ids: Vec::new() });
+            self.messages.push(Turn { role, parts: Few::default(), node_ids: Vec::new() });
         }
         let at = self.messages.len() - 1;
         #[expect(clippy::indexing_slicing, reason = "a message was pushed where there was none")]
@@ -628,12 +629,19 @@ impl<'a> Merge<'a> {
 }
 
 impl<'a> Turn<'a> {
-    fn parts_mut(&mut self, change: impl FnOnce(&mut Vec<Part<'a>>)) {
-        change(&mut self.parts);
+    fn push_text(&mut self, text: Cow<'a, str>) {
+        if let Some(text) = parts::joined(self.parts.last_mut(), text) {
+            self.parts.push(Part::Text { text });
+        }
     }
 
     fn finish(self) -> Message<'a> {
-        Message { role: self.role, content: parts::content(self.parts), node_ids: self.node_ids }
+        let content = match self.parts {
+            Few::One([Part::Text { text }]) => Content::Text(text),
+            Few::One([part]) => Content::Parts(vec![part]),
+            Few::Listed(parts) => parts::content(parts),
+        };
+        Message { role: self.role, content, node_ids: self.node_ids }
     }
 }
 

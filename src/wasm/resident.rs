@@ -131,7 +131,7 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = tokensOf)]
     pub fn tokens_of(&self, ids: JsValue, options: JsValue) -> Thrown<JsValue> {
-        let alone = |request: RequestIn| request.at(None);
+        let alone = |request: RequestIn<'static>| request.at(None);
         self.question(options, alone, |handle, question, _| {
             let ids: Vec<String> = decode(ids)?;
             Ok(encode(&handle.tokens_of(&ids, question)?))
@@ -323,7 +323,7 @@ impl LoomTree {
     fn question(
         &self,
         options: JsValue,
-        shape: impl FnOnce(RequestIn) -> RequestIn,
+        shape: impl FnOnce(RequestIn<'static>) -> RequestIn<'static>,
         answer: impl FnOnce(&mut Handle, &Question, Vec<Diagnostic>) -> Result<Thrown<JsValue>, Error>,
     ) -> Thrown<JsValue> {
         self.ask(|handle| {

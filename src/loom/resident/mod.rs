@@ -33,7 +33,7 @@ pub use dialogue::{CutSummary, DialogueSummary, Measure, ReportSummary, Summariz
 /// A tree that stays, with what is remembered of it.
 #[derive(Debug)]
 pub struct LoomTree {
-    tree: Tree,
+    tree: Tree<'static>,
     memory: Memory,
     /// What is held of each node, by place.
     held: Vec<Box<[Rc<Held>]>>,
@@ -75,9 +75,9 @@ pub struct TreeSize {
 
 impl LoomTree {
     /// A tree that stays. What is remembered of its texts is remembered in `memory`, which several trees may share.
-    pub fn new(tree: Tree, memory: &Memory) -> Self {
+    pub fn new(tree: Tree<'_>, memory: &Memory) -> Self {
         let mut this = Self {
-            tree,
+            tree: tree.into_owned(),
             memory: memory.clone(),
             held: Vec::new(),
             sizes: Vec::new(),
@@ -93,7 +93,7 @@ impl LoomTree {
     }
 
     /// The tree as it is.
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree<'static> {
         &self.tree
     }
 
@@ -123,14 +123,14 @@ impl LoomTree {
     /// # Errors
     /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
     /// tree is then as it was.
-    pub fn upsert(&mut self, nodes: Vec<Node>, edges: Vec<Edge>, limits: &Limits) -> Result<()> {
+    pub fn upsert(&mut self, nodes: Vec<Node<'_>>, edges: Vec<Edge<'_>>, limits: &Limits) -> Result<()> {
         self.check(&nodes, &edges, limits)?;
         for node in nodes {
-            let place = self.tree.put_node(node);
+            let place = self.tree.put_node(node.into_owned());
             self.hold(place);
         }
         for edge in edges {
-            self.tree.put_edge(edge);
+            self.tree.put_edge(edge.into_owned());
         }
         self.touch();
         Ok(())
@@ -195,7 +195,7 @@ impl LoomTree {
                 }
             }
         }
-        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.clone()).collect();
+        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
         let removal = Removal { edges: name(&along), shortened: name(&shortened) };
         for edge in named.into_iter().chain(along) {
             self.tree.remove_edge(edge);

@@ -32,12 +32,14 @@ pub struct Handle {
 /// Nodes and edges to be put into a tree.
 #[derive(Debug, Default, DeserializeDerive)]
 #[serde(default, expecting = "nodes and edges, an object")]
-pub(crate) struct UpsertIn {
-    nodes: Option<Vec<NodeIn>>,
-    edges: Option<Vec<EdgeIn>>,
+pub(crate) struct UpsertIn<'t> {
+    #[serde(borrow)]
+    nodes: Option<Vec<NodeIn<'t>>>,
+    #[serde(borrow)]
+    edges: Option<Vec<EdgeIn<'t>>>,
 }
 
-impl UpsertIn {
+impl UpsertIn<'_> {
     /// Whether a text of the nodes holds this character.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn holds(&self, ch: char) -> bool {
@@ -107,7 +109,7 @@ impl Question {
 }
 
 impl Handle {
-    pub(crate) fn new(tree: TreeIn, memory: &Memory) -> Result<Self> {
+    pub(crate) fn new(tree: TreeIn<'_>, memory: &Memory) -> Result<Self> {
         let limits = Limits::default();
         let tree = LoomTree::new(tree.finish(&limits)?, memory);
         Ok(Self { tree, limits, media: Rc::default() })
@@ -127,11 +129,11 @@ impl Handle {
         &self.tree
     }
 
-    pub(crate) fn upsert(&mut self, input: UpsertIn) -> Result<()> {
+    pub(crate) fn upsert(&mut self, input: UpsertIn<'_>) -> Result<()> {
         let mut budget = content::Budget::new(&self.limits);
-        let nodes: Vec<Node> =
+        let nodes: Vec<Node<'_>> =
             input.nodes.into_iter().flatten().map(|node| node.finish(&mut budget)).collect::<Result<_>>()?;
-        let edges: Vec<Edge> = input.edges.into_iter().flatten().map(EdgeIn::finish).collect::<Result<_>>()?;
+        let edges: Vec<Edge<'_>> = input.edges.into_iter().flatten().map(EdgeIn::finish).collect::<Result<_>>()?;
         self.tree.upsert(nodes, edges, &self.limits)
     }
 
@@ -290,8 +292,11 @@ impl Handle {
         tokenizers: &Tokenizers,
     ) -> Result<serde_json::Value> {
         let text = |at: usize| json::write(args.get(at).unwrap_or(&serde_json::Value::Null));
-        let read =
-            |at: usize| -> Result<RequestIn> { Ok(json::read::<Option<RequestIn>>(&text(at)?)?.unwrap_or_default()) };
+        let texts = [text(0)?, text(1)?];
+        let read = |at: usize| -> Result<RequestIn<'_>> {
+            let text = texts.get(at).map_or(b"null".as_slice(), Vec::as_slice);
+            Ok(json::read::<Option<RequestIn<'_>>>(text)?.unwrap_or_default())
+        };
         let value = |shown: Result<Vec<u8>>| -> Result<serde_json::Value> { json::read(&shown?) };
         match method {
             "upsert" => {
