@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::LoomTree;
 use super::line::Ground;
 use super::send::{Budgeted, Sent};
-use super::turns::{Known, Says, Turn, Turns};
+use super::turns::{Known, Run, Says, Turn, Turns};
 use crate::error::{Diagnostic, Result};
 use crate::loom::assemble;
 use crate::loom::body::{body_of_buffer, body_of_dialogue};
@@ -156,9 +156,9 @@ impl Previous {
         (self.system == system).then(|| same.count())
     }
 
-    pub(super) fn replace(&mut self, system: u64, turns: Rc<Turns>) {
+    pub(super) fn replace(&mut self, system: u64, turns: Rc<Turns>, runs: &[Run]) {
         self.system = system;
-        self.known.replace(turns);
+        self.known.replace(turns, runs);
     }
 }
 
@@ -173,8 +173,8 @@ pub(super) struct Given {
 #[derive(Debug)]
 pub(super) struct LastBody {
     provider: Provider,
-    pub written: Written,
-    pub known: Known,
+    written: Written,
+    known: Known,
 }
 
 impl LoomTree {
@@ -215,7 +215,7 @@ impl LoomTree {
             let messages = shared.unwrap_or(0);
             assembly.report.cache = Some(Cached { messages, tokens: tokens + system, fingerprint: None });
         }
-        previous.get_or_insert_default().replace(system, Rc::new(turns));
+        previous.get_or_insert_default().replace(system, Rc::new(turns), &[]);
         Ok(assembly)
     }
 
@@ -256,15 +256,16 @@ impl LoomTree {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         let mut given = this.given.borrow_mut();
-        let keeps = have != 0 && have == given.number;
+        if have == 0 || have != given.number {
+            given.known = Known::default();
+        }
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
                 let (report, _) = budgeted.sum_up(&mut sent, &this.previous);
-                let nothing = Known::default();
-                let known = if keeps { &given.known } else { &nothing };
+                let runs = sent.runs(&given.known);
                 let mut changes = Vec::new();
-                for run in known.runs(&sent.turns, 0) {
+                for run in &runs {
                     match run.known {
                         Some(from) => changes.push(Change::Same { from, count: run.count }),
                         None => changes.extend((run.from..).take(run.count).map(|at| Change::New {
@@ -273,14 +274,14 @@ impl LoomTree {
                         })),
                     }
                 }
-                given.known.replace(Rc::clone(&sent.turns));
+                given.known.replace(Rc::clone(&sent.turns), &runs);
                 given.number = given.number.checked_add(1).unwrap_or(1);
                 let system = budgeted.system().map(str::to_owned);
                 return Ok(DialogueDelta { number: given.number, system, changes, report });
             }
         }
         let DialogueSummary { system, messages, report } = summary(this.assemble_anew(options, counter)?);
-        given.known.replace(Rc::default());
+        given.known = Known::default();
         given.number = given.number.checked_add(1).unwrap_or(1);
         let changes = messages.into_iter().map(|message| Change::New { message, keep: false }).collect();
         Ok(DialogueDelta { number: given.number, system, changes, report })
@@ -318,19 +319,21 @@ impl LoomTree {
             report.diagnostics.extend(found);
             return Ok(show(&bytes, report));
         }
-        let mut last = self.last_body.take().filter(|last| last.provider == target.provider);
+        let last = self.last_body.take().filter(|last| last.provider == target.provider);
         if let Some((settings, limit)) = self.ready(options, counter)? {
             let ground = self.ground(options, counter);
             if let Some((budgeted, mut sent)) = self.send(&ground, settings, limit) {
                 let (mut report, hints) = budgeted.sum_up(&mut sent, &self.previous);
-                let before = last.as_ref();
-                if let Some(written) = budgeted.texts(&sent, target, &hints, before, &mut report.diagnostics)? {
-                    let mut known = last.map(|last| last.known).unwrap_or_default();
-                    known.replace(Rc::clone(&sent.turns));
-                    last = Some(LastBody { provider: target.provider, written, known });
-                    let shown = last.as_ref().map_or(&[][..], |last| &last.written.bytes);
-                    let shown = show(shown, report);
-                    self.last_body = last;
+                let (before, known) = match last {
+                    Some(LastBody { written, known, .. }) => (written, known),
+                    None => Default::default(),
+                };
+                let written = budgeted.texts(&sent, target, &hints, (&before, &known), &mut report.diagnostics)?;
+                if let Some((written, runs)) = written {
+                    let mut known = known;
+                    known.replace(Rc::clone(&sent.turns), &runs);
+                    let shown = show(&written.bytes, report);
+                    self.last_body = Some(LastBody { provider: target.provider, written, known });
                     return Ok(shown);
                 }
                 let bytes = budgeted.body(&sent, target, &hints, &mut report.diagnostics)?;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::dialogue::{CutSummary, LastBody, Measure, Previous, ReportSummary, signed};
+use super::dialogue::{CutSummary, Measure, Previous, ReportSummary, signed};
 use super::line::{Ground, Line, Member, Shape, View};
 use super::turns::{Known, Run, Says, Stamped, Turn, Turns};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -47,9 +47,20 @@ pub(super) struct Sent {
     /// Which message holds the marker.
     marker_at: Option<usize>,
     tokens: Tokens,
+    /// What is the same as in the dialogue before, and that.
+    since: Option<(Rc<Turns>, Vec<Run>)>,
 }
 
 impl Sent {
+    /// What is the same as in a dialogue that somebody knows.
+    pub(super) fn runs(&self, known: &Known) -> Vec<Run> {
+        match &self.since {
+            // Mostly it is the one before.
+            Some((before, runs)) if Rc::ptr_eq(before, &known.turns) => runs.clone(),
+            _ => known.runs(&self.turns),
+        }
+    }
+
     fn truncated(&self) -> bool {
         self.kept.tail > self.kept.head
     }
@@ -172,7 +183,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let overhead = self.ground.options.overhead;
         let count = turns.turns.len() - self.lead();
         let tokens = self.tokens(total, self.fixed - self.system_tokens + overhead.per_message * count as u64);
-        let sent = Sent { kept, marker, turns: Rc::new(turns), marker_at, tokens };
+        let sent = Sent { kept, marker, turns: Rc::new(turns), marker_at, tokens, since: None };
         debug_assert_eq!(
             sent.tokens.messages,
             self.messages(&sent)
@@ -353,19 +364,20 @@ impl<'l, 'a> Budgeted<'l, 'a> {
     fn cache(&self, sent: &mut Sent, remembered: &RefCell<Option<Previous>>) -> Cached {
         let mut remembered = remembered.borrow_mut();
         let system = system_hash(self.system());
-        let mut guess = 0;
-        let hashes: Vec<u64> = (0..sent.turns.turns.len())
-            .map(|at| {
-                let known = remembered.as_ref().map(Previous::known);
-                match known.and_then(|known| Some((known, known.find(&sent.turns, at, guess)?))) {
-                    Some((known, there)) => {
-                        guess = there + 1;
-                        known.turns.turns.get(there).map_or(0, |turn| turn.hash)
-                    }
-                    None => message_hash(&self.message(sent, at)),
+        let nothing = Known::default();
+        let known = remembered.as_ref().map_or(&nothing, Previous::known);
+        let runs = known.runs(&sent.turns);
+        let mut hashes = Vec::with_capacity(sent.turns.turns.len());
+        for Run { from, count, known: there } in &runs {
+            match there {
+                Some(there) => {
+                    let turns = known.turns.turns.iter().skip(*there).take(*count);
+                    hashes.extend(turns.map(|turn| turn.hash));
                 }
-            })
-            .collect();
+                None => hashes.extend((*from..from + count).map(|at| message_hash(&self.message(sent, at)))),
+            }
+        }
+        let before = Rc::clone(&known.turns);
         if let Some(turns) = Rc::get_mut(&mut sent.turns) {
             turns.turns.iter_mut().zip(hashes).for_each(|(turn, hash)| turn.hash = hash);
         }
@@ -397,7 +409,8 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         let overhead = if in_messages { self.ground.options.overhead.per_message } else { 0 };
         let in_field = shared.is_some() && self.system().is_some();
         let system_tokens = if in_messages || in_field { self.system_tokens } else { 0 };
-        remembered.get_or_insert_default().replace(system, Rc::clone(&sent.turns));
+        remembered.get_or_insert_default().replace(system, Rc::clone(&sent.turns), &runs);
+        sent.since = Some((before, runs));
         Cached { messages: known, tokens: tokens + system_tokens + overhead, fingerprint: now.map(|now| now.to_text()) }
     }
 
@@ -449,9 +462,9 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         sent: &Sent,
         target: &Target,
         hints: &Hints,
-        last: Option<&LastBody>,
+        (last, known): (&Written, &Known),
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<(Written, Vec<Run>)>> {
         let lead = self.lead();
         let texts = sent.turns.turns.get(lead..).unwrap_or_default();
         if texts.is_empty() || texts.iter().any(|turn| turn.says == Says::Else) {
@@ -461,13 +474,12 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             Some(role) => Some((Some(role), self.system.as_str())),
             None => self.system().map(|system| (None, system)),
         };
-        let nothing = Known::default();
-        let known = last.map_or(&nothing, |last| &last.known);
         // A system context that is a message is none of the texts.
         let before = known.turns.turns.iter().take_while(|turn| !matches!(turn.role, Role::User | Role::Assistant));
-        let said = Said { budgeted: self, sent, lead, before: before.count(), runs: known.runs(&sent.turns, lead) };
+        let said = Said { budgeted: self, sent, lead, before: before.count(), runs: sent.runs(known) };
         let target = with_fallback(target, self.settings.token_buffer);
-        write_texts(system, &said, &target, hints, last.map(|last| &last.written), diagnostics)
+        let written = write_texts(system, &said, &target, hints, last, diagnostics)?;
+        Ok(written.map(|written| (written, said.runs)))
     }
 
     /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.

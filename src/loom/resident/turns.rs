@@ -50,13 +50,20 @@ impl Turns {
         self.nodes.get(self.range(at)).unwrap_or_default()
     }
 
-    /// Whether a message is known to be the same as one of another dialogue.
-    fn is(&self, at: usize, other: &Self, there: usize) -> bool {
-        let (Some(turn), Some(known)) = (self.turns.get(at), other.turns.get(there)) else { return false };
-        turn.says == Says::Texts
-            && known.says == Says::Texts
-            && turn.role == known.role
-            && self.nodes_of(at) == other.nodes_of(there)
+    /// How many messages, from one of these and one of another dialogue on, are known to be the same.
+    fn alike(&self, at: usize, other: &Self, there: usize) -> usize {
+        let (turns, others) = (self.turns.iter().skip(at), other.turns.iter().skip(there));
+        let (mut from, mut other_from) = (self.range(at).start, other.range(there).start);
+        let pairs = turns.zip(others).take_while(|(turn, known)| {
+            let nodes = self.nodes.get(from..turn.end);
+            let same = turn.says == Says::Texts
+                && known.says == Says::Texts
+                && turn.role == known.role
+                && nodes == other.nodes.get(other_from..known.end);
+            (from, other_from) = (turn.end, known.end);
+            same
+        });
+        pairs.count()
     }
 }
 
@@ -64,48 +71,53 @@ impl Turns {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub turns: Rc<Turns>,
-    /// For each place of the tree, the message that began with the node there. What is not up to date does not fit.
+    /// For each place of the tree, the message that began with the node there, plus `offset`. What is not up to date does
+    /// not fit.
     at: Vec<u32>,
+    /// So that what is known need not be noted again when messages before it go.
+    offset: u32,
 }
 
 impl Known {
-    /// Which message of this dialogue is the same as that one. It is looked for at `guess` first.
-    pub(super) fn find(&self, turns: &Turns, at: usize, guess: usize) -> Option<usize> {
-        if turns.is(at, &self.turns, guess) {
-            return Some(guess);
-        }
-        let &(first, _) = turns.nodes_of(at).first()?;
-        let there = *self.at.get(first as usize)? as usize;
-        turns.is(at, &self.turns, there).then_some(there)
-    }
-
-    /// For each message of a dialogue the one of this that is the same, in runs that follow each other in both.
-    pub(super) fn runs(&self, turns: &Turns, from: usize) -> Vec<Run> {
+    /// The messages of a dialogue in runs: those that are the same as ones of this, and those that are new.
+    pub(super) fn runs(&self, turns: &Turns) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        let mut guess = from;
-        for at in from..turns.turns.len() {
-            let found = self.find(turns, at, guess);
-            match (runs.last_mut(), found) {
-                (Some(run), Some(there)) if run.known == Some(there.wrapping_sub(run.count)) => run.count += 1,
-                (Some(run), None) if run.known.is_none() => run.count += 1,
-                (_, known) => runs.push(Run { from: at, count: 1, known }),
+        let mut at = 0;
+        while at < turns.turns.len() {
+            let first = turns.nodes_of(at).first();
+            let noted = first.and_then(|&(place, _)| self.at.get(place as usize));
+            let there = noted.map_or(usize::MAX, |noted| noted.wrapping_sub(self.offset) as usize);
+            let count = turns.alike(at, &self.turns, there);
+            if count > 0 {
+                runs.push(Run { from: at, count, known: Some(there) });
+            } else if let Some(run) = runs.last_mut().filter(|run| run.known.is_none()) {
+                run.count += 1;
+            } else {
+                runs.push(Run { from: at, count: 1, known: None });
             }
-            guess = found.map_or(guess, |there| there + 1);
+            at += count.max(1);
         }
         runs
     }
 
-    /// Goes on to the next dialogue.
-    pub(super) fn replace(&mut self, turns: Rc<Turns>) {
-        for (at, turn) in turns.turns.iter().enumerate().filter(|(_, turn)| turn.says == Says::Texts) {
-            let first = turns.nodes.get(turns.range(at).start);
-            let Some(place) = first.map(|&(place, _)| place as usize) else { continue };
-            if place >= self.at.len() {
-                self.at.resize(place + 1, u32::MAX);
-            }
-            let there = u32::try_from(at).unwrap_or(u32::MAX);
-            if let Some(known) = self.at.get_mut(place).filter(|_| turn.end > 0) {
-                *known = there;
+    /// Goes on to the next dialogue, which has these [`runs`](Self::runs).
+    pub(super) fn replace(&mut self, turns: Rc<Turns>, runs: &[Run]) {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        // What is in the longest run stays noted as it is.
+        let longest = runs.iter().filter(|run| run.known.is_some()).max_by_key(|run| run.count);
+        if let Some(Run { from, known: Some(known), .. }) = longest {
+            self.offset = self.offset.wrapping_add(place(*known)).wrapping_sub(place(*from));
+        }
+        for run in runs.iter().filter(|run| Some(*run) != longest) {
+            for at in run.from..run.from + run.count {
+                let Some(&(first, _)) = turns.nodes_of(at).first() else { continue };
+                let first = first as usize;
+                if first >= self.at.len() {
+                    self.at.resize(first + 1, u32::MAX);
+                }
+                if let Some(noted) = self.at.get_mut(first) {
+                    *noted = place(at).wrapping_add(self.offset);
+                }
             }
         }
         self.turns = turns;

@@ -71,7 +71,7 @@ pub fn write_texts(
     texts: &dyn Texts,
     target: &Target,
     hints: &Hints,
-    before: Option<&Written>,
+    before: &Written,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Written>> {
     if system.is_some_and(|(role, _)| role.is_some()) && target.provider != Provider::OpenAi {

@@ -45,7 +45,7 @@ pub(super) struct Spot {
 #[derive(Debug)]
 pub(super) struct Flow<'t> {
     pub texts: &'t dyn Texts,
-    pub before: Option<&'t Written>,
+    pub before: &'t Written,
     pub spots: Vec<Spot>,
 }
 
@@ -73,7 +73,7 @@ impl Flow<'_> {
 
     /// Where those messages of the body before stand.
     fn spots_of(&self, known: Range<usize>) -> &[Spot] {
-        self.before.and_then(|before| before.spots.get(known)).unwrap_or_default()
+        self.before.spots.get(known).unwrap_or_default()
     }
 
     /// Appends the messages: what is known is copied, the others are written. What stands `apart` is written each time, in
@@ -88,8 +88,8 @@ impl Flow<'_> {
             // Messages that follow each other have a comma between them; one that is not to be copied ends the run.
             let run = known.iter().take(until_apart).take_while(|spot| spot.start < spot.end).count();
             let run = known.get(..run).unwrap_or_default();
-            if let (Some(first), Some(last), Some(before)) = (run.first(), run.last(), self.before)
-                && let Some(bytes) = before.bytes.get(first.start..last.end)
+            if let (Some(first), Some(last)) = (run.first(), run.last())
+                && let Some(bytes) = self.before.bytes.get(first.start..last.end)
             {
                 let start = json.copy(bytes);
                 let moved = |place: usize| place - first.start + start;
