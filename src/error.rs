@@ -136,7 +136,6 @@ codes! {
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
         InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
         InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
-        LeftOutOfChain = "left_out_of_chain", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
         LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
         LoneSurrogateReplaced = "lone_surrogate_replaced", "A string held half of a surrogate pair; each half became U+FFFD.";

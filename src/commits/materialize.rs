@@ -168,12 +168,12 @@ impl Materializer {
             );
             return Err(part.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
         }
-        let bytes = self.bytes.saturating_add(blob.len());
+        let newline = matches!(&self.work, Work::Append { last, .. } if needs_newline(*last, blob));
+        let bytes = self.bytes.saturating_add(usize::from(newline)).saturating_add(blob.len());
         limits::check("materializedBytes", bytes, self.limits.materialized_bytes).map_err(|error| part.about(error))?;
         let source = BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref };
         let (piece, format) = match &mut self.work {
             Work::Append { format, hasher, last, inspector } => {
-                let newline = needs_newline(*last, blob);
                 if newline {
                     hasher.update(b"\n");
                 }
@@ -194,7 +194,7 @@ impl Materializer {
                 (Piece::Taken, None)
             }
         };
-        self.bytes = bytes.saturating_add(usize::from(piece == Piece::AppendAfterNewline));
+        self.bytes = bytes;
         let (messages, tokens) = match (part.message_count, part.token_count, format) {
             (Some(messages), Some(tokens), _) => (messages, tokens),
             // What is translated is counted as a whole.

@@ -250,12 +250,12 @@ impl CommitGraph {
 
 /// What becomes of a commit; `first` is the oldest of those that were looked at.
 fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
-    let root = record.parent.is_none();
     match (&record.commit_type, stop) {
         (CommitType::Delta, _) => Ok(if first { Reason::Start } else { Reason::Delta }),
         // Whoever names a commit wants it, whatever it is.
-        (CommitType::Compaction | CommitType::Snapshot, Stop::Compaction | Stop::At(_)) if first => Ok(Reason::Start),
-        (CommitType::Snapshot, Stop::Root) if first && root => Ok(Reason::Start),
+        (CommitType::Compaction, Stop::Compaction | Stop::At(_)) if first => Ok(Reason::Start),
+        // On the way to the root the first is the root itself, and as a snapshot an import.
+        (CommitType::Snapshot, _) if first => Ok(Reason::Start),
         (CommitType::Compaction, _) => Ok(Reason::Summarised),
         (CommitType::Snapshot, _) => Ok(Reason::Repeated),
         (CommitType::Other(name), _) => {

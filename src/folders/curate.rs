@@ -221,7 +221,6 @@ impl<'a> File<'a> {
         let own = self.text.get(start..end).unwrap_or_default();
         let mut blocks = Blocks::default();
         let mut last = None;
-        let mut before_break = None;
         let mut after_blank = true;
         for line in markdown::lines(own) {
             let part = blocks.next(line.text);
@@ -229,10 +228,7 @@ impl<'a> File<'a> {
                 after_blank = true;
                 continue;
             }
-            if part == Part::Prose && after_blank && items::is_break(line.text) {
-                before_break = before_break.or(Some(last));
-            } else {
-                before_break = None;
+            if !(part == Part::Prose && after_blank && items::is_break(line.text)) {
                 last = Some(start.saturating_add(line.text_end()));
             }
             after_blank = false;
@@ -241,7 +237,7 @@ impl<'a> File<'a> {
             let message = "the section ends within a code block or a comment that is not closed; close it first";
             return Err(self.wrong(section, message));
         }
-        Ok(before_break.unwrap_or(last))
+        Ok(last)
     }
 
     /// Puts lines below the line that ends at `at`, or at the start of the line that begins there.

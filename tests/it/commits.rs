@@ -506,6 +506,25 @@ fn limits_hold() {
     assert_eq!(with("materializedBytes", 20.0), (Code::LimitExceeded, json!("materializedBytes"), true));
 }
 
+/// What counts is the result, with the newlines that are put between.
+#[test]
+fn the_bound_on_a_result_is_that_of_its_bytes() {
+    let mut host = Host::default();
+    let mut tip: Option<String> = None;
+    for blob in ["{\"n\":1}", "{\"n\":2}", "{\"n\":3}"] {
+        tip = Some(host.commit(tip.as_deref(), CommitType::Delta, blob));
+    }
+    let tip = tip.unwrap();
+    assert_eq!(host.materialize(&tip, Stop::Root).unwrap().len(), 3 * 7 + 2);
+    let records = host.graph.export_jsonl();
+    for (bound, fits) in [(23.0, true), (22.0, false)] {
+        let overrides = json!({ "materializedBytes": bound });
+        host.graph = CommitGraph::new(serde_json::from_value::<LimitOverrides>(overrides).unwrap().resolve().unwrap());
+        host.graph.import_jsonl(&records).unwrap();
+        assert_eq!(host.materialize(&tip, Stop::Root).is_ok(), fits, "{bound}");
+    }
+}
+
 // Import and export
 
 /// SPEC §5: import and export as JSONL, one record a line, torn tail tolerated; TRAPS "Commits and JSONL".

@@ -823,6 +823,14 @@ fn tables_are_kept_by_diffs() {
     assert_eq!(diff(&[old.clone(), old.clone()].concat(), &[]).unwrap_err().code(), Code::InvalidInput);
 }
 
+/// By path, and not by folder: `-` comes before the separator.
+#[test]
+fn resolved_paths_come_in_path_order() {
+    let all = files(&[("AGENTS.md", &watching(&["*"])), ("a/AGENTS.md", "a"), ("a-b/AGENTS.md", "b")]);
+    let (rows, _) = watch_records(&all, &limits()).unwrap();
+    assert_eq!(rows[0].resolved_paths, Some(strings(&["a-b/AGENTS.md", "a/AGENTS.md"])));
+}
+
 /// Bad input of every kind: a clear diagnostic, nothing lost, and the other files are there.
 #[test]
 fn damaged_files_are_said_and_the_others_stay() {

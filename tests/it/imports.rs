@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ctxweave::commits::formats::Format;
 use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
-use ctxweave::commits::{CommitType, Record, artifact_ref};
+use ctxweave::commits::translate::CrossFamily;
+use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Record, Stop, artifact_ref, materialize};
 use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, Limits};
 use serde_json::{Value, json};
@@ -186,6 +187,29 @@ fn many_branches_are_no_problem() {
             assert!(branch.from.is_some());
         }
     }
+}
+
+/// SPEC §5: the compaction that is named is where it stops by default, and so its summary is in either result, in any format.
+#[test]
+fn a_compaction_that_is_named_is_the_beginning() {
+    let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 1);
+    let (mut graph, tip) = (CommitGraph::default(), import.tip.clone().unwrap());
+    graph.import_records(import.records.clone()).unwrap();
+    let named = chain(&import, &tip).into_iter().rfind(|record| record.commit_type == CommitType::Compaction).unwrap();
+    let materialized = |stop: Stop| {
+        let request = PlanRequest {
+            commit: Some(tip.clone()),
+            stop,
+            format: Some("generic-v1".to_owned()),
+            cross_family: CrossFamily::Transcode,
+            ..PlanRequest::default()
+        };
+        let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| bytes.as_slice());
+        String::from_utf8(materialize(&graph, request, find).unwrap().bytes).unwrap()
+    };
+    let by_default = materialized(Stop::Compaction);
+    assert_eq!(materialized(Stop::At(named.id.clone())), by_default);
+    assert!(materialized(Stop::Root).lines().count() > by_default.lines().count());
 }
 
 #[test]

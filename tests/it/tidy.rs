@@ -118,6 +118,26 @@ fn the_docs_list_every_error_code() {
     check_table("docs/errors.md", "diagnostics", &format!("| code | meaning |\n| --- | --- |\n{rows}"));
 }
 
+/// A code that nobody raises promises something that never happens.
+#[test]
+fn every_code_is_used() {
+    let mut raised: String =
+        sources().into_iter().filter(|(file, _)| file != "error.rs").map(|(_, text)| text).collect();
+    for folder in ["pkg/src", "pkg/src/api"] {
+        for path in fs::read_dir(root(folder)).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
+        {
+            raised += &fs::read_to_string(path).unwrap();
+        }
+    }
+    let named = |variant: String, code: &str| raised.contains(&variant) || raised.contains(&format!("\"{code}\""));
+    for code in Code::ALL {
+        assert!(named(format!("Code::{code:?}"), code.as_str()), "nobody raises {code:?}");
+    }
+    for code in DiagnosticCode::ALL {
+        assert!(named(format!("DiagnosticCode::{code:?}"), code.as_str()), "nobody raises {code:?}");
+    }
+}
+
 #[test]
 fn the_docs_list_every_limit() {
     let row = |(name, default, meaning): &(&str, u32, &str)| format!("| `{name}` | {default} | {} |\n", meaning.trim());

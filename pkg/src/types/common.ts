@@ -54,7 +54,6 @@ export type DiagnosticCode =
   | "invalid_time"
   | "invalid_utf8"
   | "invalid_value"
-  | "left_out_of_chain"
   | "legacy_context_unresolved"
   | "local_id_not_unique"
   | "lone_surrogate_replaced"

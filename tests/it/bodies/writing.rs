@@ -148,6 +148,11 @@ fn ids_fit_and_stand_for_one_call_each() {
     assert_eq!(anthropic["messages"][1]["content"][0]["id"], "x_1");
     assert_eq!(anthropic["messages"][4]["content"][0]["tool_use_id"], "x_1_2");
     assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyIdChanged).count(), 2);
+    // One that was made is taken, too.
+    let also = [parts(Role::Assistant, vec![call("x_1_2", "f", &none)]), parts(Role::User, vec![answer("x_1_2", "3")])];
+    let (anthropic, _) = body(Provider::Anthropic, None, &[messages.as_slice(), &also].concat());
+    assert_eq!(anthropic["messages"][5]["content"][0]["id"], "x_1_2_2");
+    assert_eq!(anthropic["messages"][6]["content"][0]["tool_use_id"], "x_1_2_2");
 }
 
 #[test]
@@ -183,4 +188,76 @@ fn a_temperature_is_sent_when_it_is_asked_for() {
     let target = Target { temperature: Some(json!(0.2)), ..Target::new(Provider::Anthropic, "m") };
     let (body, _) = body_of(&target, None, &[text(Role::User, "Hi.")]);
     assert_eq!(body["temperature"], json!(0.2));
+}
+
+/// A call that was never answered does not take the result of a later one of its id.
+#[test]
+fn a_result_belongs_to_the_nearest_call_of_its_id() {
+    let (lost, kept) = (json!({ "n": 1 }), json!({ "n": 2 }));
+    let messages = [
+        text(Role::User, "Go."),
+        parts(Role::Assistant, vec![say("Once."), call("a", "f", &lost)]),
+        text(Role::User, "Again."),
+        parts(Role::Assistant, vec![call("a", "f", &kept)]),
+        parts(Role::User, vec![answer("a", "done")]),
+    ];
+    let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
+    assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::ToolPairBroken).count(), 1);
+    assert_eq!(anthropic["messages"][1]["content"], "Once.");
+    assert_eq!(anthropic["messages"][3]["content"][0]["input"], kept);
+    assert_eq!(anthropic["messages"][4]["content"][0]["content"], "done");
+}
+
+/// Anthropic refuses a breakpoint on a thinking block.
+#[test]
+fn a_breakpoint_stands_behind_what_is_no_thought() {
+    let target =
+        Target::read(json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } }));
+    let thought = Part::Reasoning { text: "Hm.".into(), signature: Some("sig") };
+    let messages =
+        [text(Role::User, "Go."), parts(Role::Assistant, vec![say("I went."), thought]), text(Role::User, "And?")];
+    let (body, _) = body_of(&target.unwrap(), None, &messages);
+    let content = &body["messages"][1]["content"];
+    assert_eq!(content[0], json!({ "type": "text", "text": "I went.", "cache_control": { "type": "ephemeral" } }));
+    assert_eq!(content[1], json!({ "type": "thinking", "thinking": "Hm.", "signature": "sig" }));
+}
+
+/// What the target says of its last tool is not said again.
+#[test]
+fn a_tool_keeps_its_own_breakpoint() {
+    let read = |tool: Value| {
+        let cache = json!({ "system": true, "messages": [] });
+        let target = json!({ "provider": "anthropic", "model": "m", "maxTokens": 9, "cache": cache, "tools": [tool] });
+        let target = Target::read(target).unwrap();
+        let messages = [text(Role::User, "Go.")];
+        String::from_utf8(write_body(None, &messages, &target, &Hints::default(), &mut Vec::new()).unwrap()).unwrap()
+    };
+    let own = read(json!({ "name": "f", "cache_control": { "type": "ephemeral", "ttl": "1h" } }));
+    assert_eq!((own.matches("cache_control").count(), own.matches("1h").count()), (1, 1), "{own}");
+    let given = read(json!({ "name": "f" }));
+    assert_eq!(given.matches("cache_control").count(), 1, "{given}");
+}
+
+/// A signature goes on what the model did next; where it did nothing more, it stays with the thought.
+#[test]
+fn no_signature_of_a_thought_is_lost() {
+    let thought = |text: &'static str, signature| Part::Reasoning { text: text.into(), signature: Some(signature) };
+    let messages = [
+        text(Role::User, "Go."),
+        parts(
+            Role::Assistant,
+            vec![thought("One.", "s1"), thought("Two.", "s2"), say("I go."), thought("Three.", "s3")],
+        ),
+        text(Role::User, "And?"),
+    ];
+    let (gemini, _) = body(Provider::Gemini, None, &messages);
+    assert_eq!(
+        gemini["contents"][1]["parts"],
+        json!([
+            { "text": "One.", "thought": true, "thoughtSignature": "s1" },
+            { "text": "Two.", "thought": true },
+            { "text": "I go.", "thoughtSignature": "s2" },
+            { "text": "Three.", "thought": true, "thoughtSignature": "s3" },
+        ])
+    );
 }

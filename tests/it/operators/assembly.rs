@@ -151,6 +151,11 @@ fn subset_is_a_filter() {
     let result = finish(&question.state, answer());
     assert_eq!((result.inherited.as_deref(), result.fresh), (Some("FOUND"), None));
     assert_eq!(result.context, "FOUND");
+    // Whichever field its answer comes in.
+    let kept = Answer { inherited: Some("KEPT".to_owned()), ..answer() };
+    assert_eq!(finish(&question.state, kept).inherited.as_deref(), Some("KEPT"));
+    let blank = Answer { inherited: Some(String::new()), ..answer() };
+    assert_eq!(finish(&question.state, blank).inherited.as_deref(), Some("FOUND"));
 
     let question = asked(&request(&operator(Inherit::Subset, None, Fresh::Enabled)));
     assert_eq!(question.purpose, Purpose::FilterAndMatch);

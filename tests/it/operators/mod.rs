@@ -5,6 +5,7 @@ mod hostile;
 mod properties;
 mod rules;
 mod runs;
+mod wire;
 mod writing;
 
 use ctxweave::operators::{AssemblyRequest, Operator, ParseOptions, ParsedTask, StepOutput, Task, parse_task};
