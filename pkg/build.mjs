@@ -10,7 +10,7 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,8 +28,17 @@ const onlyEsm = /^(index|workerd|vocab\/(\w+|\w+\.workerd))\.js$/;
 /** What tiktoken-rs can count by besides. */
 const tiktokenOnly = ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
 
-/** What only the first flavour has: other ways to load, which are not for a module of several megabytes, and the assets. */
-const onlyDefault = ["inline.ts", "inline-bytes.d.ts", "slim.ts", "vocab", "vocabulary.ts"];
+/** What only the first flavour has: other ways to load. */
+const onlyDefault = ["inline.ts", "inline-bytes.d.ts", "slim.ts"];
+
+/** What is left out of each flavour besides: tiktoken needs no assets, and loom has the areas that its module has. */
+const without = {
+  loom: ["commits", "folders", "operators", "transcripts", "workspace"].flatMap((area) => [
+    `api/${area}.ts`,
+    `types/${area}.ts`,
+  ]),
+  tiktoken: ["vocab", "vocabulary.ts"],
+};
 
 execFileSync(process.execPath, [tsc, "--project", here, "--outDir", dist], { stdio: "inherit" });
 // tsc writes types for what it compiles; these two modules are made by the build.
@@ -45,23 +54,42 @@ writeCommonJsTypes();
 
 /** Takes away what the flavour does not need, and what it must share with the first: an error is an error of both. */
 function reduce() {
-  for (const name of onlyDefault) {
+  for (const name of [...onlyDefault, ...without[flavour]]) {
     const [stem] = name.split(".");
     for (const end of name.includes(".") ? [".js", ".d.ts"] : [""]) {
       rmSync(join(dist, stem + end), { recursive: true, force: true });
     }
   }
+  // Who exports an area that is not there: a line each.
+  const gone = without[flavour].map((name) => name.replace(".ts", ".js"));
+  for (const name of ["api.js", "api.d.ts", "exports.js", "exports.d.ts"]) {
+    rewrite(name, (text) =>
+      text
+        .split("\n")
+        .filter((line) => !gone.some((path) => line.includes(`"./${path}"`)))
+        .join("\n"),
+    );
+  }
+  // The assets are those of the first flavour.
+  if (existsSync(join(dist, "vocab"))) {
+    for (const name of readdirSync(join(dist, "vocab")).filter((name) => name.endsWith(".js"))) {
+      rewrite(`vocab/${name}`, (text) => text.replaceAll(/"\.\/(\w+\.bin)"/g, '"../../vocab/$1"'));
+    }
+  }
   for (const name of ["error.js", "error.d.ts"]) writeFileSync(join(dist, name), 'export * from "../error.js";\n');
   if (flavour === "tiktoken") {
-    const path = join(dist, "types/common.d.ts");
-    const text = readFileSync(path, "utf8");
-    const more = text.replace(
-      /^(export type Encoding = [^;]*);/m,
-      `$1 | ${tiktokenOnly.map((name) => `"${name}"`).join(" | ")};`,
-    );
-    if (more === text) throw new Error("types/common.ts has no type `Encoding` to be widened");
-    writeFileSync(path, more);
+    rewrite("types/common.d.ts", (text) => {
+      const names = tiktokenOnly.map((name) => `"${name}"`).join(" | ");
+      const more = text.replace(/^(export type Encoding = [^;]*);/m, `$1 | ${names};`);
+      if (more === text) throw new Error("types/common.ts has no type `Encoding` to be widened");
+      return more;
+    });
   }
+}
+
+function rewrite(name, change) {
+  const path = join(dist, name);
+  writeFileSync(path, change(readFileSync(path, "utf8")));
 }
 
 async function writeCommonJs() {
@@ -74,7 +102,7 @@ async function writeCommonJs() {
       );
     },
   };
-  const folders = flavour === "default" ? ["", "api/", "vocab/"] : ["", "api/"];
+  const folders = ["", "api/", "vocab/"].filter((folder) => existsSync(join(dist, folder)));
   const found = folders.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
   const files = found.filter((name) => name.endsWith(".js") && !onlyEsm.test(name));
   await build({

@@ -6,11 +6,14 @@ pub mod commits;
 pub mod error;
 #[cfg(feature = "folders")]
 pub mod folders;
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 pub mod input;
 mod json;
+#[cfg(any(feature = "commits", feature = "workspace"))]
 mod jsonl;
 pub mod limits;
 pub mod loom;
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;

@@ -29,7 +29,7 @@ export class LoomTree {
   measurePath(options: unknown): unknown;
   wouldCut(options: unknown): unknown;
   assembleDialogue(options: unknown): unknown;
-  packDialogue(options: unknown): unknown;
+  packDialogue(options: unknown, have: number): unknown;
   assembleBuffer(options: unknown): unknown;
   requestBody(options: unknown, withReport: boolean): unknown;
   free(): void;

@@ -398,7 +398,11 @@ impl Costs<'_> {
 
     /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
     pub(crate) fn window(&self, tail: usize) -> u64 {
-        self.apart(Kept { head: self.lead(), tail }, None)
+        match self.lead() {
+            // The same, and this is asked for each item of a window.
+            0 => self.run(tail, self.len()),
+            head => self.apart(Kept { head, tail }, None),
+        }
     }
 
     /// Tokens of the request with this much in it, and the marker where it is said.

@@ -40,6 +40,9 @@ pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody, TreeSize};
+pub use resident::{
+    Change, CutSummary, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody,
+    TreeSize,
+};
 pub use text::Text;
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

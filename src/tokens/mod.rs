@@ -2,6 +2,7 @@
 
 pub mod bpe;
 pub mod chat;
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
@@ -22,6 +23,7 @@ use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
 use crate::tokens::heuristic_words::Words;
 
+#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.

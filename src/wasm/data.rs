@@ -26,6 +26,7 @@ pub(super) fn encode(result: &impl Serialize) -> Result<JsValue, JsValue> {
 }
 
 /// Writes a result that holds bytes, each as a `Uint8Array` of its own.
+#[cfg(feature = "commits")]
 pub(super) fn encode_with_bytes(result: &impl Serialize) -> Result<JsValue, JsValue> {
     result.serialize(&SERIALIZER.serialize_bytes_as_arrays(false)).map_err(|error| {
         throw(&Error::new(crate::Code::InternalError, format!("the result cannot be written: {error}")))

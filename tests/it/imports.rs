@@ -11,20 +11,30 @@ use serde_json::{Value, json};
 
 use crate::transcripts::{SESSIONS, read, session};
 
-fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
-    let limits = Limits::default();
-    let options = ImportOptions {
-        template: Some("reviewer"),
+/// A commit for each turn, and nothing said of where they come from.
+fn plain_options(limits: &Limits) -> ImportOptions<'_> {
+    ImportOptions {
+        template: None,
         principal: None,
         machine: None,
         session_id: None,
         ticket_id: None,
         thread_id: None,
         parent: None,
+        created_at: None,
+        every: 1,
+        counter: &Heuristic,
+        limits,
+    }
+}
+
+fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
+    let limits = Limits::default();
+    let options = ImportOptions {
+        template: Some("reviewer"),
         created_at: Some("2026-03-02T12:00:00Z"),
         every,
-        counter: &Heuristic,
-        limits: &limits,
+        ..plain_options(&limits)
     };
     import_transcript(format, bytes, &options).unwrap()
 }
@@ -181,19 +191,7 @@ fn many_branches_are_no_problem() {
 #[test]
 fn misuse_is_told() {
     let limits = Limits::default();
-    let options = ImportOptions {
-        template: None,
-        principal: None,
-        machine: None,
-        session_id: None,
-        ticket_id: None,
-        thread_id: None,
-        parent: None,
-        created_at: None,
-        every: 1,
-        counter: &Heuristic,
-        limits: &limits,
-    };
+    let options = plain_options(&limits);
     let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
     let wrong =
         [options, ImportOptions { created_at: Some("yesterday"), ..options }, ImportOptions { every: 0, ..options }];

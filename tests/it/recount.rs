@@ -2,7 +2,18 @@
 
 use ctxweave::loom::Options;
 use ctxweave::tokens::Counter;
+use proptest::prelude::*;
 use serde_json::Value;
+
+/// SPEC §1 "Budget": an independent recount never exceeds the limit, and equals the reported total and its parts.
+pub(crate) fn is_the_report(result: &Value, recount: u64) -> Result<(), TestCaseError> {
+    let tokens = &result["report"]["tokens"];
+    prop_assert_eq!(tokens["total"].as_u64().unwrap(), recount);
+    prop_assert!(recount <= result["report"]["limit"].as_u64().unwrap());
+    let parts = ["system", "messages", "overhead"].map(|part| tokens[part].as_u64().unwrap());
+    prop_assert_eq!(parts.iter().sum::<u64>(), recount);
+    Ok(())
+}
 
 /// Tokens of one message's content.
 pub(crate) fn content(content: &Value, options: &Options, counter: &dyn Counter) -> u64 {

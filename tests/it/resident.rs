@@ -1,8 +1,8 @@
 //! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
 
 use ctxweave::loom::{
-    Author, Block, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
-    SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
+    Author, Block, Change, DialogueDelta, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source,
+    SourceRole, SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, Role};
@@ -185,7 +185,8 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
     let mut tree = LoomTree::new(Tree::default(), &memory);
     let counting = memory.remember(counter);
     let mut before = Fingerprint::default();
-    for step in steps {
+    let mut kept = Keeper::default();
+    for (number, step) in steps.into_iter().enumerate() {
         match step {
             Step::Append(node) => {
                 let at = node.id.clone();
@@ -275,12 +276,33 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     before = Fingerprint::of(expected.system.as_deref(), &expected.messages);
                 }
 
+                if number % 7 == 3 {
+                    // Who lost what was given before gets all of it anew.
+                    kept = Keeper::default();
+                }
+                let delta = tree.dialogue_delta(&options, &counting, kept.number);
+                if let (Ok(delta), Ok(expected)) = (delta, &expected) {
+                    kept.take(&delta);
+                    assert_eq!(json!(kept.messages()), json!(expected.messages), "kept");
+                    assert_eq!(delta.system, expected.system);
+                    assert_eq!(delta.report.tokens, expected.report.tokens);
+                }
                 options.previous = Some(Fingerprint::default());
-                let target = Target::read(json!({ "provider": "anthropic", "model": "m", "cache": true })).unwrap();
-                let body =
-                    tree.request_body(&options, &target, &counting).map(|body| (body.bytes, body.report.diagnostics));
-                let expected = request_body(&fresh, &options, &target, counter);
-                assert_eq!(body, expected.map(|body| (body.bytes, body.report.diagnostics)));
+                // The body before was mostly for the same provider, and is copied from.
+                for provider in [["anthropic", "openai", "openai-responses", "gemini"][number / 40 % 4], "openai"] {
+                    let cache = provider == "anthropic";
+                    let mut target = json!({ "provider": provider, "model": "m" });
+                    if cache {
+                        target["cache"] = json!(true);
+                    }
+                    let target = Target::read(target).unwrap();
+                    for _ in 0..number % 3 {
+                        let body = tree.request_body(&options, &target, &counting);
+                        let body = body.map(|body| (text_of(body.bytes), body.report.diagnostics));
+                        let expected = request_body(&fresh, &options, &target, counter);
+                        assert_eq!(body, expected.map(|body| (text_of(body.bytes), body.report.diagnostics)));
+                    }
+                }
                 let expected = assemble_dialogue(&fresh, &options, counter);
                 let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
                 let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
@@ -310,6 +332,38 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 same(&document, &shown(assemble_buffer(&fresh, &options, counter)), "");
             }
         }
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Somebody who keeps the messages of deltas.
+#[derive(Debug, Default)]
+struct Keeper {
+    number: u32,
+    messages: Vec<(Value, bool)>,
+}
+
+impl Keeper {
+    fn take(&mut self, delta: &DialogueDelta<'_>) {
+        let mut messages = Vec::new();
+        for change in &delta.changes {
+            match change {
+                Change::Same { from, count } => {
+                    let same = &self.messages[*from..from + count];
+                    assert!(same.iter().all(|(_, keep)| *keep), "a message that is not to be kept");
+                    messages.extend_from_slice(same);
+                }
+                Change::New { message, keep } => messages.push((json!(message), *keep)),
+            }
+        }
+        (self.number, self.messages) = (delta.number, messages);
+    }
+
+    fn messages(&self) -> Vec<&Value> {
+        self.messages.iter().map(|(message, _)| message).collect()
     }
 }
 

@@ -13,14 +13,12 @@ after(() => rmSync(dir, { recursive: true }));
 
 /**
  * The project's own, with room above: whether the module is small enough today is not the question here. Without the
- * second flavour, which is built by the same rules and takes its time.
+ * other flavours, which are built by the same rules and take their time.
  */
 const own = readFileSync(join(root, "wasm-pack.toml"), "utf8");
-const standard = own
-  .slice(0, own.indexOf("# tiktoken-rs itself"))
-  .replaceAll(/^(raw|gzip|brotli) = .*$/gm, "$1 = 99_000_000");
+const standard = own.slice(0, own.indexOf("# Loom trees,")).replaceAll(/^(raw|gzip|brotli) = .*$/gm, "$1 = 99_000_000");
 assert.match(standard, /^\[flavours\.default\.ceiling\]$/m);
-assert.doesNotMatch(standard, /^\[flavours\.tiktoken/m);
+assert.doesNotMatch(standard, /^\[flavours\.(loom|tiktoken)/m);
 const out = join(dir, "out");
 const module = join(out, "ctxweave.wasm");
 
@@ -90,6 +88,20 @@ test("an import that is not in the list is refused by name", () => {
 test("the features and the profile reach cargo", () => {
   refused("build", changed("features = []", 'features = ["no-such-feature"]'), /no-such-feature/);
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
+});
+
+test("the flavour without the areas has none of them", () => {
+  const loom = own.slice(own.indexOf("[flavours.loom]"), own.indexOf("# tiktoken-rs itself"));
+  const { status, text } = xtask("build", own.slice(0, own.indexOf("[flavours.default]")) + loom);
+  assert.equal(status, 0, text);
+  const module = new WebAssembly.Module(readFileSync(join(out, "loom/ctxweave.wasm")));
+  const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
+  assert.ok(exports.includes("assembleDialogue"), exports.join(", "));
+  for (const name of ["buildContextChain", "parseTask", "importTranscript"]) assert.ok(!exports.includes(name), name);
+});
+
+test("an import that is allowed and not needed is refused by name", () => {
+  refused("build", changed("imports = [", 'imports = [\n  "__wbg_now",'), /allows `__wbg_now`/);
 });
 
 test("a profile without LTO is refused", () => {

@@ -101,15 +101,21 @@ test("every entry point has the same functions with the same types, by import an
 ${load("a", "ctxweave")}
 ${load("b", "ctxweave/inline")}
 ${load("c", "ctxweave/slim")}
+${load("l", "ctxweave/loom")}
 ${load("t", "ctxweave/tiktoken")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
+${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
 const whole: typeof a = b;
 const backwards: typeof b = a;
 const { init: _, ...slim } = c;
 const rest: Omit<typeof a, "init"> = slim;
 const wider: Omit<typeof a, "CtxweaveError"> = t;
+const part: Omit<typeof l, "CtxweaveError"> = a;
 const alike: typeof o200k.load = cl100k.load;
+const there: typeof o200k.load = loomVocabulary.load;
+// @ts-expect-error the flavour has the Loom area alone
+l.parseTask("<task/>");
 // @ts-expect-error only tiktoken-rs knows this one
 a.countTokens("text", { tokenizer: "p50k_base" });
 // @ts-expect-error no such tokenizer
@@ -136,7 +142,7 @@ async function use(): Promise<void> {
   const { document }: a.BufferAssembly = a.assembleBuffer({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096 });
   if (!(document && most)) throw new a.CtxweaveError("internal_error", "none");
 }
-export = [whole, backwards, rest, wider, alike, use];
+export = [whole, backwards, rest, wider, part, alike, there, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { init, requestBody } from "ctxweave";
-import { eventually, openPage, sample, screenshots, start } from "./harness.mjs";
+import { eventually, fitsAcross, sample, screenshots, start, visit } from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -17,12 +17,16 @@ after(() => site.stop());
 const PROVIDERS = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
 const hash = "#/loom?tree=agent&tip=agent-36&mode=dialogue&window=8192";
 
-async function on(steps, options) {
-  const { page, close } = await openPage(site, hash, options);
-  await page.getByRole("tab", { name: "Request" }).click();
-  await steps(page);
-  await close();
-}
+const on = (steps, options) =>
+  visit(
+    site,
+    hash,
+    async (page) => {
+      await page.getByRole("tab", { name: "Request" }).click();
+      await steps(page);
+    },
+    options,
+  );
 
 const pick = (page, provider) =>
   page.locator(`input[name="body-provider"][value="${provider}"]`).check({ force: true });
@@ -107,8 +111,7 @@ describe("request bodies", () => {
         await on(
           async (page) => {
             await page.locator('[data-json="body"]').waitFor();
-            const wider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-            assert.ok(!wider, `the page scrolls sideways at ${width}`);
+            await fitsAcross(page);
             await page.locator(".body-view").scrollIntoViewIfNeeded();
             await page.screenshot({ path: join(screenshots, `bodies-${colorScheme}-${width}.png`) });
           },

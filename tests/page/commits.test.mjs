@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init } from "ctxweave";
-import { openPage, screenshots, start } from "./harness.mjs";
+import { fitsAcross, screenshots, start, visit } from "./harness.mjs";
 
 const sample = fileURLToPath(new URL("../../examples/sessions/claude-code.jsonl", import.meta.url));
 
@@ -27,12 +27,16 @@ before(async () => {
 });
 after(() => site.stop());
 
-async function on(steps, options) {
-  const { page, close } = await openPage(site, "#/commits", options);
-  await page.locator("[data-commit]").first().waitFor();
-  await steps(page);
-  await close();
-}
+const on = (steps, options) =>
+  visit(
+    site,
+    "#/commits",
+    async (page) => {
+      await page.locator("[data-commit]").first().waitFor();
+      await steps(page);
+    },
+    options,
+  );
 
 const commit = (page, id) => page.locator(`[data-commit="${id}"]`);
 const tab = (page, name) => page.getByRole("tab", { name, exact: true });
@@ -117,6 +121,22 @@ describe("commits", () => {
     });
   });
 
+  it("has the session that was opened last after a reload, whatever its name", async () => {
+    await on(async (page) => {
+      await page.locator("#session-file").setInputFiles(join(dirname(sample), "generic.jsonl"));
+      const name = page.locator(".about strong");
+      await name.getByText("generic.jsonl").waitFor();
+      await page.getByRole("button", { name: "Sample" }).click();
+      await name.getByText("claude-code.jsonl").waitFor();
+      await page.reload();
+      await name.getByText("claude-code.jsonl").waitFor();
+      assert.deepEqual(
+        (await page.locator("[data-commit]").evaluateAll((all) => all.map((e) => e.dataset.commit))).sort(),
+        imported.records.map(({ id }) => id).sort(),
+      );
+    });
+  });
+
   it("takes a file, and says what is wrong with one that is no session", async () => {
     await on(async (page) => {
       const lines = ["hello", "hi"].map((content, at) => JSON.stringify({ role: at ? "assistant" : "user", content }));
@@ -133,11 +153,31 @@ describe("commits", () => {
     });
   });
 
+  it("guesses the format of each sample session", async () => {
+    await on(async (page) => {
+      for (const [file, format] of Object.entries({
+        "claude-code.jsonl": "claude-code-v1",
+        "codex-v0.jsonl": "codex-v0",
+        "codex-v1.jsonl": "codex-v1",
+        "gemini-lines.jsonl": "gemini-v1",
+        "gemini-object.json": "gemini-v1",
+        "generic.jsonl": "generic-v1",
+        "bureau-agent.cbor": "bureau-agent-v1",
+      })) {
+        await page.locator("#session-file").setInputFiles(join(dirname(sample), file));
+        await page.locator(".about strong").getByText(file, { exact: true }).waitFor();
+        await page.locator(".chosen dd").getByText(format, { exact: true }).waitFor();
+        await page.locator(".said li").first().waitFor();
+        assert.equal(await page.getByRole("alert").count(), 0, file);
+      }
+      await page.getByRole("button", { name: "Forget everything" }).click();
+    });
+  });
+
   it("has no sideways scrolling on a small screen, in the dark", async () => {
     await on(
       async (page) => {
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${wide} pixels too wide`);
+        await fitsAcross(page);
         const tops = await page.locator(".pane").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
         assert.ok(tops[0] < tops[1] && tops[1] < 1500, `the graph comes first, and then the result: ${tops}`);
         await page.screenshot({ path: join(screenshots, "commits-dark-narrow.png"), fullPage: true });

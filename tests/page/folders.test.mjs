@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bubble, buildContextChain, discoverContextFolders, init, renderContextPrompt } from "ctxweave";
-import { eventually, number, openPage, screenshots, start } from "./harness.mjs";
+import { eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
 
 const vaultDir = fileURLToPath(new URL("../../examples/vault", import.meta.url));
 
@@ -26,11 +26,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-async function on(hash, steps, options) {
-  const { page, close } = await openPage(site, hash, options);
-  await steps(page);
-  await close();
-}
+const on = (hash, steps, options) => visit(site, hash, steps, options);
 
 const prompt = (page) => page.locator("[data-prompt]").textContent();
 
@@ -174,11 +170,7 @@ describe("a folder from the disk", () => {
 
   it("says when there is nothing in it, and keeps what was open", async () => {
     await on("#/folders", async (page) => {
-      await page.evaluate(() => {
-        globalThis.showDirectoryPicker = async () => ({ kind: "directory", name: "Empty", async *values() {} });
-      });
-      await page.getByRole("button", { name: "Open a folder…" }).click();
-      await page.getByRole("alert").waitFor();
+      await openNothing(page);
       assert.ok((await page.locator("[data-folder]").count()) >= 60);
     });
   });
@@ -196,10 +188,7 @@ describe("looks", () => {
         async (page) => {
           await page.locator("[data-prompt]").waitFor();
           await page.screenshot({ path: join(screenshots, `folders-${name}.png`), fullPage: name === "narrow" });
-          assert.ok(
-            await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-            "nothing sticks out sideways",
-          );
+          await fitsAcross(page);
         },
         options,
       );

@@ -86,6 +86,28 @@ export async function openPage(
   };
 }
 
+/** Opens the page at an address, runs the steps, and fails if the page was not silent. */
+export async function visit(site, hash, steps, options) {
+  const { page, close } = await openPage(site, hash, options);
+  await steps(page);
+  await close();
+}
+
+/** Fails if anything sticks out sideways. */
+export async function fitsAcross(page) {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wider <= 0, `${wider} pixels too wide`);
+}
+
+/** Opens a folder that holds nothing of what the view reads. */
+export async function openNothing(page) {
+  await page.evaluate(() => {
+    globalThis.showDirectoryPicker = async () => ({ kind: "directory", name: "Empty", async *values() {} });
+  });
+  await page.getByRole("button", { name: "Open a folder…" }).click();
+  await page.getByRole("alert").waitFor();
+}
+
 /** Numbers as the page writes them. */
 export function number(text) {
   return Number(text.replaceAll(",", ""));

@@ -1,34 +1,20 @@
 // How the page looks and reads: both themes, narrow, by keyboard alone, and judged by axe.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { openPage, screenshots, start } from "./harness.mjs";
+import { fileURLToPath } from "node:url";
+import { findings } from "./axe.mjs";
+import { openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
-let axe;
 before(async () => {
   site = await start("looks");
-  axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 });
 after(() => site.stop());
 
-/** Serious and critical findings, each with where it is. */
-async function findings(page) {
-  // Through the debugger, since the page's own policy rightly refuses foreign scripts.
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(
-        ({ id, nodes }) =>
-          `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`,
-      );
-  });
-}
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const chooseTab = (page, name) => page.getByRole("tab", { name }).click();
 
 const VIEWS = [
   { name: "story", hash: "#/loom?tree=story" },
@@ -83,6 +69,139 @@ const VIEWS = [
       await page.getByRole("alert").waitFor();
     },
   },
+  { name: "request", hash: "#/loom?tree=agent&window=6000", steps: (page) => chooseTab(page, "Request") },
+
+  { name: "workspace", hash: "#/workspace" },
+  {
+    name: "workspace-tastes-and-json",
+    hash: "#/workspace",
+    steps: async (page) => {
+      await chooseTab(page, "Tastes");
+      await chooseTab(page, "JSON");
+      await page.locator('[data-json="read_context"]').waitFor();
+    },
+  },
+  {
+    name: "workspace-empty",
+    hash: "#/workspace",
+    steps: async (page) => {
+      for (const name of ["Brief", "Notes", "Log", "Gaps"]) {
+        await chooseTab(page, name);
+        await page.locator("textarea").fill("");
+      }
+    },
+  },
+  {
+    name: "workspace-refused",
+    hash: "#/workspace",
+    steps: async (page) => {
+      await chooseTab(page, "Limits");
+      await page.getByLabel("Log entries").fill("0.5");
+      await page.locator("[data-error-code]").waitFor();
+    },
+  },
+  { name: "workspace-nothing-opened", hash: "#/workspace", steps: openNothing },
+
+  { name: "folders", hash: "#/folders" },
+  {
+    name: "folders-chain",
+    hash: "#/folders?select=&select=Projects&select=Projects%2Fparachute&parents=1&max=150",
+    steps: async (page) => {
+      await chooseTab(page, /^Chain/);
+      await page.locator("[data-omitted-file]").first().waitFor();
+    },
+  },
+  {
+    name: "folders-findings",
+    hash: "#/folders?select=Odd%2Fbad-yaml&select=Odd%2Flatin-1&select=Odd%2Fdelimiters",
+    steps: async (page) => {
+      await chooseTab(page, /^Chain/);
+      await page.locator(".result-pane [data-finding]").first().waitFor();
+    },
+  },
+  {
+    name: "folders-told",
+    hash: "#/folders",
+    steps: async (page) => {
+      const path = "Projects/parachute/base/db/CLAUDE.md";
+      await page.locator(`[data-file="${path}"]`).click();
+      await page.getByLabel(path, { exact: true }).fill("# Changed\n");
+      await page.getByRole("heading", { name: "Told of this change" }).waitFor();
+      await chooseTab(page, "JSON");
+    },
+  },
+  { name: "folders-none", hash: "#/folders?select=+", steps: (page) => page.locator(".empty").waitFor() },
+  {
+    name: "folders-refused",
+    hash: "#/folders?max=0.5",
+    steps: (page) => page.locator("[data-error-code]").waitFor(),
+  },
+  { name: "folders-nothing-opened", hash: "#/folders", steps: openNothing },
+
+  { name: "commits", hash: "#/commits", steps: (page) => page.locator(".said li").first().waitFor() },
+  {
+    name: "commits-why",
+    hash: "#/commits",
+    steps: async (page) => {
+      await page.locator(".said li").first().waitFor();
+      await chooseTab(page, "Why");
+      await page.locator("[data-step]").first().waitFor();
+    },
+  },
+  {
+    name: "commits-fork",
+    hash: "#/commits",
+    steps: async (page) => {
+      await page.locator(".said li").first().waitFor();
+      await page.getByLabel("Go on from here with").fill("What if it were the other way round?");
+      await page.getByRole("button", { name: "Fork" }).click();
+      await page.locator(".said").getByText("What if it were the other way round?").waitFor();
+    },
+  },
+  {
+    name: "commits-rendering",
+    hash: "#/commits",
+    steps: async (page) => {
+      // What is opened sets the format back to its own.
+      await page.locator(".said li").first().waitFor();
+      await page.getByLabel("As", { exact: true }).selectOption("generic-v1");
+      await page.locator('[data-tier="rendering"]').waitFor();
+      await chooseTab(page, "Bytes");
+    },
+  },
+  {
+    name: "commits-refused",
+    hash: "#/commits",
+    steps: async (page) => {
+      await page.locator(".said li").first().waitFor();
+      const last = await page.locator("[data-commit]").last().getAttribute("data-commit");
+      await page.locator(`[data-commit="${last}"]`).click();
+      await page.getByLabel("Back to").selectOption(last);
+      await page.locator("[data-commit]").first().click();
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "commits-bad-file",
+    hash: "#/commits",
+    steps: async (page) => {
+      await page
+        .locator("#session-file")
+        .setInputFiles({ name: "none.jsonl", mimeType: "application/jsonl", buffer: Buffer.from("no session") });
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "commits-notes",
+    hash: "#/commits",
+    steps: async (page) => {
+      await page.locator("#session-file").setInputFiles(join(root, "examples", "sessions", "codex-v0.jsonl"));
+      await page.getByText("codex-v0.jsonl").waitFor();
+      await page.locator(".said li").first().waitFor();
+    },
+  },
+
+  { name: "operators", hash: "#/operators" },
 ];
 
 describe("both themes", () => {

@@ -16,6 +16,7 @@ import {
   shownTotals,
   showPrompt,
   start,
+  visit,
 } from "./harness.mjs";
 
 let site;
@@ -25,12 +26,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-/** Opens the page at an address, runs the steps, and fails if the page was not silent. */
-async function on(hash, steps, options) {
-  const { page, close } = await openPage(site, hash, options);
-  await steps(page);
-  await close();
-}
+const on = (hash, steps, options) => visit(site, hash, steps, options);
 
 function failure(call) {
   try {

@@ -1,28 +1,20 @@
 // The Operators view in a real browser, against what the package computes in Node for the same template.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { beginContextAssembly, explainTask, finishContextAssembly, init, parseTask, writeTask } from "ctxweave";
-import { eventually, openPage, screenshots, start } from "./harness.mjs";
+import { findings } from "./axe.mjs";
+import { eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
 
 let site;
-let axe;
 before(async () => {
   await init();
   site = await start("operators");
-  axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 });
 after(() => site.stop());
 
-/** Opens the view, runs the steps, and fails if the page was not silent. */
-async function on(steps, options) {
-  const { page, close } = await openPage(site, "#/operators", options);
-  await steps(page);
-  await close();
-}
+const on = (steps, options) => visit(site, "#/operators", steps, options);
 
 const editor = (page) => page.getByLabel("Task template, XML");
 const open = (page, sample) => page.getByRole("radio", { name: sample }).check({ force: true });
@@ -216,17 +208,6 @@ describe("an assembly", () => {
 });
 
 describe("how it looks", () => {
-  /** Serious and critical findings, each with where it is. */
-  async function findings(page) {
-    await page.evaluate(axe);
-    return page.evaluate(async () => {
-      const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
-      return violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
-    });
-  }
-
   for (const colorScheme of ["light", "dark"]) {
     for (const [size, width] of Object.entries({ wide: 1440, middling: 1000, narrow: 390 })) {
       it(`${size}, ${colorScheme}`, async () => {
@@ -243,8 +224,7 @@ describe("how it looks", () => {
               fullPage: size === "narrow",
             });
             assert.deepEqual(await findings(page), []);
-            const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-            assert.ok(wider <= 0, `${wider} pixels too wide`);
+            await fitsAcross(page);
           },
           { width, height: 900, colorScheme },
         );

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { init, readContext } from "ctxweave";
-import { eventually, number, openPage, screenshots, start } from "./harness.mjs";
+import { eventually, fitsAcross, number, openNothing, screenshots, start, visit } from "./harness.mjs";
 
 const dir = fileURLToPath(new URL("../../examples/workspace", import.meta.url));
 const text = (path) => readFile(join(dir, path), "utf8");
@@ -33,11 +33,7 @@ before(async () => {
 });
 after(() => site.stop());
 
-async function on(hash, steps, options) {
-  const { page, close } = await openPage(site, hash, options);
-  await steps(page);
-  await close();
-}
+const on = (hash, steps, options) => visit(site, hash, steps, options);
 
 /** The page's response is the package's. */
 async function responds(page, input) {
@@ -116,11 +112,7 @@ describe("a folder from the disk", () => {
 
   it("says when there is nothing in it, and keeps what was open", async () => {
     await on("#/workspace", async (page) => {
-      await page.evaluate(() => {
-        globalThis.showDirectoryPicker = async () => ({ kind: "directory", name: "Empty", async *values() {} });
-      });
-      await page.getByRole("button", { name: "Open a folder…" }).click();
-      await page.getByRole("alert").waitFor();
+      await openNothing(page);
       await responds(page, sample);
     });
   });
@@ -138,10 +130,7 @@ describe("looks", () => {
         async (page) => {
           await page.locator("[data-section]").first().waitFor();
           await page.screenshot({ path: join(screenshots, `workspace-${name}.png`), fullPage: name === "narrow" });
-          assert.ok(
-            await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-            "nothing sticks out sideways",
-          );
+          await fitsAcross(page);
         },
         options,
       );

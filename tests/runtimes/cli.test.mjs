@@ -6,33 +6,42 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, root } from "../packaging/packed.mjs";
-import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { counts, countsFile, loomGoldens, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 import { examples } from "./readme.mjs";
 
 const data = readGoldens();
+const loomData = loomGoldens(data);
 const dir = folder("cli");
 
 /** npm runs no install scripts here (.npmrc), and Bun's would only move this file to where its name says. */
 const bun = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
 
 writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+writeFileSync(join(dir, "loom.json"), JSON.stringify(loomData));
 copyFileSync(countsFile, join(dir, "counts.json"));
 copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
-for (const entry of ["ctxweave", "ctxweave/inline"]) {
+for (const [entry, file] of [
+  ["ctxweave", "data.json"],
+  ["ctxweave/inline", "data.json"],
+  ["ctxweave/loom", "loom.json"],
+]) {
   const name = entry.replace("/", "-");
-  writeFileSync(join(dir, `${name}.mjs`), `import * as ctxweave from "${entry}";\n${program("await import")}`);
+  writeFileSync(join(dir, `${name}.mjs`), `import * as ctxweave from "${entry}";\n${program("await import", file)}`);
   // In CommonJS there is no await at the top, so the whole program is a function.
-  const cjs = `(async () => {\nconst ctxweave = require("${entry}");\n${program("await import")}})();\n`;
+  const cjs = `(async () => {\nconst ctxweave = require("${entry}");\n${program("await import", file)}})();\n`;
   writeFileSync(join(dir, `${name}.cjs`), cjs);
 }
+const encodings = ["o200k_base", "cl100k_base"];
 for (const [name, entry, vocabularies] of [
-  ["exact", "ctxweave", ["o200k_base", "cl100k_base"]],
-  ["exact-inline", "ctxweave/inline", ["o200k_base", "cl100k_base"]],
+  ["exact", "ctxweave", "ctxweave/vocab"],
+  ["exact-inline", "ctxweave/inline", "ctxweave/vocab"],
+  ["exact-loom", "ctxweave/loom", "ctxweave/loom/vocab"],
   ["exact-tiktoken", "ctxweave/tiktoken"],
 ]) {
-  const imports = [["ctxweave", entry], ...(vocabularies ?? []).map((of) => [of, `ctxweave/vocab/${of}`])];
-  const modules = vocabularies ? `{ ${vocabularies.join(", ")} }` : "undefined";
+  const assets = vocabularies ? encodings.map((of) => [of, `${vocabularies}/${of}`]) : [];
+  const imports = [["ctxweave", entry], ...assets];
+  const modules = vocabularies ? `{ ${encodings.join(", ")} }` : "undefined";
   const es = imports.map(([as, from]) => `import * as ${as} from "${from}";\n`).join("");
   writeFileSync(join(dir, `${name}.mjs`), es + exactProgram(modules));
   const cjs = imports.map(([as, from]) => `const ${as} = require("${from}");\n`).join("");
@@ -41,10 +50,10 @@ for (const [name, entry, vocabularies] of [
 const shown = examples();
 for (const { file, code } of shown) writeFileSync(join(dir, `${file}.mjs`), code);
 
-function program(load) {
+function program(load, file) {
   return `const { readFileSync } = ${load}("node:fs");
 const { scenario } = ${load}("./scenario.mjs");
-const data = JSON.parse(readFileSync(new URL("./data.json", ${JSON.stringify(`file://${dir}/`)}), "utf8"));
+const data = JSON.parse(readFileSync(new URL("./${file}", ${JSON.stringify(`file://${dir}/`)}), "utf8"));
 console.log(JSON.stringify(await scenario(ctxweave, data)));
 `;
 }
@@ -83,10 +92,12 @@ for (const [name, runtime] of Object.entries(runtimes)) {
   for (const entry of ["ctxweave", "ctxweave-inline"]) {
     test(`${name}: ${entry} gives the goldens`, () => judge(JSON.parse(run(runtime, entry)), data));
   }
+  test(`${name}: ctxweave/loom gives the goldens of its areas`, () =>
+    judge(JSON.parse(run(runtime, "ctxweave-loom")), loomData));
 }
 
 for (const [name, runtime] of Object.entries(runtimes)) {
-  for (const entry of ["exact", "exact-inline"]) {
+  for (const entry of ["exact", "exact-inline", "exact-loom"]) {
     test(`${name}: ${entry} counts what tiktoken counts`, () => judgeExact(JSON.parse(run(runtime, entry)), counts));
   }
   test(`${name}: ctxweave/tiktoken counts what tiktoken counts`, () =>

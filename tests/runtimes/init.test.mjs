@@ -178,19 +178,22 @@ test("what is not the wasm is named, and init can be tried again", async () => {
   assert.deepEqual([error.code, error.details.reason], ["wasm_load_failed", "no_source"]);
 });
 
+/** The module does not trap, so one of its functions is replaced by one that does, in the first instance only. */
+const trapOnce = `
+  const trap = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11]));
+  const { Instance } = WebAssembly;
+  const { t: unreachable } = new Instance(trap).exports;
+  let instances = 0;
+  WebAssembly.Instance = function (...args) {
+    instances += 1;
+    const { exports } = new Instance(...args);
+    return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
+  };`;
+
 test("after a trap the next call works, in a fresh instance", async () => {
-  // The module does not trap, so one of its functions is replaced by one that does, in the first instance only.
   const [first, second, instances] = await fresh(
     "node",
-    `const trap = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11]));
-    const { Instance } = WebAssembly;
-    const { t: unreachable } = new Instance(trap).exports;
-    let instances = 0;
-    WebAssembly.Instance = function (...args) {
-      instances += 1;
-      const { exports } = new Instance(...args);
-      return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
-    };
+    `${trapOnce}
     await ctxweave.init();
     say(await failure(() => ctxweave.countTokens("hello world")));
     say(ctxweave.countTokens("hello world") > 0);
@@ -345,15 +348,7 @@ test("what is not the vocabulary is named, and load can be tried again", async (
 test("a vocabulary that was loaded is there after a trap", async () => {
   const [first, second, ...counts] = await fresh(
     "node",
-    `const trap = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11]));
-    const { Instance } = WebAssembly;
-    const { t: unreachable } = new Instance(trap).exports;
-    let instances = 0;
-    WebAssembly.Instance = function (...args) {
-      instances += 1;
-      const { exports } = new Instance(...args);
-      return { exports: instances > 1 ? exports : { ...exports, countTokens: unreachable } };
-    };
+    `${trapOnce}
     await ctxweave.init();
     const bytes = new Uint8Array(readFileSync(vocabPath));
     ctxweave.loadVocabulary("o200k_base", bytes);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { root } from "../packaging/packed.mjs";
 
 const pair =
-  /^```(?:js|javascript|ts|typescript)\n(?<code>[\s\S]*?)^```\n\s*(?:(?!```)[^\n]+\n\s*){0,2}^```text\n(?<printed>[\s\S]*?)^```/gm;
+  /^```(?:js|javascript|ts|typescript)\n(?<code>(?:(?!```)[^\n]*\n)*)```\n\s*(?:(?!```)[^\n]+\n\s*){0,2}^```text\n(?<printed>[\s\S]*?)^```/gm;
 
 /**
  * Every JavaScript block that a text block with its output follows, with at most two lines between them: a list of

@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { folder } from "../packaging/packed.mjs";
-import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { bundleOptions, workerOptions } from "../workerd.mjs";
+import { counts, countsFile, loomGoldens, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
 const data = readGoldens();
@@ -44,45 +45,38 @@ test("workerd: with the vocabularies it counts what tiktoken counts", async () =
   judgeExact(await answer("exact", text, files), counts);
 });
 
+test("workerd: ctxweave/loom gives the goldens of its areas, and counts what tiktoken counts", async () => {
+  const imports = [
+    ["ctxweave", "ctxweave/loom"],
+    ...vocabularies.map(([name]) => [name, `ctxweave/loom/vocab/${name}`]),
+  ];
+  const files = ["cl100k_base.bin", "ctxweave.wasm", "o200k_base.bin", "worker.js"];
+  const both =
+    "{ ...await scenario(ctxweave, data), exact: await exact(ctxweave, { o200k_base, cl100k_base }, texts) }";
+  const outcome = await answer("loom", worker(imports, both), files, loomGoldens(data));
+  judge(outcome, loomGoldens(data));
+  judgeExact(outcome.exact, counts);
+});
+
 test("workerd: ctxweave/tiktoken counts what tiktoken counts", async () => {
   const text = worker([["ctxweave", "ctxweave/tiktoken"]], "await exact(ctxweave, undefined, texts)");
   judgeExact(await answer("tiktoken", text, ["ctxweave.wasm", "worker.js"]), counts, { assets: false });
 });
 
 /** Bundles the Worker, starts it and gives its answer; `files` must be what is in the bundle. */
-async function answer(name, text, files) {
+async function answer(name, text, files, given = data) {
   const dir = folder(`workerd-${name}`);
   writeFileSync(join(dir, "worker.mjs"), text);
-  writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+  writeFileSync(join(dir, "data.json"), JSON.stringify(given));
   copyFileSync(countsFile, join(dir, "counts.json"));
   copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
   const out = join(dir, "out");
-  await build({
-    entryPoints: [join(dir, "worker.mjs")],
-    outdir: out,
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker", "browser"],
-    // The file beside the Worker, imported as a module: what the platform compiles when the Worker is uploaded.
-    loader: { ".wasm": "copy", ".bin": "copy" },
-    assetNames: "[name]",
-    logLevel: "warning",
-  });
+  await build({ ...bundleOptions, entryPoints: [join(dir, "worker.mjs")], outdir: out });
   assert.deepEqual(readdirSync(out).sort(), files, "exactly one wasm in the bundle");
 
   const printed = [];
   const miniflare = new Miniflare({
-    modules: true,
-    modulesRules: [
-      { type: "CompiledWasm", include: ["**/*.wasm"] },
-      { type: "Data", include: ["**/*.bin"] },
-    ],
-    scriptPath: join(out, "worker.js"),
-    modulesRoot: out,
-    compatibilityDate: "2026-01-01",
-    host: "127.0.0.1",
-    // Else it would ask the network where in the world it is.
-    cf: false,
+    ...workerOptions(out),
     handleRuntimeStdio: (stdout, stderr) =>
       [stdout, stderr].forEach((s) => s.on("data", (d) => printed.push(String(d)))),
   });

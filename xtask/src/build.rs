@@ -95,7 +95,7 @@ fn kept_wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour) ->
     let stamp = project.scratch().join(format!("wasm-{name}.stamp"));
     let inputs = || -> Result<Inputs> {
         let mut inputs = Inputs::default().text(&output(project.command("rustc").arg("-vV"))?);
-        inputs = inputs.text(&format!("{build:?} {:?} {:?}", flavour.features, flavour.wasm_opt_level));
+        inputs = inputs.text(&format!("{build:?} {:?} {:?}", cargo_features(flavour), flavour.wasm_opt_level));
         inputs = inputs.text(&flavour.imports.join(" "));
         for path in
             ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "package-lock.json"]
@@ -188,7 +188,7 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBu
     let inputs = Inputs::default()
         .text(&build.profile)
         .text(&build.target_features.join(","))
-        .text(&flavour.features.join(","))
+        .text(&cargo_features(flavour).join(" "))
         .path(&project.path("Cargo.toml"))?
         .path(&project.path(".cargo"))?;
     let record = project.scratch().join("lto").join(inputs.hash());
@@ -212,7 +212,7 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     let mut cargo = project.cargo();
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
-    cargo.args(["--locked", "--verbose", "--profile", &build.profile, "--features", &flavour.features.join(",")]);
+    cargo.args(["--locked", "--verbose", "--profile", &build.profile]).args(cargo_features(flavour));
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {
@@ -224,6 +224,12 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     })?;
     succeeded(&cargo, status)?;
     Ok(lto)
+}
+
+/// The flags that choose the areas and what else is in a flavour.
+fn cargo_features(flavour: &Flavour) -> Vec<String> {
+    let none = (!flavour.default_features).then(|| "--no-default-features".to_owned());
+    none.into_iter().chain([format!("--features={}", flavour.features.join(","))]).collect()
 }
 
 /// What rustc is told besides what the profile says.

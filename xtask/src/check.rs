@@ -61,13 +61,17 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
             "clippy for wasm32",
             cargo(&["clippy", "-p", "ctxweave", wasm, "--lib", "--test", "wasm", "--", "-D", "warnings"]),
         ),
+        (
+            "clippy for wasm32, without the areas",
+            cargo(&["clippy", "-p", "ctxweave", wasm, "--lib", "--no-default-features", "--", "-D", "warnings"]),
+        ),
         ("rustdoc", cargo(&["doc", "-p", "ctxweave", "--no-deps"])),
         ("rustdoc for wasm32", cargo(&["doc", "-p", "ctxweave", "--no-deps", wasm])),
         ("prettier", project.npm_bin("prettier")),
         ("tsc for pkg", project.npm_bin("tsc")),
     ];
-    commands[5].1.args(["--check", "--log-level=warn", "."]);
-    commands[6].1.args(["--noEmit", "-p", "pkg"]);
+    commands[6].1.args(["--check", "--log-level=warn", "."]);
+    commands[7].1.args(["--noEmit", "-p", "pkg"]);
     if project.path("www/tsconfig.json").exists() {
         let mut tsc = project.npm_bin("tsc");
         tsc.args(["--noEmit", "-p", "www"]);

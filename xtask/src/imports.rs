@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use wasmparser::{Parser, Payload};
 
-/// Fails when the module imports anything that is not in the list.
+/// Fails when the module does not import just what is in the list: an entry that nothing needs would let something in
+/// later that nobody looked at.
 pub fn check(wasm: &[u8], allowed: &[String]) -> Result<()> {
     let found = names(wasm)?;
     let foreign: Vec<_> = found.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();
@@ -13,6 +14,13 @@ pub fn check(wasm: &[u8], allowed: &[String]) -> Result<()> {
         bail!(
             "the module imports `{}`, which `imports` in the manifest does not allow: take out what needs it, or allow it",
             foreign.join("`, `")
+        );
+    }
+    let idle: Vec<_> = allowed.iter().filter(|name| !found.contains(*name)).map(String::as_str).collect();
+    if !idle.is_empty() {
+        bail!(
+            "`imports` in the manifest allows `{}`, which the module does not import: take it out",
+            idle.join("`, `")
         );
     }
     Ok(())
@@ -51,6 +59,12 @@ mod tests {
         let error = check(IMPORTS_NOW, &["then".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("imports `now`"), "{error}");
         check(IMPORTS_NOW, &["now".to_owned()]).unwrap();
+    }
+
+    #[test]
+    fn what_is_allowed_and_not_needed_is_named() {
+        let error = check(IMPORTS_NOW, &["now".to_owned(), "then".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("allows `then`"), "{error}");
     }
 
     #[test]

@@ -37,13 +37,20 @@ pub struct Build {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flavour {
-    /// Cargo features.
+    /// Whether the areas that cargo takes by default are in it.
+    #[serde(default = "yes")]
+    pub default_features: bool,
+    /// Cargo features besides.
     pub features: Vec<String>,
     /// How hard wasm-opt tries.
     pub wasm_opt_level: String,
-    /// All that the module may import, without the hash that wasm-bindgen puts at the end of a name.
+    /// All that the module imports, without the hash that wasm-bindgen puts at the end of a name.
     pub imports: Vec<String>,
     pub ceiling: Ceiling,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One vocabulary asset.

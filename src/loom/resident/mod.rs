@@ -7,6 +7,8 @@
 
 mod dialogue;
 mod line;
+mod send;
+mod turns;
 pub mod wire;
 
 use std::cell::RefCell;
@@ -23,12 +25,13 @@ use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::prompt::{Fingerprint, Prices};
+use crate::prompt::Prices;
 use crate::tokens::Counter;
 use crate::tokens::memory::{Held, Memory, Remembering};
+use dialogue::{Given, LastBody, Previous};
 use line::{Ground, Line};
 
-pub use dialogue::{CutSummary, DialogueSummary, Measure, ReportSummary, SummarizedBody};
+pub use dialogue::{Change, CutSummary, DialogueDelta, DialogueSummary, Measure, ReportSummary, SummarizedBody};
 
 /// A tree that stays, with what is remembered of it.
 #[derive(Debug)]
@@ -44,7 +47,11 @@ pub struct LoomTree {
     stamps: Vec<u32>,
     line: Line,
     /// What the last dialogue was, so that the next can say how much of it is the same.
-    previous: RefCell<Fingerprint>,
+    previous: RefCell<Option<Previous>>,
+    /// What deltas were given for.
+    given: RefCell<Given>,
+    /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
+    last_body: Option<LastBody>,
 }
 
 /// What went with the nodes and edges that were removed.
@@ -85,6 +92,8 @@ impl LoomTree {
             stamps: Vec::new(),
             line: Line::default(),
             previous: RefCell::default(),
+            given: RefCell::default(),
+            last_body: None,
         };
         for place in 0..this.tree.places() {
             this.hold(u32::try_from(place).unwrap_or(u32::MAX));

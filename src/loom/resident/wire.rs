@@ -9,7 +9,9 @@ use std::rc::Rc;
 use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
 
-use super::{DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+#[cfg(target_arch = "wasm32")]
+use super::DialogueDelta;
+use super::{DialogueSummary, LoomTree, Measure, Removal, ReportSummary, TreeSize};
 use crate::error::{Diagnostic, Result};
 use crate::json;
 use crate::limits::{LimitOverrides, Limits};
@@ -240,16 +242,16 @@ impl Handle {
         self.tree.summarize_dialogue(&question.asked.options, &counter).map(show)
     }
 
-    /// The same, with the places of the nodes that the messages hold, and how often what is there changed.
+    /// The same for somebody who has the messages of an earlier delta; see [`LoomTree::dialogue_delta`].
     #[cfg(target_arch = "wasm32")]
-    pub(crate) fn packed<R>(
+    pub(crate) fn delta<R>(
         &mut self,
         question: &Question,
-        show: impl FnOnce(DialogueSummary<'_>, Option<Vec<(u32, u32)>>) -> R,
+        have: u32,
+        show: impl FnOnce(DialogueDelta<'_>) -> R,
     ) -> Result<R> {
         let counter = question.counter(self.tree.memory());
-        let (summary, places) = self.tree.summarize_with_places(&question.asked.options, &counter)?;
-        Ok(show(summary, places))
+        self.tree.dialogue_delta(&question.asked.options, &counter, have).map(show)
     }
 
     pub(crate) fn buffer<R>(&self, question: &Question, show: impl FnOnce(BufferAssembly<'_>) -> R) -> Result<R> {
@@ -257,10 +259,10 @@ impl Handle {
         self.tree.assemble_buffer(&question.asked.options, &counter).map(show)
     }
 
-    pub(crate) fn body(&mut self, question: &Question) -> Result<SummarizedBody> {
+    pub(crate) fn body<R>(&mut self, question: &Question, show: impl FnOnce(&[u8], ReportSummary) -> R) -> Result<R> {
         let target = question.asked.target.as_ref().ok_or_else(|| lacks("the request", "target"))?;
         let counter = question.counter(self.tree.memory());
-        self.tree.request_body(&question.asked.options, target, &counter)
+        self.tree.show_body(&question.asked.options, target, &counter, show)
     }
 
     pub(crate) fn tokens_of(&self, ids: &[String], question: &Question) -> Result<Vec<u64>> {
@@ -330,8 +332,8 @@ impl Handle {
                     "measurePath" => value(json::write(&self.measure(&question)?)),
                     "wouldCut" => value(self.would_cut(&question, |it| json::write(&it))?),
                     "requestBody" => {
-                        let body = self.body(&question)?;
-                        Ok(serde_json::json!({ "$text": String::from_utf8_lossy(&body.bytes) }))
+                        let text = self.body(&question, |bytes, _| String::from_utf8_lossy(bytes).into_owned())?;
+                        Ok(serde_json::json!({ "$text": text }))
                     }
                     other => Err(crate::Error::new(crate::Code::InvalidInput, format!("there is no method `{other}`"))),
                 }

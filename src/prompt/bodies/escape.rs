@@ -104,12 +104,33 @@ impl Json {
 
     /// One string of several texts.
     pub(super) fn strings(&mut self, texts: &[&str]) {
+        self.said(|say| texts.iter().for_each(|text| say(text)));
+    }
+
+    /// One string of all that is said.
+    pub(super) fn said(&mut self, tell: impl FnOnce(&mut dyn FnMut(&str))) {
         self.comma();
         self.out.push(b'"');
-        for text in texts {
-            escape_into(&mut self.out, text);
-        }
+        tell(&mut |text| escape_into(&mut self.out, text));
         self.out.push(b'"');
+    }
+
+    /// Elements that were written before; where they begin.
+    pub(super) fn copy(&mut self, elements: &[u8]) -> usize {
+        self.comma();
+        let start = self.out.len();
+        self.out.extend_from_slice(elements);
+        start
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Where the next element begins.
+    pub(super) fn next_at(&self) -> usize {
+        self.out.len() + usize::from(self.wants_comma())
     }
 
     /// Text that is JSON already.
@@ -158,9 +179,13 @@ impl Json {
     }
 
     fn comma(&mut self) {
-        // Strings end in a quote, so the last byte is punctuation of ours.
-        if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
+        if self.wants_comma() {
             self.out.push(b',');
         }
+    }
+
+    fn wants_comma(&self) -> bool {
+        // Strings end in a quote, so the last byte is punctuation of ours.
+        !matches!(self.out.last(), None | Some(b'{' | b'[' | b':'))
     }
 }

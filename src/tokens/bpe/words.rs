@@ -1,11 +1,28 @@
-//! Which texts are one token as they stand.
+//! Which texts are a token, and of what rank: the whole of the vocabulary, as byte pair encoding sees it.
 //!
-//! Most pieces of ordinary text are, so this is the question asked most. The tables hold the texts themselves, padded
-//! with `0xff`, a byte that no UTF-8 text has: up to eight bytes in one word, up to sixteen in two, the few longer ones
-//! as places in a blob. A look-up is one hash and, nearly always, one cache line.
+//! Most pieces of ordinary text are one token, so this is the question asked most; and two neighbours merge where their
+//! bytes together are one. The tables hold the texts themselves, as keys: up to eight bytes in one word, up to sixteen
+//! in two, the few longer ones as places in a blob. A look-up is one hash and, nearly always, one cache line.
+//!
+//! In a key every bit is inverted, and the bytes behind the end are zeros. UTF-8 does not have the byte `0xff`, so the key
+//! says how long the text is. Keys are joined by shifting, and an empty slot is zero.
 
-use super::pairs::SPREAD;
 use super::split::load8;
+
+/// A token's number, which is also its rank: of two merges the one into the lower rank goes first.
+pub type Rank = u32;
+
+/// No such token.
+pub(super) const NONE: Rank = Rank::MAX;
+
+/// Vocabularies have fewer tokens than this.
+pub(super) const MAX_TOKENS: usize = 1 << 18;
+
+/// Tokens are no longer than this.
+pub(super) const MAX_TOKEN_BYTES: usize = 128;
+
+/// An odd number without pattern, by which hashes multiply.
+pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Tokens up to this long are in the first table.
 pub(super) const SHORT: usize = 8;
@@ -13,29 +30,41 @@ pub(super) const SHORT: usize = 8;
 /// Tokens up to this long are in a table of keys.
 const TWO_WORDS: usize = 16;
 
-/// No text has this key.
-const EMPTY: u64 = u64::MAX;
+/// Only the single byte `0xff` has this key, for which nobody asks: no text has it.
+const EMPTY: u64 = 0;
 
-/// The texts that are one token.
+/// The texts that are one token, with their ranks.
 pub(super) struct Words {
-    /// Up to eight bytes.
+    /// Up to eight bytes. The ranks stand apart: most look-ups do without.
     short: Vec<u64>,
-    short_shift: u32,
+    short_ranks: Vec<Rank>,
     /// Nine to sixteen bytes.
     middle: Vec<[u64; 2]>,
-    middle_shift: u32,
-    /// More: where in the blob, and how long.
-    long: Vec<(u32, u32)>,
+    middle_ranks: Vec<Rank>,
+    /// More.
+    long: Vec<Long>,
     blob: Vec<u8>,
     /// The length of the longest.
     longest: usize,
 }
 
+/// A token of more than sixteen bytes: where in the blob it is. An empty slot has the length 0.
+#[derive(Clone, Copy, Default)]
+struct Long {
+    from: u32,
+    len: u32,
+    rank: Rank,
+}
+
 /// How many tokens there are of each length.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
+    /// Tokens of up to eight bytes.
     pub(super) short: usize,
+    /// Tokens of nine to sixteen bytes, and the bytes of all of them.
     pub(super) middle: usize,
+    pub(super) middle_bytes: usize,
+    /// Longer tokens, and the bytes of all of them.
     pub(super) long: usize,
     pub(super) long_bytes: usize,
 }
@@ -45,7 +74,10 @@ impl Sizes {
     pub(super) fn add(&mut self, len: usize) {
         match len {
             0..=SHORT => self.short += 1,
-            9..=TWO_WORDS => self.middle += 1,
+            9..=TWO_WORDS => {
+                self.middle += 1;
+                self.middle_bytes += len;
+            }
             _ => {
                 self.long += 1;
                 self.long_bytes += len;
@@ -54,16 +86,28 @@ impl Sizes {
     }
 }
 
-/// Slots for so many entries: a power of two, and some always stay empty.
+/// Slots for so many entries: a third more, and room at the end for those that find theirs taken.
 fn slots(entries: usize) -> usize {
-    (entries + entries / 4 + 1).next_power_of_two().max(16)
+    entries + entries / 3 + 64
+}
+
+/// The slot where an entry with this hash would like to be: the hash as a fraction of the table.
+#[inline(always)]
+fn home(hash: u64, slots: usize) -> usize {
+    ((hash >> 32) * (slots as u64 - 63) >> 32) as usize
 }
 
 /// The key of up to eight bytes from `at`.
 #[inline(always)]
 fn key(bytes: &[u8], at: usize, len: usize) -> u64 {
     debug_assert!(0 < len && len <= 8);
-    load8(bytes, at) | u64::MAX << (8 * (len - 1)) << 8
+    !load8(bytes, at) & u64::MAX >> (64 - 8 * len)
+}
+
+/// The key of nine to sixteen bytes from `at`.
+#[inline(always)]
+fn two_keys(bytes: &[u8], at: usize, len: usize) -> [u64; 2] {
+    [!load8(bytes, at), key(bytes, at + 8, len - 8)]
 }
 
 #[inline(always)]
@@ -83,10 +127,10 @@ impl Words {
         let (short, middle) = (slots(sizes.short), slots(sizes.middle));
         Self {
             short: vec![EMPTY; short],
-            short_shift: 64 - short.trailing_zeros(),
+            short_ranks: vec![0; short],
             middle: vec![[EMPTY; 2]; middle],
-            middle_shift: 64 - middle.trailing_zeros(),
-            long: vec![(0, 0); slots(sizes.long)],
+            middle_ranks: vec![0; middle],
+            long: vec![Long::default(); slots(sizes.long)],
             blob: Vec::with_capacity(sizes.long_bytes),
             longest: 0,
         }
@@ -101,91 +145,152 @@ impl Words {
     /// [`Self::contains`] for one to [`SHORT`] bytes.
     #[inline(always)]
     pub(super) fn contains_short(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        let key = key(bytes, at, len);
-        let mask = self.short.len() - 1;
-        let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
-        loop {
-            match self.short[slot & mask] {
-                found if found == key => return true,
-                EMPTY => return false,
-                _ => slot += 1,
-            }
-        }
+        self.find_short(key(bytes, at, len)).is_some()
     }
 
     /// [`Self::contains`] for more bytes.
     #[inline(never)]
     pub(super) fn contains_longer(&self, bytes: &[u8], at: usize, len: usize) -> bool {
         if len <= TWO_WORDS {
-            let key = [load8(bytes, at), key(bytes, at + 8, len - 8)];
-            let mask = self.middle.len() - 1;
-            let mut slot = (hash_two(key) >> self.middle_shift) as usize;
-            loop {
-                match self.middle[slot & mask] {
-                    found if found == key => return true,
-                    [EMPTY, _] => return false,
-                    _ => slot += 1,
-                }
-            }
-        }
-        if len > self.longest {
-            return false;
-        }
-        bytes.get(at..at + len).is_some_and(|word| self.find_long(word).is_ok())
-    }
-
-    /// The slot where a token of more than sixteen bytes is, or as the error the one where it would be.
-    fn find_long(&self, word: &[u8]) -> Result<usize, usize> {
-        let mask = self.long.len() - 1;
-        let mut slot = (hash_many(word) >> 32) as usize & mask;
-        loop {
-            match self.long[slot] {
-                (_, 0) => return Err(slot),
-                (from, len) => {
-                    let (from, len) = (from as usize, len as usize);
-                    if self.blob.get(from..from + len) == Some(word) {
-                        return Ok(slot);
-                    }
-                }
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// Adds a token, the `len` bytes from `at`, without the byte `0xff` in it. There are no more of them than [`Sizes`]
-    /// said.
-    #[inline(always)]
-    pub(super) fn insert(&mut self, bytes: &[u8], at: usize, len: usize) {
-        if len <= SHORT {
-            let key = key(bytes, at, len);
-            let mask = self.short.len() - 1;
-            let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
-            while self.short[slot & mask] != EMPTY {
-                slot += 1;
-            }
-            self.short[slot & mask] = key;
+            self.find_middle(two_keys(bytes, at, len)).is_some()
         } else {
-            self.insert_longer(bytes, at, len);
+            self.rank_of_long(bytes, at, len) != NONE
+        }
+    }
+
+    /// The rank of the token that the `len` bytes from `at` are, or [`NONE`]. There is at least one byte, and it is not
+    /// `0xff`.
+    #[inline(always)]
+    pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        if len <= SHORT {
+            match self.find_short(key(bytes, at, len)) {
+                Some(slot) => self.short_ranks[slot],
+                None => NONE,
+            }
+        } else {
+            self.rank_of_longer(bytes, at, len)
         }
     }
 
     #[inline(never)]
-    fn insert_longer(&mut self, bytes: &[u8], at: usize, len: usize) {
+    fn rank_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
         if len <= TWO_WORDS {
-            let key = [load8(bytes, at), key(bytes, at + 8, len - 8)];
-            let mask = self.middle.len() - 1;
-            let mut slot = (hash_two(key) >> self.middle_shift) as usize;
-            while self.middle[slot & mask][0] != EMPTY {
+            match self.find_middle(two_keys(bytes, at, len)) {
+                Some(slot) => self.middle_ranks[slot],
+                None => NONE,
+            }
+        } else {
+            self.rank_of_long(bytes, at, len)
+        }
+    }
+
+    fn rank_of_long(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        if len > self.longest {
+            return NONE;
+        }
+        match bytes.get(at..at + len).map(|word| self.find_long(word)) {
+            Some(Ok(slot)) => self.long[slot].rank,
+            _ => NONE,
+        }
+    }
+
+    /// The slot where a key of one word is.
+    #[inline(always)]
+    fn find_short(&self, key: u64) -> Option<usize> {
+        let mut slot = home(key.wrapping_mul(SPREAD), self.short.len());
+        loop {
+            match self.short.get(slot) {
+                Some(&found) if found == key => return Some(slot),
+                Some(&EMPTY) | None => return None,
+                _ => slot += 1,
+            }
+        }
+    }
+
+    /// The slot where a key of two words is.
+    #[inline(always)]
+    fn find_middle(&self, key: [u64; 2]) -> Option<usize> {
+        let mut slot = home(hash_two(key), self.middle.len());
+        loop {
+            match self.middle.get(slot) {
+                Some(&found) if found == key => return Some(slot),
+                Some(&[EMPTY, _]) | None => return None,
+                _ => slot += 1,
+            }
+        }
+    }
+
+    /// The slot where a token of more than sixteen bytes is, or as the error the one where it would be.
+    fn find_long(&self, word: &[u8]) -> Result<usize, usize> {
+        let mut slot = home(hash_many(word), self.long.len());
+        loop {
+            match self.long.get(slot) {
+                None | Some(Long { len: 0, .. }) => return Err(slot),
+                Some(&Long { from, len, .. }) if self.blob.get(from as usize..(from + len) as usize) == Some(word) => {
+                    return Ok(slot);
+                }
+                _ => slot += 1,
+            }
+        }
+    }
+
+    /// What is in the slot that the token with this key would like to have. Asking for many tokens before the first of
+    /// them is added gets their cache lines all at once.
+    #[inline(always)]
+    pub(super) fn home_of_short(&self, key: u64) -> u64 {
+        self.short[home(key.wrapping_mul(SPREAD), self.short.len())]
+    }
+
+    /// The same for a token of more bytes.
+    #[inline(always)]
+    pub(super) fn home_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> u64 {
+        if len > TWO_WORDS {
+            return EMPTY;
+        }
+        self.middle[home(hash_two(two_keys(bytes, at, len)), self.middle.len())][0]
+    }
+
+    /// Adds the token of up to eight bytes that has this key. It comes only once. `None` where there is no room for it, as
+    /// there is for as many as [`Sizes`] said.
+    #[inline(always)]
+    pub(super) fn insert_short(&mut self, key: u64, rank: Rank) -> Option<()> {
+        let mut slot = home(key.wrapping_mul(SPREAD), self.short.len());
+        while *self.short.get(slot)? != EMPTY {
+            slot += 1;
+        }
+        self.short[slot] = key;
+        self.short_ranks[slot] = rank;
+        Some(())
+    }
+
+    /// Adds a token.
+    pub(super) fn insert(&mut self, token: &[u8], rank: Rank) -> Option<()> {
+        if token.len() <= SHORT {
+            self.insert_short(key(token, 0, token.len()), rank)
+        } else {
+            self.insert_longer(token, 0, token.len(), rank)
+        }
+    }
+
+    /// Adds a token of more bytes: the `len` bytes from `at`.
+    #[inline(never)]
+    pub(super) fn insert_longer(&mut self, bytes: &[u8], at: usize, len: usize, rank: Rank) -> Option<()> {
+        if len <= TWO_WORDS {
+            let key = two_keys(bytes, at, len);
+            let mut slot = home(hash_two(key), self.middle.len());
+            while self.middle.get(slot)?[0] != EMPTY {
                 slot += 1;
             }
-            self.middle[slot & mask] = key;
+            self.middle[slot] = key;
+            self.middle_ranks[slot] = rank;
         } else {
-            let word = bytes.get(at..at + len).unwrap_or_default();
+            let word = bytes.get(at..at + len)?;
             if let Err(slot) = self.find_long(word) {
-                self.long[slot] = (self.blob.len() as u32, len as u32);
+                *self.long.get_mut(slot)? = Long { from: self.blob.len() as u32, len: len as u32, rank };
                 self.blob.extend_from_slice(word);
                 self.longest = self.longest.max(len);
             }
         }
+        Some(())
     }
 }

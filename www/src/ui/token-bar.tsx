@@ -20,9 +20,10 @@ export function toneAt(place: number): number {
 /** Where the tokens are: a bar, and the same in numbers. */
 export function TokenBar({ shares, children }: { shares: readonly Share[]; children?: ComponentChildren }) {
   const shown = shares.filter(({ tokens }) => tokens > 0);
+  const inNumbers = shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ");
   return (
     <section class="budget" aria-label="Tokens">
-      <div class="bar" role="img" aria-label={shown.map(({ name, tokens }) => `${name} ${count(tokens)}`).join(", ")}>
+      <div class="bar" role="img" aria-label={inNumbers || "No tokens"}>
         <div class="bar-window" style={{ flexGrow: "1" }}>
           {shown.map(({ id, name, tokens, tone }) => (
             <div

@@ -109,6 +109,7 @@ export function guess(name: string, bytes: Uint8Array): TranscriptFormat {
   if (/"type":\s*"(session_meta|response_item|turn_context)"/.test(start)) return "codex-v1";
   if (/"(sessionId|parentUuid|leafUuid)":/.test(start) && !/"projectHash":/.test(start)) return "claude-code-v1";
   if (/"projectHash":/.test(start)) return "gemini-v1";
+  if (/"record_type":|"type":\s*"(function_call|input_text|output_text)"/.test(start)) return "codex-v0";
   return "generic-v1";
 }
 

@@ -24,10 +24,10 @@ function database(): Promise<IDBDatabase> {
   return opened;
 }
 
-/** Keeps entries; resolves once they are really there. */
-async function put(store: Store, entries: Iterable<readonly [string, unknown]>): Promise<void> {
+/** Changes a store; resolves once the change is really there. */
+async function write(store: Store, change: (store: IDBObjectStore) => void): Promise<void> {
   const transaction = (await database()).transaction(store, "readwrite");
-  for (const [key, value] of entries) transaction.objectStore(store).put(value, key);
+  change(transaction.objectStore(store));
   await new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error("the browser's database failed"));
@@ -36,7 +36,9 @@ async function put(store: Store, entries: Iterable<readonly [string, unknown]>):
 
 /** Keeps blobs by their refs. */
 export function keepBlobs(blobs: Iterable<readonly [string, Uint8Array]>): Promise<void> {
-  return put("blobs", blobs);
+  return write("blobs", (store) => {
+    for (const [ref, bytes] of blobs) store.put(bytes, ref);
+  });
 }
 
 /** Brings a blob. */
@@ -46,17 +48,19 @@ export async function blobOf(ref: string): Promise<Uint8Array> {
   return blob;
 }
 
-/** Keeps the records of a session, as JSONL, under its name. */
+/** Keeps the records of the session that is open, as JSONL, in place of those of the one before. */
 export function keepRecords(name: string, records: Uint8Array): Promise<void> {
-  return put("records", [[name, records]]);
+  return write("records", (store) => {
+    store.clear();
+    store.put(records, name);
+  });
 }
 
 /** The session that was open last, if there was one. */
 export async function lastRecords(): Promise<{ name: string; records: Uint8Array } | undefined> {
   const store = (await database()).transaction("records").objectStore("records");
   const [names, all] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-  const at = names.length - 1;
-  return at < 0 ? undefined : { name: String(names[at]), records: all[at] as Uint8Array };
+  return names.length === 0 ? undefined : { name: String(names[0]), records: all[0] as Uint8Array };
 }
 
 /** Forgets everything. */

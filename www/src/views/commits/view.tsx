@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { transcriptToMessages } from "ctxweave";
 import type { Materialized, MaterializationPlan, TranscriptFormat } from "ctxweave";
 import { Field, Select } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { MessageText } from "../../ui/message.js";
+import { ProblemNotice } from "../../ui/notice.js";
+import { DropFile, OpenFile } from "../../ui/open-file.js";
 import { Tabs } from "../../ui/tabs.js";
 import { Drawing, KINDS } from "./drawing.js";
 import {
@@ -48,29 +50,15 @@ export function CommitsView() {
 }
 
 function SessionBar() {
-  const input = useRef<HTMLInputElement>(null);
-  const dropping = useDrop();
   const open = session.value;
   return (
     <div class="source" aria-busy={busy.value}>
-      <button type="button" class="quiet" onClick={() => input.current?.click()}>
-        <Icon name="file" />
-        Open a session…
-      </button>
-      <input
-        ref={input}
-        type="file"
+      <OpenFile
+        label="Open a session…"
         id="session-file"
-        class="visually-hidden"
         accept=".jsonl,.json,.cbor"
-        aria-label="A session file of an agent"
-        tabIndex={-1}
-        onChange={(event) => {
-          const field = event.currentTarget;
-          const file = field.files?.[0];
-          if (file) void openFile(file);
-          field.value = "";
-        }}
+        about="A session file of an agent"
+        onFile={(file) => void openFile(file)}
       />
       <button type="button" class="quiet" onClick={() => void openSample()}>
         Sample
@@ -88,16 +76,7 @@ function SessionBar() {
           "Loading…"
         )}
       </p>
-      {problem.value ? (
-        <div class="notice problem" role="alert">
-          <p>
-            <strong>{problem.value.name}</strong>: <MessageText text={problem.value.message} />
-          </p>
-          <button type="button" class="reset" aria-label="Dismiss" onClick={() => (problem.value = undefined)}>
-            <Icon name="close" />
-          </button>
-        </div>
-      ) : null}
+      {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       {open && open.diagnostics.length > 0 ? (
         <details class="notice notes">
           <summary>
@@ -113,43 +92,9 @@ function SessionBar() {
           </ul>
         </details>
       ) : null}
-      {dropping ? (
-        <div class="drop" aria-hidden="true">
-          <p>Drop the session to open it</p>
-        </div>
-      ) : null}
+      <DropFile hint="Drop the session to open it" onFile={(file) => void openFile(file)} />
     </div>
   );
-}
-
-/** A file may be dropped anywhere. */
-function useDrop(): boolean {
-  const over = useSignal(false);
-  useEffect(() => {
-    const enter = (event: DragEvent): void => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      over.value = true;
-    };
-    const leave = (event: DragEvent): void => {
-      if (event.relatedTarget === null) over.value = false;
-    };
-    const drop = (event: DragEvent): void => {
-      event.preventDefault();
-      over.value = false;
-      const file = event.dataTransfer?.files[0];
-      if (file) void openFile(file);
-    };
-    addEventListener("dragover", enter);
-    addEventListener("dragleave", leave);
-    addEventListener("drop", drop);
-    return () => {
-      removeEventListener("dragover", enter);
-      removeEventListener("dragleave", leave);
-      removeEventListener("drop", drop);
-    };
-  }, []);
-  return over.value;
 }
 
 /** The commit that is chosen, and a way to go on from it. */
@@ -208,7 +153,16 @@ function ResultPane() {
   const planned = plan.value;
   const made = result.value;
   return (
-    <section class="pane result-pane" aria-label="Materialised conversation" aria-busy={made === undefined}>
+    <section
+      class="pane result-pane"
+      id="result"
+      tabIndex={-1}
+      aria-labelledby="result-title"
+      aria-busy={made === undefined}
+    >
+      <h2 id="result-title" class="visually-hidden">
+        Materialised conversation
+      </h2>
       <div class="materialize">
         <Field label="Back to">
           {({ id }) => (

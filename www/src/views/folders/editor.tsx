@@ -7,7 +7,10 @@ import { change, file, open, restore, settings, textOf, told, type } from "./sta
 /** What is loaded beside the selection, and the file that somebody looks at, with those who are told when it changes. */
 export function SidePane() {
   return (
-    <aside class="pane settings-pane file-pane" aria-label="Settings and file">
+    <aside class="pane settings-pane file-pane" aria-labelledby="side-title">
+      <h2 id="side-title" class="visually-hidden">
+        Settings and file
+      </h2>
       <div class="controls">
         <fieldset>
           <legend>What comes with it</legend>

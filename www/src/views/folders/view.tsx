@@ -59,7 +59,10 @@ function Result() {
   const { chain, prompt } = made;
   const { diagnostics } = chain;
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Prompt">
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
+      <h2 id="result-title" class="visually-hidden">
+        Prompt
+      </h2>
       <TokenBar shares={shares(chain)}>
         <p class="summary">
           <span data-total>{tokens(chain.totalTokens)}</span>

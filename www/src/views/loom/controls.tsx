@@ -1,12 +1,13 @@
 import type { LoomTreeData, TruncationStrategy } from "ctxweave";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";
-import { count } from "../../ui/format.js";
+import { count, tokens } from "../../ui/format.js";
 import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
 import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
-import { change, open, setOrClear, setPreference, settings } from "./state.js";
+import { change, open, pendingCost, setOrClear, setPreference, settings } from "./state.js";
 import { TokenizerPicker } from "./tokenizer-picker.js";
 
 /** Everything that shapes the assembly; each change assembles again at once. */
@@ -28,7 +29,21 @@ export function Controls() {
         value={now.mode}
         onValue={(mode) => change({ mode })}
       />
-      {buffer ? <WorkingBuffer /> : null}
+      {buffer ? (
+        <Draft
+          name="workingBuffer"
+          label="Working buffer"
+          hint="Text that is not yet a node; it stands at the end of the document."
+          placeholder="Write on…"
+        />
+      ) : (
+        <Draft
+          name="pendingMessage"
+          label="Pending message"
+          hint={<PendingHint />}
+          placeholder="Write the next message…"
+        />
+      )}
 
       <fieldset>
         <legend>Budget</legend>
@@ -260,20 +275,44 @@ function Marker({ tree }: { tree: LoomTreeData }) {
   );
 }
 
-function WorkingBuffer() {
+/** Text that is being written and is in no node yet. */
+function Draft(props: {
+  name: "workingBuffer" | "pendingMessage";
+  label: string;
+  hint: ComponentChildren;
+  placeholder: string;
+}) {
   return (
-    <Field label="Working buffer" hint="Text that is not yet a node; it stands at the end of the document.">
+    <Field label={props.label} hint={props.hint}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
           aria-describedby={describedBy}
           rows={4}
           class="prose"
-          placeholder="Write on…"
-          value={settings.value.workingBuffer ?? ""}
-          onInput={(event) => setOrClear("workingBuffer", event.currentTarget.value)}
+          placeholder={props.placeholder}
+          value={settings.value[props.name] ?? ""}
+          onInput={(event) => setOrClear(props.name, event.currentTarget.value)}
         />
       )}
     </Field>
+  );
+}
+
+/** What the message costs, and whether all of the path still fits with it. */
+function PendingHint() {
+  const cost = pendingCost.value;
+  if (!cost) return <>A message that is not sent yet; it stands after the tip.</>;
+  const { tokens: own, remaining } = cost;
+  return (
+    <span data-pending-tokens={own} data-remaining={remaining}>
+      {tokens(own)};{" "}
+      {remaining < 0 ? (
+        <span class="warn">with it the whole path is over the limit by {count(-remaining)}</span>
+      ) : (
+        `the whole path leaves ${count(remaining)} of the limit`
+      )}
+      .
+    </span>
   );
 }

@@ -31,6 +31,7 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (settings.instructionScope) p.set("instructions", settings.instructionScope);
   if (settings.systemPrompt) p.set("system", settings.systemPrompt);
   if (settings.workingBuffer) p.set("text", settings.workingBuffer);
+  if (settings.pendingMessage) p.set("message", settings.pendingMessage);
   if (settings.bufferSystem !== undefined) p.set("bufferSystem", String(settings.bufferSystem));
   if (settings.aware) writeAware(p, settings.aware);
   for (const [node, choice] of Object.entries(settings.choices)) p.append("choice", JSON.stringify([node, choice]));
@@ -72,6 +73,8 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (system) settings.systemPrompt = system;
   const text = p.get("text");
   if (text) settings.workingBuffer = text;
+  const message = p.get("message");
+  if (message) settings.pendingMessage = message;
   const bufferSystem = p.get("bufferSystem");
   if (bufferSystem !== null) settings.bufferSystem = bufferSystem === "true";
   const aware = readAware(p);

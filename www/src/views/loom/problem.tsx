@@ -2,7 +2,7 @@ import type { Diagnostic } from "ctxweave";
 import { count, plural } from "../../ui/format.js";
 import { MessageText } from "../../ui/message.js";
 import { NodeChip } from "./prompt.js";
-import { choose, index, toggleExcluded, type Outcome } from "./state.js";
+import { choose, index, nodeWith, toggleExcluded, type Outcome } from "./state.js";
 import { choicePoints, nodeName, snippet } from "./tree-index.js";
 
 interface Cost {
@@ -68,7 +68,6 @@ function Ways({ nodeId }: { nodeId: string }) {
 
 /** What each node costs, the dearest first, with the means to leave it out. */
 function Costs({ costs }: { costs: Cost[] }) {
-  const tree = index.value;
   const most = Math.max(1, ...costs.map((cost) => cost.tokens));
   return (
     <table class="costs">
@@ -93,20 +92,22 @@ function Costs({ costs }: { costs: Cost[] }) {
               <th scope="row">
                 <NodeChip id={nodeId} />
               </th>
-              <td class="clip">{snippet(tree?.node.get(nodeId), 80)}</td>
+              <td class="clip">{snippet(nodeWith(nodeId), 80)}</td>
               <td class="number">
                 <span class="cost-bar" style={{ inlineSize: `${(tokens / most) * 100}%` }} aria-hidden="true" />
                 <span class="cost-number">{count(tokens)}</span>
               </td>
               <td>
-                <button
-                  type="button"
-                  class="small"
-                  aria-label={`Exclude ${nodeId}`}
-                  onClick={() => toggleExcluded(nodeId)}
-                >
-                  Exclude
-                </button>
+                {index.value?.node.has(nodeId) ? (
+                  <button
+                    type="button"
+                    class="small"
+                    aria-label={`Exclude ${nodeId}`}
+                    onClick={() => toggleExcluded(nodeId)}
+                  >
+                    Exclude
+                  </button>
+                ) : null}
               </td>
             </tr>
           ))}

@@ -3,15 +3,14 @@ import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
 import { PartView } from "./parts.js";
 import type { Segment } from "./segments.js";
-import { cursor, hovered, index, rows, toggleExcluded } from "./state.js";
+import { cursor, hovered, index, nodeWith, pending, rows, toggleExcluded } from "./state.js";
 import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from "./timeline.js";
 import { nodeName, snippet } from "./tree-index.js";
 import { authorClass } from "./tree-marks.js";
 
 /** The messages, with what is missing shown in its place. */
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
-  const tree = index.value;
-  const entries = dialogueTimeline(assembly, (id) => tree?.node.get(id));
+  const entries = dialogueTimeline(assembly, nodeWith);
   return (
     <ol class="prompt dialogue">
       {assembly.system === undefined ? null : <SystemContext text={assembly.system} />}
@@ -83,7 +82,7 @@ function SegmentView({ segment }: { segment: Segment }) {
     .find((found) => found && (found.fate === "cut" || found.as !== "path"));
   return (
     <div
-      class={`segment${row?.fate === "cut" ? " shortened" : ""}`}
+      class={`segment${row?.fate === "cut" ? " shortened" : ""}${id !== undefined && id === pending.value?.node.id ? " pending" : ""}`}
       data-segment={segment.nodeIds.join(" ")}
       onPointerEnter={() => (hovered.value = id)}
       onPointerLeave={() => (hovered.value = undefined)}
@@ -105,10 +104,11 @@ function SegmentView({ segment }: { segment: Segment }) {
   );
 }
 
-/** A node's name; it shows the node in the tree. */
+/** A node's name; it shows the node in the tree. A message that is not sent has no place there. */
 export function NodeChip({ id }: { id: string }) {
   const tree = index.value;
   if (!tree) return null;
+  if (id === pending.value?.node.id) return <span class="tag pending">not sent</span>;
   return (
     <button
       type="button"
@@ -123,7 +123,6 @@ export function NodeChip({ id }: { id: string }) {
 
 /** Nodes that are not there: how many, why, and what each would have cost. */
 export function GapView({ gap }: { gap: Gap }) {
-  const tree = index.value;
   const fates = (["cut", "excluded", "skipped"] as const).flatMap((fate) => {
     const of = gap.rows.filter((row) => row.fate === fate);
     return of.length > 0 ? [{ fate, count: of.length, tokens: of.reduce((sum, row) => sum + row.tokens, 0) }] : [];
@@ -141,7 +140,7 @@ export function GapView({ gap }: { gap: Gap }) {
         {gap.rows.map((row) => (
           <li key={row.nodeId} data-missing={row.nodeId} data-fate={row.fate}>
             <NodeChip id={row.nodeId} />
-            <span class="missing-text">{snippet(tree?.node.get(row.nodeId), 110)}</span>
+            <span class="missing-text">{snippet(nodeWith(row.nodeId), 110)}</span>
             <span class="missing-why">
               {row.reason ? REASONS[row.reason] : FATES[row.fate]} · {tokens(row.tokens)}
             </span>

@@ -4,7 +4,7 @@ import { useId } from "preact/hooks";
 import { count, plural } from "../../ui/format.js";
 import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";
 import { NodeChip } from "./prompt.js";
-import { index, outcome } from "./state.js";
+import { nodeWith, outcome } from "./state.js";
 import { snippet } from "./tree-index.js";
 
 /** The report: totals, what was cut, the settings in force, and a row for each node. */
@@ -60,7 +60,6 @@ function Fact({ name, value }: { name: string; value: string }) {
 function Rows({ rows }: { rows: NodeReport[] }) {
   const only = useSignal<NodeReport["fate"] | "">("");
   const filterId = useId();
-  const tree = index.value;
   const shown = only.value === "" ? rows : rows.filter((row) => row.fate === only.value);
   return (
     <>
@@ -102,7 +101,7 @@ function Rows({ rows }: { rows: NodeReport[] }) {
                 <th scope="row">
                   <NodeChip id={row.nodeId} />
                 </th>
-                <td class="clip">{snippet(tree?.node.get(row.nodeId), 60)}</td>
+                <td class="clip">{snippet(nodeWith(row.nodeId), 60)}</td>
                 <td>{PARTS[row.as]}</td>
                 <td>
                   <span class={`fate-word fate-${row.fate}`}>{FATES[row.fate]}</span>

@@ -29,7 +29,10 @@ export interface Settings {
   tokenizer?: Encoding;
   instructionScope?: "path" | "generation";
   systemPrompt?: string;
+  /** In buffer mode: text that is not yet a node. */
   workingBuffer?: string;
+  /** In dialogue mode: a message that is not yet sent. */
+  pendingMessage?: string;
   /** Overrides the tree's `bufferModeSystemContext`. */
   bufferSystem?: boolean;
   /** What a loom-aware agent is told; absent for other agents. */

@@ -6,6 +6,7 @@ import type {
   DialogueAssembly,
   DialogueRequest,
   Encoding,
+  LoomNode,
   LoomTreeData,
   Media,
   NodeReport,
@@ -14,7 +15,8 @@ import { linkParams, replaceLink } from "../../shell/route.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
-import { liveBuffer, liveDialogue } from "./resident.js";
+import { messageAt, placeAfter, withPending, type Pending } from "./pending.js";
+import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
 import { buildRequest, freshSettings, treeWithExclusions, type Settings } from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
@@ -49,9 +51,12 @@ export const opening = signal<string | undefined>(undefined);
 export const hovered = signal<string | undefined>(undefined);
 export const cursor = signal<string | undefined>(undefined);
 
+/** By itself, so that the tree is indexed and drawn again when it changes and not with every letter. */
+const excluded = computed(() => settings.value.excluded);
+
 export const index = computed<TreeIndex | undefined>(() => {
   const at = open.value;
-  return at && indexTree(treeWithExclusions(at.tree, settings.value.excluded));
+  return at && indexTree(treeWithExclusions(at.tree, excluded.value));
 });
 
 /** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
@@ -60,19 +65,35 @@ export const tokenizer = computed<Encoding | undefined>(() => {
   return asked && isLoaded(asked) ? asked : undefined;
 });
 
-export const request = computed<DialogueRequest | BufferRequest | undefined>(() => {
+const place = computed(() => index.value && placeAfter(index.value, tip.value));
+
+/** The message that is being written, as the node that it will be. Documents have their working buffer for that. */
+export const pending = computed<Pending | undefined>(() => {
+  const { mode, pendingMessage = "" } = settings.value;
+  return mode === "dialogue" && place.value ? messageAt(place.value, pendingMessage) : undefined;
+});
+
+/** What is asked of the tree that stays: the message that is being written is its tip, but not among its nodes. */
+const asked = computed<DialogueRequest | BufferRequest | undefined>(() => {
   const at = open.value;
-  const from = tip.value;
+  const from = pending.value?.node.id ?? tip.value;
   return at && from !== undefined ? buildRequest(at.tree, at.media, from, settings.value, tokenizer.value) : undefined;
 });
 
+/** The request as one call would have it. */
+export const request = computed<DialogueRequest | BufferRequest | undefined>(() => {
+  const input = asked.value;
+  const message = pending.value;
+  return input && message ? { ...input, tree: withPending(input.tree, message) } : input;
+});
+
 export const outcome = computed<Outcome | undefined>(() => {
-  const input = request.value;
+  const input = asked.value;
   if (!input) return undefined;
   const begun = performance.now();
   try {
     return settings.value.mode === "dialogue"
-      ? { kind: "dialogue", result: liveDialogue(input), milliseconds: performance.now() - begun }
+      ? { kind: "dialogue", result: liveDialogue(input, pending.value), milliseconds: performance.now() - begun }
       : { kind: "buffer", result: liveBuffer(input), milliseconds: performance.now() - begun };
   } catch (error) {
     const { code = "error", message, details = {} } = error as CtxweaveError;
@@ -87,10 +108,33 @@ export const estimate = computed<number | undefined>(() => {
   return exact && made && made.kind !== "error" ? estimateOf(made.result, exact) : undefined;
 });
 
-/** The path the library walked, or, where it gave none, the way back as it is drawn. */
+/** What the message costs that is being written, and how far its whole path is from the limit. */
+export const pendingCost = computed<{ tokens: number; remaining: number } | undefined>(() => {
+  const input = asked.value;
+  const message = pending.value;
+  if (!input || !message) return undefined;
+  try {
+    const { tokens, path } = measurePending(input, message);
+    return { tokens, remaining: path.remaining };
+  } catch {
+    // The outcome says what is wrong.
+    return undefined;
+  }
+});
+
+/** A node by its id, also the one that is not in the tree yet. */
+export function nodeWith(id: string): LoomNode | undefined {
+  const message = pending.value?.node;
+  return message?.id === id ? message : index.value?.node.get(id);
+}
+
+/** The path in the tree that the library walked, or, where it gave none, the way back as it is drawn. */
 export const path = computed<string[]>(() => {
   const made = outcome.value;
-  if (made && made.kind !== "error") return made.result.report.path;
+  if (made && made.kind !== "error") {
+    const message = pending.value?.node.id;
+    return made.result.report.path.filter((id) => id !== message);
+  }
   return index.value && tip.value !== undefined ? drawnPath(index.value, tip.value) : [];
 });
 
@@ -106,7 +150,15 @@ export function change(fields: Partial<Settings>): void {
 
 /** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
 export function setOrClear<
-  K extends "provider" | "tokenizer" | "instructionScope" | "systemPrompt" | "workingBuffer" | "bufferSystem" | "aware",
+  K extends
+    | "provider"
+    | "tokenizer"
+    | "instructionScope"
+    | "systemPrompt"
+    | "workingBuffer"
+    | "pendingMessage"
+    | "bufferSystem"
+    | "aware",
 >(key: K, value: Settings[K] | undefined): void {
   const next = { ...settings.value };
   if (value === undefined || value === "") delete next[key];

@@ -54,7 +54,10 @@ function Result() {
   if (made.kind === "error") return <Failed label="Response" code={made.code} message={made.message} />;
   const { context, tokens: cost, diagnostics } = made.result;
   return (
-    <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Response">
+    <section class="pane result-pane" id="result" tabIndex={-1} aria-labelledby="result-title">
+      <h2 id="result-title" class="visually-hidden">
+        Response
+      </h2>
       <TokenBar shares={SECTIONS.map(({ id, name }, at) => ({ id, name, tokens: cost[id], tone: toneAt(at) }))}>
         <p class="summary">
           <span data-total>{tokens(cost.total)}</span>

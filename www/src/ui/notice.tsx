@@ -1,0 +1,25 @@
+import { Icon } from "./icons.js";
+import { MessageText } from "./message.js";
+
+/** Why something could not be opened, and what to do about it; what was open stays. */
+export function ProblemNotice(props: {
+  problem: { name: string; message: string; hint?: string };
+  onDismiss: () => void;
+}) {
+  const { name, message, hint } = props.problem;
+  return (
+    <div class="notice problem" role="alert">
+      <p>
+        <strong>{name}</strong>: <MessageText text={message} />
+      </p>
+      {hint === undefined ? null : (
+        <p class="quiet-text">
+          <MessageText text={hint} />
+        </p>
+      )}
+      <button type="button" class="reset" aria-label="Dismiss" onClick={props.onDismiss}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
