@@ -90,8 +90,11 @@ fn spaced(places: &[Place; PLACES], text: &[u8], mut run: Run, most: u64) -> Run
             let letters = (small >> at | 1).trailing_ones() as usize;
             let end = at + letters;
             let Some(chunk) = window.get(from..).and_then(|rest| rest.first_chunk::<WIDTH>()) else { break };
-            let first = (chunk[1], window.get(end).copied().unwrap_or_default());
-            if !(is_small || first.0.is_ascii_uppercase()) || letters >= WIDTH || !ends(first.1, letters, is_small) {
+            if !is_small && !chunk[1].is_ascii_uppercase() || letters >= WIDTH {
+                return run;
+            }
+            let next = window.get(end).copied().unwrap_or_default();
+            if next != b' ' && !ends(next, letters, is_small) {
                 return run;
             }
             if end >= WINDOW {
@@ -102,7 +105,7 @@ fn spaced(places: &[Place; PLACES], text: &[u8], mut run: Run, most: u64) -> Run
             let bits = letters as u32 * 8 + 8;
             let key = if bits <= 64 { [low & mask(bits), 0] } else { [low, high & mask(bits - 64)] };
             let Some(cost) = cost_of(places, key) else { return run };
-            run.cost = run.cost.saturating_add(cost.into());
+            run.cost += u64::from(cost);
             run.end = base + end;
             if run.cost > most {
                 return run;
