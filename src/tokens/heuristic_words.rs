@@ -40,22 +40,99 @@ impl Word {
         };
         let letters = letters as usize;
         let next = (next & 0xFF) as u8;
-        // More letters of other kinds go on, and so does what follows a carriage return. A capital begins a new piece
-        // behind a small letter only.
-        let alone = letters == 1 && small_letters(low) == 0;
-        if letters >= WIDTH || !next.is_ascii() || next == b'\r' || alone && next.is_ascii_uppercase() {
+        if letters >= WIDTH || !ends(next, letters, small_letters(low) & 0x80 != 0) {
             return None;
         }
         Some(Self { key: [low << 8 | u64::from(before), high << 8 | low >> 56], letters })
     }
+}
 
-    /// Its place among [`PLACES`].
-    #[inline(always)]
-    fn place(&self) -> usize {
-        let [low, high] = self.key;
-        let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 52) as usize % PLACES
+/// The place of a key among [`PLACES`].
+#[inline(always)]
+fn place_of([low, high]: [u64; 2]) -> usize {
+    let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 52) as usize % PLACES
+}
+
+/// What the word with this key costs, where that is known.
+#[inline(always)]
+fn cost_of(places: &[Place; PLACES], key: [u64; 2]) -> Option<u32> {
+    places.get(place_of(key)).filter(|place| place.0 == key).map(|place| place.1)
+}
+
+/// How many bytes are looked at together.
+const WINDOW: usize = 64;
+
+/// Goes on with the known words, each with a space before it, that follow the end of a run.
+///
+/// Where letters are is found for a window of bytes at once, so that from one word to the next there are few steps.
+#[inline(always)]
+fn spaced(places: &[Place; PLACES], text: &[u8], mut run: Run, most: u64) -> Run {
+    let mut padded = [0; WINDOW + WIDTH];
+    while run.cost <= most {
+        let base = run.end;
+        let rest = text.get(base..).unwrap_or_default();
+        let window = rest.first_chunk().unwrap_or_else(|| {
+            padded = [0; WINDOW + WIDTH];
+            if let Some(to) = padded.get_mut(..rest.len()) {
+                to.copy_from_slice(rest);
+            }
+            &padded
+        });
+        let Some(shown) = window.first_chunk() else { return run };
+        let small = small_letters_in(shown);
+        // Where the space before the next word is. The last place is left out, so that the word's first letter is in view.
+        let mut from = 0;
+        while from < WINDOW - 1 && window.get(from) == Some(&b' ') {
+            let at = from + 1;
+            // The first letter may be a capital.
+            let is_small = small >> at & 1 != 0;
+            let letters = (small >> at | 1).trailing_ones() as usize;
+            let end = at + letters;
+            let Some(chunk) = window.get(from..).and_then(|rest| rest.first_chunk::<WIDTH>()) else { break };
+            if !is_small && !chunk[1].is_ascii_uppercase() || letters >= WIDTH {
+                return run;
+            }
+            let next = window.get(end).copied().unwrap_or_default();
+            if next != b' ' && !ends(next, letters, is_small) {
+                return run;
+            }
+            if end >= WINDOW {
+                break;
+            }
+            let bytes = u128::from_le_bytes(*chunk);
+            let (low, high) = (bytes as u64, (bytes >> 64) as u64);
+            let bits = letters as u32 * 8 + 8;
+            let key = if bits <= 64 { [low & mask(bits), 0] } else { [low, high & mask(bits - 64)] };
+            let Some(cost) = cost_of(places, key) else { return run };
+            run.cost += u64::from(cost);
+            run.end = base + end;
+            if run.cost > most {
+                return run;
+            }
+            from = end;
+        }
+        if run.end == base || window.get(from) != Some(&b' ') {
+            return run;
+        }
     }
+    run
+}
+
+/// Whether a word of so many letters ends before this byte. More letters of other kinds go on, and so does what follows a
+/// carriage return. A capital begins a new piece behind a small letter only.
+#[inline(always)]
+fn ends(next: u8, letters: usize, small: bool) -> bool {
+    next.is_ascii() && next != b'\r' && (small || letters > 1 || !next.is_ascii_uppercase())
+}
+
+/// A bit for each byte that is a small ASCII letter, that of the first byte lowest.
+#[inline(always)]
+fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
+    // The multiplication moves the lowest bits of eight bytes into one byte.
+    let byte =
+        |word: &[u8; 8]| (small_letters(u64::from_le_bytes(*word)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    window.as_chunks().0.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
 }
 
 /// The lowest bits, so many of them.
@@ -112,30 +189,23 @@ impl Words {
     /// The known words from the one whose first letter is at `at` on, where that one is known, until they cost more than
     /// `most`. `from` is where its piece begins.
     #[inline(never)]
-    pub(crate) fn run(&self, text: &[u8], mut from: usize, mut at: usize, most: u64) -> Option<Run> {
+    pub(crate) fn run(&self, text: &[u8], from: usize, at: usize, most: u64) -> Option<Run> {
         let places = self.places.as_deref()?;
-        let mut run = Run::default();
-        while let Some(word) = Word::at(text, from, at)
-            && let Some(&(key, cost)) = places.get(word.place())
-            && key == word.key
-        {
-            run.cost = run.cost.saturating_add(cost.into());
-            run.end = at.saturating_add(word.letters);
-            from = run.end;
-            at = run.end.saturating_add(1);
-            let goes_on = text.get(from) == Some(&b' ') && text.get(at).is_some_and(u8::is_ascii_alphabetic);
-            if !goes_on || run.cost > most {
-                break;
-            }
-        }
-        (run.end > 0).then_some(run)
+        let run = if from < at && text.get(from) == Some(&b' ') {
+            spaced(places, text, Run { cost: 0, end: from }, most)
+        } else {
+            let word = Word::at(text, from, at)?;
+            let first = Run { cost: cost_of(places, word.key)?.into(), end: at.saturating_add(word.letters) };
+            spaced(places, text, first, most)
+        };
+        (run.end > from).then_some(run)
     }
 
     /// Remembers what the word costs.
     pub(crate) fn learn(&mut self, word: &Word, cost: u32) {
         // Not made on the stack, which is small.
         self.places = self.places.take().or_else(|| vec![([0; 2], 0); PLACES].into_boxed_slice().try_into().ok());
-        if let Some(place) = self.places.as_deref_mut().and_then(|places| places.get_mut(word.place())) {
+        if let Some(place) = self.places.as_deref_mut().and_then(|places| places.get_mut(place_of(word.key))) {
             *place = (word.key, cost);
         }
     }
