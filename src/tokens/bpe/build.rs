@@ -5,7 +5,7 @@
 //! within a register, and takes as little memory as it can.
 
 use super::Encoding;
-use super::asset::{Asset, BYTES, invalid};
+use super::asset::{Asset, invalid};
 use super::joins::{Characters, Joins};
 use super::words::{Rank, Text, Words, bits, is_short};
 use crate::error::Result;
