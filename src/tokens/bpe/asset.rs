@@ -6,26 +6,24 @@
 //! | 4..8 | version of the format, 2 |
 //! | 8..24 | name of the encoding, padded with zeros |
 //! | 24..28 | number of tokens, n |
-//! | 28..32 | how many of them have up to eight bytes |
-//! | 32..40 | how many have nine to sixteen, and how many bytes those have together |
-//! | 40..48 | the same of the longer ones |
-//! | 48..56 | checksum of all other bytes |
-//! | 56..312 | the single bytes, which are tokens 0 to 255, in rank order |
-//! | 312.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
+//! | 28..32 | how many bytes those of more than eight bytes have together |
+//! | 32..40 | checksum of all other bytes |
+//! | 40..296 | the single bytes, which are tokens 0 to 255, in rank order |
+//! | 296.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
 //!
 //! Numbers are little-endian. Of each token from 256 on it says the two tokens that merge into it; both are lower.
 //! Planes compress better than numbers in a row, and better than the texts of the tokens.
 
 use super::Encoding;
 use super::split::load8;
-use super::words::{MAX_TOKENS, Rank, SPREAD, Sizes};
+use super::words::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";
 const VERSION: u32 = 2;
 const NAME: usize = 16;
-const CHECKSUM: std::ops::Range<usize> = 48..56;
-const HEADER: usize = 56;
+const CHECKSUM: std::ops::Range<usize> = 32..40;
+const HEADER: usize = 40;
 
 /// Tokens of a single byte, which come first.
 pub(super) const BYTES: usize = 256;
@@ -37,8 +35,8 @@ const PLANES: usize = 6;
 pub(super) struct Asset<'a> {
     /// Number of tokens.
     pub(super) tokens: usize,
-    /// How long they are.
-    pub(super) sizes: Sizes,
+    /// How many bytes those of more than eight bytes have together.
+    pub(super) longer_bytes: usize,
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
@@ -57,7 +55,7 @@ impl<'a> Asset<'a> {
         if asset.get(8..8 + NAME) != Some(&name(encoding)) {
             return Err(invalid(encoding, "it is the vocabulary of another encoding"));
         }
-        let tokens = number(24) as usize;
+        let (tokens, longer_bytes) = (number(24) as usize, number(28) as usize);
         let body = asset.get(HEADER..).unwrap_or_default();
         let whole = (BYTES..MAX_TOKENS).contains(&tokens) && body.len() == BYTES + (tokens - BYTES) * PLANES;
         let (true, Some((bytes, planes))) = (whole, body.split_at_checked(BYTES)) else {
@@ -71,34 +69,35 @@ impl<'a> Asset<'a> {
             return Err(invalid(encoding, "it is not the vocabulary that this version of ctxweave knows")
                 .with("checksum", format!("{checksum:016x}")));
         }
-        let [short, middle, middle_bytes, long, long_bytes] = [28, 32, 36, 40, 44].map(|at| number(at) as usize);
-        Ok(Self { tokens, sizes: Sizes { short, middle, middle_bytes, long, long_bytes }, bytes, planes })
+        Ok(Self { tokens, longer_bytes, bytes, planes })
     }
 
-    /// The parts of each token from the given one on, which is none of the single bytes.
-    #[inline(always)]
-    pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {
+    /// Reads the parts of the tokens from the given one on, which is none of the single bytes: how many there were.
+    #[inline(never)]
+    pub(super) fn read_turn(&self, from: usize, merges: &mut [(Rank, Rank)]) -> usize {
         let rows = self.tokens - BYTES;
         let plane = |i: usize| self.planes.get(i * rows + from - BYTES..(i + 1) * rows).unwrap_or_default().iter();
         let number = |((&low, &middle), &high): ((&u8, &u8), &u8)| Rank::from_le_bytes([low, middle, high, 0]);
         let left = plane(0).zip(plane(1)).zip(plane(2)).map(number);
         let right = plane(3).zip(plane(4)).zip(plane(5)).map(number);
-        left.zip(right)
+        let mut count = 0;
+        for (merge, read) in merges.iter_mut().zip(left.zip(right)) {
+            *merge = read;
+            count += 1;
+        }
+        count
     }
 }
 
-/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how long all
-/// of them are.
-pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], sizes: Sizes) -> Vec<u8> {
+/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how many bytes
+/// those of more than eight bytes have together.
+pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], longer_bytes: u32) -> Vec<u8> {
     let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES);
     asset.extend(MAGIC);
     asset.extend(VERSION.to_le_bytes());
     asset.extend(name(encoding));
     asset.extend(((BYTES + merges.len()) as u32).to_le_bytes());
-    let Sizes { short, middle, middle_bytes, long, long_bytes } = sizes;
-    for size in [short, middle, middle_bytes, long, long_bytes] {
-        asset.extend((size as u32).to_le_bytes());
-    }
+    asset.extend(longer_bytes.to_le_bytes());
     asset.extend([0; 8]);
     asset.extend(bytes);
     for plane in 0..3 {

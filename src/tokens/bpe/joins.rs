@@ -52,7 +52,7 @@ impl Joins {
     }
 
     /// Notes that a token joins what ends with `left` and what begins with `right`: the last bytes of the one, at the top
-    /// of the word, and the first of the other, at its bottom, eight at most and as many as said.
+    /// of the word, and the first of the other, at its bottom, as many as said.
     pub(super) fn note(&mut self, (left, left_len): (u64, usize), (right, right_len): (u64, usize)) {
         let (last, first) = ((left >> 56) as u8, right as u8);
         if last < 0x80 && first < 0x80 || width(first) == 0 {
@@ -111,14 +111,14 @@ pub(super) fn code_point(character: u32) -> usize {
 /// The last character of what ends at the top of the word and has `len` bytes, if it is there whole.
 #[inline(always)]
 fn last_character(word: u64, len: usize) -> Option<u32> {
-    for bytes in 1..=len.min(4) {
-        let tail = (word >> (64 - 8 * bytes)) as u32;
-        let width = width(tail as u8);
-        if width > 0 {
-            return Some(tail).filter(|_| width == bytes);
-        }
+    // Zeros where a byte is within a character; the first byte above them begins the last.
+    let within = (word ^ 0x8080_8080_8080_8080) & 0xc0c0_c0c0_c0c0_c0c0;
+    let bytes = within.leading_zeros() as usize / 8 + 1;
+    if bytes > len.min(4) {
+        return None;
     }
-    None
+    let tail = (word >> (64 - 8 * bytes)) as u32;
+    Some(tail).filter(|_| width(tail as u8) == bytes)
 }
 
 /// The characters of two and three bytes that are one token, by code point.

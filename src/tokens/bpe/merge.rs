@@ -1,27 +1,30 @@
 //! Byte pair encoding: of all neighbours whose bytes together are a token, the pair with the lowest rank merges, the
 //! leftmost of several, until none is left.
 //!
-//! A merge makes a token that ranks higher than its parts, and what it may merge into next ranks higher still. So the
-//! merges come in the order of their ranks, and all those into one token can be done in one pass over the parts. That
-//! is fastest while there are few parts or few passes. Parts that take many passes stand under a tree of minima, so
-//! that n of them take n log n time; and long texts are encoded a window at a time, which stays within n log n and,
-//! but for texts that nobody writes, takes n.
+//! A few parts are looked through for each merge. Of more, all merges into one token are done in one pass: a merge makes
+//! a token that ranks higher than its parts, and what that may merge into next ranks higher still, so the merges come in
+//! the order of their ranks. Where the passes do little, those parts that are still many stand under a tree of minima, so
+//! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
+//! for texts that nobody writes, takes n.
 
 use super::words::{NONE, Rank, Words};
 
-/// Up to so many parts, passes are fast enough however many it takes.
+/// Up to so many parts the plain search is the fastest.
 const FEW: usize = 64;
 
-/// Of more parts, so many passes are tried.
-const PASSES: usize = 32;
+/// Passes go on while each takes away one part of so many.
+const WORTHWHILE: usize = 4;
 
-/// Passes and merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
+/// Merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
 const TURN: usize = 1024;
 
 /// Children of one node of the tree.
 const FAN: usize = 16;
 
-/// The end of a list.
+/// So many bounds have [`FEW`] parts.
+const FEW_BOUNDS: usize = FEW + 1;
+
+/// The end of a list, and the bound of a part that is gone.
 const NIL: u32 = u32::MAX;
 
 /// The parts of one text while they merge: room that is used again for the next text.
@@ -142,15 +145,19 @@ impl Window {
 
     /// Merges the parts until no pair is left.
     fn merge(&mut self, words: &Words, bytes: &[u8]) {
-        let mut least = self.rank_pairs(words, bytes);
-        let mut passes = 0;
-        while least != NONE {
-            if passes == PASSES && self.bounds.len() > FEW {
-                self.merge_tree(words, bytes);
-                return;
+        if self.bounds.len() > 16 {
+            let mut least = self.rank_pairs(words, bytes);
+            let mut parts = usize::MAX;
+            while least != NONE && self.bounds.len() <= parts {
+                parts = self.bounds.len() - self.bounds.len() / WORTHWHILE;
+                least = self.pass(words, bytes, least);
             }
-            least = self.pass(words, bytes, least);
-            passes += 1;
+        }
+        match self.bounds.len() {
+            0..=2 => {}
+            3..=17 => merge_up_to::<16>(words, bytes, &mut self.bounds),
+            18..=FEW_BOUNDS => merge_up_to::<FEW>(words, bytes, &mut self.bounds),
+            _ => self.merge_tree(words, bytes),
         }
     }
 
@@ -300,4 +307,137 @@ fn rank(words: &Words, bytes: &[u8], start: u32, end: u32) -> Rank {
 #[inline]
 fn least(node: &[Rank]) -> Rank {
     node.iter().fold(NONE, |least, &rank| least.min(rank))
+}
+
+/// Bits for the index of a part among [`FEW`].
+const INDEX_BITS: u32 = FEW.trailing_zeros();
+
+/// Above every order: this pair does not merge.
+const NEVER: u32 = u32::MAX;
+
+/// The rank of a merge and its place, in one number: the lowest is the merge that is next.
+#[inline(always)]
+fn order(rank: Rank, at: usize) -> u32 {
+    if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
+}
+
+/// Merges at least two parts and at most `MOST`, a power of two.
+#[inline(never)]
+fn merge_up_to<const MOST: usize>(words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
+    const { assert!(MOST.is_power_of_two() && MOST <= FEW) };
+    let mask = MOST - 1;
+    let parts = bounds.len() - 1;
+    let mut orders = [NEVER; MOST];
+    for (at, (order, pair)) in orders.iter_mut().zip(bounds.windows(3)).enumerate() {
+        *order = self::order(rank(words, bytes, pair[0], pair[2]), at);
+    }
+    // The parts form a list. Behind the last is the end; before the first is nothing that is asked for.
+    let mut next: [u8; MOST] = std::array::from_fn(|at| (at + 1) as u8);
+    let mut before: [u8; MOST] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
+    loop {
+        let first = orders.iter().take(parts - 1).fold(NEVER, |first, &order| first.min(order));
+        if first == NEVER {
+            break;
+        }
+        let at = first as usize & mask;
+        let gone = usize::from(next[at]) & mask;
+        let after = usize::from(next[gone]);
+        bounds[gone] = NIL;
+        orders[gone] = NEVER;
+        next[at] = after as u8;
+        orders[at] = NEVER;
+        if after < parts {
+            before[after & mask] = at as u8;
+            let end = bounds[usize::from(next[after & mask])];
+            orders[at] = order(rank(words, bytes, bounds[at], end), at);
+        }
+        if at > 0 {
+            let before = usize::from(before[at]) & mask;
+            orders[before] = order(rank(words, bytes, bounds[before], bounds[after]), before);
+        }
+    }
+    bounds.retain(|&bound| bound != NIL);
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random, the same ones each time.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % end
+        }
+    }
+
+    /// What byte pair encoding is, word by word.
+    fn plainly(words: &Words, bytes: &[u8]) -> Vec<u32> {
+        let mut bounds: Vec<u32> = (0..=bytes.len() as u32).collect();
+        loop {
+            let ranks = bounds.windows(3).map(|pair| rank(words, bytes, pair[0], pair[2]));
+            match ranks.enumerate().min_by_key(|&(_, rank)| rank) {
+                Some((at, rank)) if rank != NONE => bounds.remove(at + 1),
+                _ => return bounds,
+            };
+        }
+    }
+
+    /// A vocabulary over few letters: each further token is what two others make, and encodes as these two.
+    fn vocabulary(random: &mut Random, letters: usize, further: usize) -> Words {
+        let mut tokens: Vec<Vec<u8>> = (0..letters as u8).map(|letter| vec![b'a' + letter]).collect();
+        let mut words = Words::new(letters + further, further * 40);
+        tokens.iter().for_each(|token| words.push(token).unwrap());
+        for _ in 0..further * 4 {
+            let joined =
+                [tokens[random.below(tokens.len())].clone(), tokens[random.below(tokens.len())].clone()].concat();
+            let new = joined.len() <= 40 && tokens.len() < letters + further && !tokens.contains(&joined);
+            if new && plainly(&words, &joined).len() == 3 {
+                words.push(&joined).unwrap();
+                tokens.push(joined);
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_way_to_merge_gives_the_same() {
+        let mut random = Random(1);
+        let (mut met, mut missed) = (0, 0);
+        for round in 0..400 {
+            let letters = 1 + random.below(4);
+            let further = 5 + random.below(60);
+            let words = vocabulary(&mut random, letters, further);
+            let len = 1 + random.below(if round % 10 == 0 { 2000 } else { 200 });
+            let bytes: Vec<u8> = (0..len).map(|_| b'a' + random.below(letters) as u8).collect();
+            let expected = plainly(&words, &bytes);
+            let mut parts = Parts::default();
+            parts.start(&bytes);
+            parts.merge(&words, &bytes);
+            assert_eq!(parts.bounds, expected);
+            let mut window = Window::default();
+            window.bounds.extend(0..=len as u32);
+            let mut least = window.rank_pairs(&words, &bytes);
+            while least != NONE {
+                least = window.pass(&words, &bytes, least);
+            }
+            assert_eq!(window.bounds, expected, "in passes");
+            window.bounds.clear();
+            window.bounds.extend(0..=len as u32);
+            if window.rank_pairs(&words, &bytes) != NONE {
+                window.merge_tree(&words, &bytes);
+            }
+            assert_eq!(window.bounds, expected, "under the tree");
+            for mut size in [1, 2, 3, 5, 8, 17] {
+                parts.start(&bytes);
+                parts.merge_windows(&words, &bytes, size);
+                assert_eq!(parts.bounds, expected, "in windows of {size}");
+                if parts.try_windows(&words, &bytes, &mut size) { met += 1 } else { missed += 1 }
+            }
+        }
+        // Windows so small see now and then that they were too small.
+        assert!(met > 100 && missed > 100, "{met} {missed}");
+    }
 }

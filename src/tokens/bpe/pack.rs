@@ -3,7 +3,7 @@
 use super::Encoding;
 use super::asset::{self, BYTES, invalid};
 use super::merge::Parts;
-use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, Sizes, Words};
+use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
 use crate::error::Result;
 
 /// The asset for a vocabulary: its ordinary tokens in the order of their ranks, as a rank file lists them.
@@ -22,18 +22,17 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
     if !(BYTES..MAX_TOKENS).contains(&tokens.len()) {
         return Err(invalid(encoding, "it has too few or too many tokens"));
     }
-    let mut sizes = Sizes::default();
-    tokens.iter().for_each(|token| sizes.add(token.len()));
-    let mut words = Words::new(sizes);
+    let longer_bytes = tokens.iter().map(Vec::len).filter(|&len| len > SHORT).sum();
+    let mut words = Words::new(tokens.len(), longer_bytes);
     let crowded = || invalid(encoding, "its tokens do not fit into the tables");
     let (single, further) = tokens.split_at(BYTES);
     let mut bytes = [false; BYTES];
-    for (rank, token) in (0..).zip(single) {
+    for token in single {
         match token.as_slice() {
             &[byte] => bytes[usize::from(byte)] = true,
             _ => return Err(invalid(encoding, "its first 256 tokens are not single bytes")),
         }
-        words.insert(token, rank).ok_or_else(crowded)?;
+        words.push(token).ok_or_else(crowded)?;
     }
     if bytes.contains(&false) {
         return Err(invalid(encoding, "a byte is no token"));
@@ -50,11 +49,11 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
         let Some(merge) = merge_of(&words, token) else {
             return Err(invalid(encoding, "a token is not made of two lower ones").with("token", rank));
         };
-        words.insert(token, rank).ok_or_else(crowded)?;
+        words.push(token).ok_or_else(crowded)?;
         merges.push(merge);
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();
-    Ok(asset::write(encoding, &single, &merges, sizes))
+    Ok(asset::write(encoding, &single, &merges, longer_bytes as u32))
 }
 
 /// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.

@@ -109,7 +109,7 @@ impl Vocabulary {
             let end = P::end(bytes, at);
             debug_assert!(end > at && end <= bytes.len());
             let short = end - at <= SHORT;
-            count += if short && self.tables.words.contains_short(bytes, at, end - at) {
+            count += if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
                 1
             } else {
                 self.count_piece(bytes, at, end, room)
@@ -125,7 +125,7 @@ impl Vocabulary {
         let long = end - at > SHORT;
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
-        if long && ascii && self.tables.words.contains_longer(bytes, at, end - at) {
+        if long && ascii && self.tables.words.rank_of_longer(bytes, at, end - at) != NONE {
             return 1;
         }
         let asked = ascii || !long;
@@ -168,7 +168,7 @@ impl Vocabulary {
         if end - start == joins::width(character as u8) && matches!(end - start, 2 | 3) {
             return self.tables.characters.contains(character);
         }
-        self.tables.words.contains(bytes, start, end - start)
+        self.tables.words.rank(bytes, start, end - start) != NONE
     }
 
     /// Counts a unit that is not one token.

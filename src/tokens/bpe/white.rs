@@ -2,7 +2,7 @@
 //! runs that tiktoken-rs cannot take.
 
 use super::merge::Parts;
-use super::words::{MAX_TOKENS, Rank, Sizes, Words};
+use super::words::{MAX_TOKENS, Rank, Words};
 
 /// The tokens of the bytes that white space is made of.
 pub(crate) struct WhiteMerges {
@@ -20,18 +20,13 @@ impl WhiteMerges {
                 white[usize::from(byte)] = true;
             }
         }
-        let mut sizes = Sizes::default();
-        let mut tokens = Vec::new();
-        for rank in 0..MAX_TOKENS as Rank {
-            let Some(token) = token(rank) else { break };
-            if !token.is_empty() && token.iter().all(|&byte| white[usize::from(byte)]) {
-                sizes.add(token.len());
-                tokens.push((rank, token));
-            }
-        }
-        let mut words = Words::new(sizes);
-        for (rank, token) in tokens {
-            let _ = words.insert(&token, rank);
+        let white = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| white[usize::from(byte)]);
+        let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(white).collect();
+        let mut words = Words::new(tokens.len(), tokens.iter().map(Vec::len).sum());
+        for token in tokens {
+            // Their ranks are others here, in the same order. There is room for all of them.
+            let pushed = words.push(&token);
+            debug_assert!(pushed.is_some());
         }
         Self { words }
     }

@@ -1,11 +1,8 @@
 //! Which texts are a token, and of what rank: the whole of the vocabulary, as byte pair encoding sees it.
 //!
 //! Most pieces of ordinary text are one token, so this is the question asked most; and two neighbours merge where their
-//! bytes together are one. The tables hold the texts themselves, as keys: up to eight bytes in one word, up to sixteen
-//! in two, the few longer ones as places in a blob. A look-up is one hash and, nearly always, one cache line.
-//!
-//! In a key every bit is inverted, and the bytes behind the end are zeros. UTF-8 does not have the byte `0xff`, so the key
-//! says how long the text is. Keys are joined by shifting, and an empty slot is zero.
+//! bytes together are one. The tokens stand in a list, by rank, so that those that occur most are close together. An open
+//! hash table beside it has a rank and 14 bits of the hash in each slot: what is no token is mostly known from there.
 
 use super::split::load8;
 
@@ -15,8 +12,11 @@ pub type Rank = u32;
 /// No such token.
 pub(super) const NONE: Rank = Rank::MAX;
 
+/// Bits of a rank in a slot.
+const RANK_BITS: u32 = 18;
+
 /// Vocabularies have fewer tokens than this.
-pub(super) const MAX_TOKENS: usize = 1 << 18;
+pub(super) const MAX_TOKENS: usize = 1 << RANK_BITS;
 
 /// Tokens are no longer than this.
 pub(super) const MAX_TOKEN_BYTES: usize = 128;
@@ -24,273 +24,237 @@ pub(super) const MAX_TOKEN_BYTES: usize = 128;
 /// An odd number without pattern, by which hashes multiply.
 pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Tokens up to this long are in the first table.
+/// Tokens up to this long are a word in the list.
 pub(super) const SHORT: usize = 8;
 
-/// Tokens up to this long are in a table of keys.
+/// Tokens up to this long have all their bytes in the hash.
 const TWO_WORDS: usize = 16;
 
-/// Only the single byte `0xff` has this key, for which nobody asks: no text has it.
-const EMPTY: u64 = 0;
+/// What is copied or read at once may go so far over both ends.
+const OVER: usize = 8;
 
-/// The texts that are one token, with their ranks.
+/// A token in the list.
+///
+/// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros behind. No token
+/// but a single one has the byte `0xff`, so this says how long it is, and such words are joined by shifting. A longer
+/// token is in the blob: zero in the lowest byte, then its length, then where it begins.
+pub(super) type Text = u64;
+
+/// Whether a token has up to [`SHORT`] bytes. The byte `0xff` counts as longer: it is in no UTF-8 and in no other token.
+#[inline(always)]
+pub(super) fn is_short(text: Text) -> bool {
+    text as u8 != 0
+}
+
+/// How many bits a token of up to [`SHORT`] bytes has.
+#[inline(always)]
+pub(super) fn bits(text: Text) -> u32 {
+    64 - (text.leading_zeros() & !7)
+}
+
+/// The tokens of a vocabulary.
 pub(super) struct Words {
-    /// Up to eight bytes. The ranks stand apart: most look-ups do without.
-    short: Vec<u64>,
-    short_ranks: Vec<Rank>,
-    /// Nine to sixteen bytes.
-    middle: Vec<[u64; 2]>,
-    middle_ranks: Vec<Rank>,
-    /// More.
-    long: Vec<Long>,
+    /// All tokens by rank.
+    texts: Vec<Text>,
+    /// The longer ones one behind the other, and room at both ends.
     blob: Vec<u8>,
-    /// The length of the longest.
-    longest: usize,
+    /// Where the next of them goes.
+    end: usize,
+    /// The rank plus one, below the tag; zero where there is none.
+    slots: Vec<u32>,
 }
 
-/// A token of more than sixteen bytes: where in the blob it is. An empty slot has the length 0.
-#[derive(Clone, Copy, Default)]
-struct Long {
-    from: u32,
-    len: u32,
-    rank: Rank,
-}
-
-/// How many tokens there are of each length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sizes {
-    /// Tokens of up to eight bytes.
-    pub(super) short: usize,
-    /// Tokens of nine to sixteen bytes, and the bytes of all of them.
-    pub(super) middle: usize,
-    pub(super) middle_bytes: usize,
-    /// Longer tokens, and the bytes of all of them.
-    pub(super) long: usize,
-    pub(super) long_bytes: usize,
-}
-
-impl Sizes {
-    /// Counts a token of so many bytes.
-    pub(super) fn add(&mut self, len: usize) {
-        match len {
-            0..=SHORT => self.short += 1,
-            9..=TWO_WORDS => {
-                self.middle += 1;
-                self.middle_bytes += len;
-            }
-            _ => {
-                self.long += 1;
-                self.long_bytes += len;
-            }
-        }
-    }
-}
-
-/// Slots for so many entries: a third more, and room at the end for those that find theirs taken.
-fn slots(entries: usize) -> usize {
-    entries + entries / 3 + 64
-}
-
-/// The slot where an entry with this hash would like to be: the hash as a fraction of the table.
+/// The word of up to eight bytes from `at`.
 #[inline(always)]
-fn home(hash: u64, slots: usize) -> usize {
-    ((hash >> 32) * (slots as u64 - 63) >> 32) as usize
-}
-
-/// The key of up to eight bytes from `at`.
-#[inline(always)]
-fn key(bytes: &[u8], at: usize, len: usize) -> u64 {
-    debug_assert!(0 < len && len <= 8);
+fn short(bytes: &[u8], at: usize, len: usize) -> Text {
+    debug_assert!(0 < len && len <= SHORT);
     !load8(bytes, at) & u64::MAX >> (64 - 8 * len)
 }
 
-/// The key of nine to sixteen bytes from `at`.
 #[inline(always)]
-fn two_keys(bytes: &[u8], at: usize, len: usize) -> [u64; 2] {
-    [!load8(bytes, at), key(bytes, at + 8, len - 8)]
+fn hash_short(text: Text) -> u64 {
+    text.wrapping_mul(SPREAD)
+}
+
+/// The hash of more than eight bytes.
+#[inline(always)]
+fn hash_longer(bytes: &[u8], at: usize, len: usize) -> u64 {
+    let ends = [load8(bytes, at), load8(bytes, at + len - 8)];
+    if len <= TWO_WORDS {
+        hash_two(ends, len)
+    } else {
+        // Long tokens are runs of one character or begin alike: the length tells most of them apart, the ends the rest.
+        hash_two([hash_two(ends, len), load8(bytes, at + len / 2)], len)
+    }
 }
 
 #[inline(always)]
-fn hash_two(key: [u64; 2]) -> u64 {
-    (key[0].wrapping_mul(SPREAD).rotate_left(29) ^ key[1]).wrapping_mul(SPREAD)
+fn hash_two([one, other]: [u64; 2], len: usize) -> u64 {
+    (one.wrapping_mul(SPREAD).rotate_left(29) ^ other ^ len as u64).wrapping_mul(SPREAD)
 }
 
-fn hash_many(bytes: &[u8]) -> u64 {
-    // Long tokens are runs of one character or begin alike: the length tells most of them apart, the ends the rest.
-    let middle = load8(bytes, bytes.len() / 2);
-    hash_two([hash_two([load8(bytes, 0), middle]), load8(bytes, bytes.len() - 8) ^ bytes.len() as u64])
+/// The part of a hash that stands in the slot above the rank: not the bits that tell where the slot is.
+#[inline(always)]
+fn tag(hash: u64) -> u32 {
+    ((hash >> 32) as u32) << RANK_BITS
 }
 
 impl Words {
-    /// Empty tables with room for so many tokens.
-    pub(super) fn new(sizes: Sizes) -> Self {
-        let (short, middle) = (slots(sizes.short), slots(sizes.middle));
+    /// Room for so many tokens, and for so many bytes of tokens of more than [`SHORT`] bytes.
+    pub(super) fn new(tokens: usize, longer_bytes: usize) -> Self {
         Self {
-            short: vec![EMPTY; short],
-            short_ranks: vec![0; short],
-            middle: vec![[EMPTY; 2]; middle],
-            middle_ranks: vec![0; middle],
-            long: vec![Long::default(); slots(sizes.long)],
-            blob: Vec::with_capacity(sizes.long_bytes),
-            longest: 0,
+            texts: Vec::with_capacity(tokens),
+            blob: vec![0; OVER + longer_bytes + OVER],
+            end: OVER,
+            // A third more, and room at the end for those that find theirs taken.
+            slots: vec![0; tokens + tokens / 3 + 64],
         }
     }
 
-    /// Whether the `len` bytes from `at` are one token. There is at least one.
-    #[inline(always)]
-    pub(super) fn contains(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        if len <= SHORT { self.contains_short(bytes, at, len) } else { self.contains_longer(bytes, at, len) }
+    /// How many tokens there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
     }
 
-    /// [`Self::contains`] for one to [`SHORT`] bytes.
+    /// The slot where a token with this hash would like to be: the hash as a fraction of the table.
     #[inline(always)]
-    pub(super) fn contains_short(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        self.find_short(key(bytes, at, len)).is_some()
+    fn home(&self, hash: u64) -> usize {
+        ((hash >> 32) * (self.slots.len() as u64 - 63) >> 32) as usize
     }
 
-    /// [`Self::contains`] for more bytes.
-    #[inline(never)]
-    pub(super) fn contains_longer(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        if len <= TWO_WORDS {
-            self.find_middle(two_keys(bytes, at, len)).is_some()
-        } else {
-            self.rank_of_long(bytes, at, len) != NONE
+    /// The rank of the token with this hash of which `is` says that it is the one.
+    #[inline(always)]
+    fn find(&self, hash: u64, is: impl Fn(Text) -> bool) -> Rank {
+        let tag = tag(hash);
+        let mut at = self.home(hash);
+        loop {
+            match self.slots.get(at) {
+                None | Some(0) => return NONE,
+                Some(&slot) if (slot ^ tag) >> RANK_BITS == 0 => {
+                    let rank = slot % MAX_TOKENS as u32 - 1;
+                    if self.texts.get(rank as usize).is_some_and(|&text| is(text)) {
+                        return rank;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
         }
     }
 
-    /// The rank of the token that the `len` bytes from `at` are, or [`NONE`]. There is at least one byte, and it is not
+    /// The rank of the token that the `len` bytes from `at` are, or [`NONE`]. There is at least one byte, and none is
     /// `0xff`.
     #[inline(always)]
     pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
-        if len <= SHORT {
-            match self.find_short(key(bytes, at, len)) {
-                Some(slot) => self.short_ranks[slot],
-                None => NONE,
-            }
-        } else {
-            self.rank_of_longer(bytes, at, len)
-        }
+        if len <= SHORT { self.rank_of_short(bytes, at, len) } else { self.rank_of_longer(bytes, at, len) }
     }
 
+    /// [`Self::rank`] for one to [`SHORT`] bytes.
+    #[inline(always)]
+    pub(super) fn rank_of_short(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        let text = short(bytes, at, len);
+        self.find(hash_short(text), |found| found == text)
+    }
+
+    /// [`Self::rank`] for more bytes.
     #[inline(never)]
-    fn rank_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
-        if len <= TWO_WORDS {
-            match self.find_middle(two_keys(bytes, at, len)) {
-                Some(slot) => self.middle_ranks[slot],
-                None => NONE,
-            }
-        } else {
-            self.rank_of_long(bytes, at, len)
-        }
-    }
-
-    fn rank_of_long(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
-        if len > self.longest {
+    pub(super) fn rank_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        if len > MAX_TOKEN_BYTES {
             return NONE;
         }
-        match bytes.get(at..at + len).map(|word| self.find_long(word)) {
-            Some(Ok(slot)) => self.long[slot].rank,
-            _ => NONE,
-        }
-    }
-
-    /// The slot where a key of one word is.
-    #[inline(always)]
-    fn find_short(&self, key: u64) -> Option<usize> {
-        let mut slot = home(key.wrapping_mul(SPREAD), self.short.len());
-        loop {
-            match self.short.get(slot) {
-                Some(&found) if found == key => return Some(slot),
-                Some(&EMPTY) | None => return None,
-                _ => slot += 1,
+        self.find(hash_longer(bytes, at, len), |found| {
+            found as u16 == (len as u16) << 8 && {
+                let start = (found >> 16) as usize;
+                // The last word overlaps the one before.
+                let word = |at: usize| load8(&self.blob, start + at);
+                (0..len - 8).step_by(8).chain([len - 8]).all(|next| word(next) == load8(bytes, at + next))
             }
-        }
+        })
     }
 
-    /// The slot where a key of two words is.
+    /// The token of that rank.
     #[inline(always)]
-    fn find_middle(&self, key: [u64; 2]) -> Option<usize> {
-        let mut slot = home(hash_two(key), self.middle.len());
-        loop {
-            match self.middle.get(slot) {
-                Some(&found) if found == key => return Some(slot),
-                Some(&[EMPTY, _]) | None => return None,
-                _ => slot += 1,
-            }
-        }
+    pub(super) fn text(&self, rank: Rank) -> Option<Text> {
+        self.texts.get(rank as usize).copied()
     }
 
-    /// The slot where a token of more than sixteen bytes is, or as the error the one where it would be.
-    fn find_long(&self, word: &[u8]) -> Result<usize, usize> {
-        let mut slot = home(hash_many(word), self.long.len());
-        loop {
-            match self.long.get(slot) {
-                None | Some(Long { len: 0, .. }) => return Err(slot),
-                Some(&Long { from, len, .. }) if self.blob.get(from as usize..(from + len) as usize) == Some(word) => {
-                    return Ok(slot);
-                }
-                _ => slot += 1,
-            }
-        }
+    /// The last eight bytes of the blob before a place, and the first behind it.
+    pub(super) fn around(&self, middle: usize) -> Option<(u64, u64)> {
+        Some((load8(&self.blob, middle.checked_sub(8)?), load8(&self.blob, middle)))
     }
 
-    /// What is in the slot that the token with this key would like to have. Asking for many tokens before the first of
-    /// them is added gets their cache lines all at once.
+    /// Adds the next token, of up to [`SHORT`] bytes. It comes only once. `None` where there is no room for it, as there is
+    /// for as many as were announced.
     #[inline(always)]
-    pub(super) fn home_of_short(&self, key: u64) -> u64 {
-        self.short[home(key.wrapping_mul(SPREAD), self.short.len())]
-    }
-
-    /// The same for a token of more bytes.
-    #[inline(always)]
-    pub(super) fn home_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> u64 {
-        if len > TWO_WORDS {
-            return EMPTY;
-        }
-        self.middle[home(hash_two(two_keys(bytes, at, len)), self.middle.len())][0]
-    }
-
-    /// Adds the token of up to eight bytes that has this key. It comes only once. `None` where there is no room for it, as
-    /// there is for as many as [`Sizes`] said.
-    #[inline(always)]
-    pub(super) fn insert_short(&mut self, key: u64, rank: Rank) -> Option<()> {
-        let mut slot = home(key.wrapping_mul(SPREAD), self.short.len());
-        while *self.short.get(slot)? != EMPTY {
-            slot += 1;
-        }
-        self.short[slot] = key;
-        self.short_ranks[slot] = rank;
+    pub(super) fn push_short(&mut self, text: Text) -> Option<()> {
+        self.link(hash_short(text))?;
+        self.texts.push(text);
         Some(())
     }
 
-    /// Adds a token.
-    pub(super) fn insert(&mut self, token: &[u8], rank: Rank) -> Option<()> {
+    /// Adds the next token, which is two joined and has more than [`SHORT`] bytes. Gives where the second begins in the
+    /// blob, and how long both are. `None` where there is no room for it, or where they are no tokens.
+    #[inline(never)]
+    pub(super) fn push_joined(&mut self, left: Text, right: Text) -> Option<(usize, usize, usize)> {
+        let start = self.end;
+        self.append(left)?;
+        let middle = self.end;
+        self.append(right)?;
+        self.push_appended(start)?;
+        Some((middle, middle - start, self.end - middle))
+    }
+
+    /// Adds the next token.
+    pub(super) fn push(&mut self, token: &[u8]) -> Option<()> {
         if token.len() <= SHORT {
-            self.insert_short(key(token, 0, token.len()), rank)
-        } else {
-            self.insert_longer(token, 0, token.len(), rank)
+            return self.push_short(short(token, 0, token.len()));
+        }
+        let start = self.end;
+        self.end += token.len();
+        self.blob.get_mut(start..self.end)?.copy_from_slice(token);
+        self.push_appended(start)
+    }
+
+    /// Adds what stands in the blob from `start` to the end as the next token.
+    #[inline(always)]
+    fn push_appended(&mut self, start: usize) -> Option<()> {
+        let len = self.end - start;
+        if !(SHORT + 1..=MAX_TOKEN_BYTES).contains(&len) {
+            return None;
+        }
+        self.link(hash_longer(&self.blob, start, len))?;
+        self.texts.push((start as u64) << 16 | (len as u64) << 8);
+        Some(())
+    }
+
+    /// Puts the next rank into the table.
+    #[inline(always)]
+    fn link(&mut self, hash: u64) -> Option<()> {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots.get_mut(at)?;
+            if *slot == 0 {
+                *slot = tag(hash) | (self.texts.len() as u32 + 1);
+                return Some(());
+            }
+            at += 1;
         }
     }
 
-    /// Adds a token of more bytes: the `len` bytes from `at`.
-    #[inline(never)]
-    pub(super) fn insert_longer(&mut self, bytes: &[u8], at: usize, len: usize, rank: Rank) -> Option<()> {
-        if len <= TWO_WORDS {
-            let key = two_keys(bytes, at, len);
-            let mut slot = home(hash_two(key), self.middle.len());
-            while self.middle.get(slot)?[0] != EMPTY {
-                slot += 1;
-            }
-            self.middle[slot] = key;
-            self.middle_ranks[slot] = rank;
-        } else {
-            let word = bytes.get(at..at + len)?;
-            if let Err(slot) = self.find_long(word) {
-                *self.long.get_mut(slot)? = Long { from: self.blob.len() as u32, len: len as u32, rank };
-                self.blob.extend_from_slice(word);
-                self.longest = self.longest.max(len);
-            }
+    /// Appends a token to the blob, in whole words, past its end: what comes next overwrites that.
+    #[inline(always)]
+    fn append(&mut self, text: Text) -> Option<()> {
+        if is_short(text) {
+            *self.blob.get_mut(self.end..)?.first_chunk_mut()? = (!text).to_le_bytes();
+            self.end += bits(text) as usize / 8;
+            return Some(());
         }
+        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        for at in (0..len).step_by(8) {
+            let word = load8(&self.blob, start + at);
+            *self.blob.get_mut(self.end + at..)?.first_chunk_mut()? = word.to_le_bytes();
+        }
+        self.end += len;
         Some(())
     }
 }
