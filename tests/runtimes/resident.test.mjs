@@ -166,6 +166,7 @@ describe("LoomTree", () => {
         ...(random(5) === 0 && { agent: { configuration: { systemPrompt: `be ${random(3)}` } } }),
         ...(random(5) === 0 && { tokenizer }),
         ...(random(9) === 0 && { includeAnnotations: "all" }),
+        ...(random(9) === 0 && { loomAware: { addendum: false, pinned: [{ nodeId: one(data.nodes).id }] } }),
       };
       const request = { ...options, tree: data, media, previous: it.previous ?? "" };
       let expected;
@@ -208,8 +209,19 @@ describe("LoomTree", () => {
       assert.deepEqual(again.messages, messages);
       assert.deepEqual([again.report.cache.messages, again.report.cache.fingerprint], [messages.length, fingerprint]);
       spoil(again);
+      const whole = tree.assembleDialogue(options);
+      assert.equal(whole.report.cache.messages, messages.length);
+      whole.report.cache = report.cache;
+      assert.equal(JSON.stringify(whole), JSON.stringify(expected), `round ${round}`);
+      for (const list of [whole.report.path, whole.report.nodes, whole.report.cut?.nodeIds]) list?.push("spoilt");
+      whole.report.nodes[0].nodeId = "spoilt";
+      spoil(whole);
       if (random(3) === 0) {
-        const target = { provider: one(["anthropic", "openai", "gemini", "openai-responses"]), maxTokens: 9 };
+        const target = {
+          provider: one(["anthropic", "openai", "gemini", "openai-responses"]),
+          model: "m",
+          maxTokens: 9,
+        };
         const { body, report } = tree.requestBodyWithReport({ ...options, target });
         assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
         assert.deepEqual(report.tokens, short.tokens);
