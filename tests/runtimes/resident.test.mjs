@@ -239,6 +239,24 @@ describe("LoomTree", () => {
     trees.forEach(({ tree }) => tree.free());
   });
 
+  it("escapes every character at every place, anew and copied", () => {
+    const { LoomTree } = ctxweave;
+    const specials = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code));
+    for (const special of [...specials, "é", "\u2028", "\ufeff", "😀"]) {
+      // Wherever a vector of sixteen bytes begins, and more than one of them.
+      const contents = Array.from({ length: 40 }, (_, at) => `<${"a".repeat(at)}${special}${special}b${special}>`);
+      const nodes = contents.map((content, at) => node(at, content));
+      const tree = new LoomTree({ nodes, edges: chain(40).edges });
+      const options = { tip: "n39", contextWindow: 100_000, target: { provider: "openai", model: special } };
+      const messages = contents.map((content, at) => ({ role: at % 2 ? "assistant" : "user", content }));
+      for (let round = 0; round < 2; round += 1) {
+        const text = new TextDecoder().decode(tree.requestBody(options));
+        assert.equal(text, JSON.stringify({ model: special, messages }));
+      }
+      tree.free();
+    }
+  });
+
   it("is not to be used after it was freed", () => {
     const tree = new ctxweave.LoomTree(chain(2));
     tree[Symbol.dispose]();
