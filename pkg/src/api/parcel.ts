@@ -205,18 +205,16 @@ function ids(parcel: Parcel, nodes: NodeReport[]): string[] {
 function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Message[] } {
   const number = parcel.number();
   const system = parcel.field("system");
-  const { messages: before } = kept;
-  const keep: Kept["messages"] = [];
+  let keep: Kept["messages"] = [];
   const messages: Message[] = [];
   while (parcel.at < parcel.numbers.length) {
     const from = parcel.number();
     const count = parcel.number();
     if (from >= 0) {
-      for (let at = from; at < from + count; at += 1) {
-        const message = before[at]!;
-        keep.push(message);
-        messages.push(copy(message));
-      }
+      const same = kept.messages.slice(from, from + count);
+      // Mostly one run is nearly all of it.
+      keep = keep.length === 0 ? same : keep.concat(same);
+      for (let at = 0; at < same.length; at += 1) messages.push(copy(same[at]!));
       continue;
     }
     const keeps = from > -11;
