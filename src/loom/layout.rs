@@ -152,6 +152,8 @@ pub(crate) struct Sums {
     tight: Vec<Option<Tight>>,
     /// How many joints are in long runs.
     long: usize,
+    /// The items that may cost less than nothing together with the joint behind them, which is next to none of them.
+    falls: Vec<usize>,
     /// What tight runs that were asked for in part cost.
     seen: RefCell<BTreeMap<(usize, usize), i64>>,
     markers: Markers,
@@ -165,6 +167,7 @@ impl Default for Sums {
             joints: vec![0],
             tight: Vec::new(),
             long: 0,
+            falls: Vec::new(),
             seen: RefCell::default(),
             markers: Markers::default(),
         }
@@ -185,6 +188,7 @@ impl Sums {
     fn cut_joints(&mut self, from: usize) {
         let long = self.tight.iter().skip(from).flatten().filter(|run| run.is_long()).count();
         self.long -= long;
+        self.falls.truncate(self.falls.partition_point(|&at| at < from));
         self.tight.truncate(from);
         self.joints.truncate(from.saturating_add(1));
         self.seen.borrow_mut().clear();
@@ -209,12 +213,17 @@ impl Sums {
         self.find_runs(from, items, prices);
         let mut total = last(&self.joints);
         for at in from..count.saturating_sub(1) {
-            total += match self.tight.get(at).copied().flatten() {
+            let run = self.tight.get(at).copied().flatten();
+            let joint = match run {
                 Some(run) if at + 1 == run.last => tight_cost(items, prices, run.first, run.last),
                 Some(_) => 0,
                 None => joint(items, at).map_or(0, |_| items.break_after(at, prices)),
             };
+            total += joint;
             self.joints.push(total);
+            if run.is_some() || signed(items.alone(at)).saturating_add(joint) < 0 {
+                self.falls.push(at);
+            }
         }
     }
 
@@ -368,6 +377,11 @@ impl Costs<'_> {
     /// Whether the cost of a kept run can be told in constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.sums.long == 0
+    }
+
+    /// Whether a window never costs less when it begins earlier.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.sums.falls.is_empty() && self.lead() == 0
     }
 
     /// Where the last so many nodes begin.

@@ -11,7 +11,7 @@ use super::tokens::{OwnCounter, tokenizers};
 use crate::error::{Code, Diagnostic, Error};
 use crate::loom::resident::wire::{Edited, Handle, Question, UpsertIn};
 use crate::loom::wire::{RequestIn, TreeIn};
-use crate::loom::{Change, LoomAwareTokens, ReportSummary};
+use crate::loom::{Change, LoomAwareTokens, NodeReport, Report, ReportSummary};
 use crate::prompt::Content;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CounterId, Memory};
@@ -212,11 +212,30 @@ impl LoomTree {
                     delta.report.diagnostics.splice(0..0, found);
                     let mut parcel = Parcel::default();
                     put_report(&mut parcel, &delta.report)?;
-                    parcel.number(delta.number);
-                    parcel.text(delta.system.as_deref());
-                    for change in &delta.changes {
-                        put_change(&mut parcel, change)?;
-                    }
+                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
+                    Ok(parcel.close())
+                })
+            },
+        )
+    }
+
+    /// The whole account in the same form, with [`put_rows`] between the report and the dialogue.
+    ///
+    /// # Errors
+    /// `{ code, message, details }`.
+    #[wasm_bindgen(js_name = packAssembly)]
+    pub fn pack_assembly(&self, options: JsValue, have: u32) -> Thrown<JsValue> {
+        self.question(
+            options,
+            |request| request,
+            |handle, question, found| {
+                handle.assembly_delta(question, have, |mut delta| {
+                    delta.report.diagnostics.splice(0..0, found);
+                    let rows = delta.report;
+                    let mut parcel = Parcel::default();
+                    put_report(&mut parcel, &ReportSummary::of(&rows))?;
+                    put_rows(&mut parcel, &rows)?;
+                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
                     Ok(parcel.close())
                 })
             },
@@ -390,6 +409,65 @@ fn put_report(parcel: &mut Parcel, report: &ReportSummary) -> Thrown<()> {
     let none = diagnostics.is_empty();
     parcel.things.push(&if none { JsValue::UNDEFINED } else { encode(diagnostics)? });
     Ok(())
+}
+
+/// What a report has beside its numbers. First how many rows there are, and their ids in one text; then, for each, the
+/// length of its id in UTF-16, a number of what it is, its tokens, and one more than its message. Then the lists of ids,
+/// mostly as rows, how many nodes are not on the path, and the local ids.
+fn put_rows(parcel: &mut Parcel, report: &Report<'_>) -> Thrown<()> {
+    parcel.size(report.nodes.len());
+    let ids: String = report.nodes.iter().map(|row| row.node_id).collect();
+    parcel.text(Some(&ids));
+    for row in &report.nodes {
+        parcel.size(row.node_id.encode_utf16().count());
+        let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
+        parcel.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
+        parcel.count(row.tokens);
+        parcel.size(row.message.map_or(0, |message| message + 1));
+    }
+    put_ids(parcel, &report.path, report);
+    if let Some(cut) = &report.cut {
+        put_ids(parcel, &cut.node_ids, report);
+        put_ids(parcel, &cut.partial_node_ids, report);
+    }
+    parcel.size(report.not_on_path);
+    let none = report.local_ids.is_empty();
+    parcel.things.push(&if none { JsValue::UNDEFINED } else { encode(&report.local_ids)? });
+    Ok(())
+}
+
+/// How many runs there are, and each of them: the first of so many rows, or −1 with the next id among the things.
+fn put_ids(parcel: &mut Parcel, ids: &[&str], report: &Report<'_>) {
+    let mut runs: Vec<(Option<usize>, usize)> = Vec::new();
+    // Both come in the order of the path; after the first that does not, none is looked for.
+    let mut next = Some(0);
+    for id in ids {
+        let is_it = |(_, row): &(usize, &NodeReport<'_>)| row.node_id == *id;
+        let row = next.and_then(|next| report.nodes.iter().enumerate().skip(next).find(is_it)).map(|(at, _)| at);
+        next = row.map(|row| row + 1);
+        match (runs.last_mut(), row) {
+            (Some((Some(from), count)), Some(row)) if *from + *count == row => *count += 1,
+            _ => runs.push((row, 1)),
+        }
+        if row.is_none() {
+            parcel.text(Some(id));
+        }
+    }
+    parcel.size(runs.len());
+    for (from, count) in runs {
+        match from {
+            Some(from) => parcel.size(from),
+            None => parcel.number(-1),
+        }
+        parcel.size(count);
+    }
+}
+
+/// The number of a dialogue, the system context, and what its messages are.
+fn put_dialogue(parcel: &mut Parcel, number: u32, system: Option<&str>, changes: &[Change<'_>]) -> Thrown<()> {
+    parcel.number(number);
+    parcel.text(system);
+    changes.iter().try_for_each(|change| put_change(parcel, change))
 }
 
 fn put_change(parcel: &mut Parcel, change: &Change<'_>) -> Thrown<()> {

@@ -166,6 +166,7 @@ describe("LoomTree", () => {
         ...(random(5) === 0 && { agent: { configuration: { systemPrompt: `be ${random(3)}` } } }),
         ...(random(5) === 0 && { tokenizer }),
         ...(random(9) === 0 && { includeAnnotations: "all" }),
+        ...(random(9) === 0 && { loomAware: { addendum: false, pinned: [{ nodeId: one(data.nodes).id }] } }),
       };
       const request = { ...options, tree: data, media, previous: it.previous ?? "" };
       let expected;
@@ -208,8 +209,19 @@ describe("LoomTree", () => {
       assert.deepEqual(again.messages, messages);
       assert.deepEqual([again.report.cache.messages, again.report.cache.fingerprint], [messages.length, fingerprint]);
       spoil(again);
+      const whole = tree.assembleDialogue(options);
+      assert.equal(whole.report.cache.messages, messages.length);
+      whole.report.cache = report.cache;
+      assert.equal(JSON.stringify(whole), JSON.stringify(expected), `round ${round}`);
+      for (const list of [whole.report.path, whole.report.nodes, whole.report.cut?.nodeIds]) list?.push("spoilt");
+      whole.report.nodes[0].nodeId = "spoilt";
+      spoil(whole);
       if (random(3) === 0) {
-        const target = { provider: one(["anthropic", "openai", "gemini", "openai-responses"]), maxTokens: 9 };
+        const target = {
+          provider: one(["anthropic", "openai", "gemini", "openai-responses"]),
+          model: "m",
+          maxTokens: 9,
+        };
         const { body, report } = tree.requestBodyWithReport({ ...options, target });
         assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
         assert.deepEqual(report.tokens, short.tokens);
@@ -225,6 +237,24 @@ describe("LoomTree", () => {
     }
     assert.ok(most > 12, `the longest had ${most} messages`);
     trees.forEach(({ tree }) => tree.free());
+  });
+
+  it("escapes every character at every place, anew and copied", () => {
+    const { LoomTree } = ctxweave;
+    const specials = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code));
+    for (const special of [...specials, "é", "\u2028", "\ufeff", "😀"]) {
+      // Wherever a vector of sixteen bytes begins, and more than one of them.
+      const contents = Array.from({ length: 40 }, (_, at) => `<${"a".repeat(at)}${special}${special}b${special}>`);
+      const nodes = contents.map((content, at) => node(at, content));
+      const tree = new LoomTree({ nodes, edges: chain(40).edges });
+      const options = { tip: "n39", contextWindow: 100_000, target: { provider: "openai", model: special } };
+      const messages = contents.map((content, at) => ({ role: at % 2 ? "assistant" : "user", content }));
+      for (let round = 0; round < 2; round += 1) {
+        const text = new TextDecoder().decode(tree.requestBody(options));
+        assert.equal(text, JSON.stringify({ model: special, messages }));
+      }
+      tree.free();
+    }
   });
 
   it("is not to be used after it was freed", () => {

@@ -1,7 +1,7 @@
 /** What src/wasm/resident.rs sends as numbers and other things, made into the objects that it stands for. */
 
 import type { Diagnostic } from "../types/common.js";
-import type { Message } from "../types/loom.js";
+import type { AssemblyReport, DialogueAssembly, LocalId, Message, NodeReport } from "../types/loom.js";
 import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 
 /** The messages of the last dialogue that came, for the next one to say which of them are the same. */
@@ -41,9 +41,9 @@ class Parcel {
   }
 
   /** The field with the next thing, where there is one. */
-  field<Name extends string>(name: Name): { [name in Name]?: string } {
-    const text = this.thing();
-    return text === undefined ? {} : ({ [name]: text } as { [name in Name]?: string });
+  field<Name extends string, Type = string>(name: Name): { [name in Name]?: Type } {
+    const thing = this.thing();
+    return thing === undefined ? {} : ({ [name]: thing } as { [name in Name]?: Type });
   }
 }
 
@@ -110,20 +110,111 @@ export function unpackDialogue(kept: Kept, packed: unknown): DialogueSummary {
   const [numbers, things] = packed as [Float64Array, unknown[]];
   const parcel = new Parcel(numbers, things);
   const summary = report(parcel);
+  return { ...dialogue(kept, parcel), report: summary };
+}
+
+/** The same with the whole account. */
+export function unpackAssembly(kept: Kept, packed: unknown): DialogueAssembly {
+  const [numbers, things] = packed as [Float64Array, unknown[]];
+  const parcel = new Parcel(numbers, things);
+  const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(parcel);
+  const count = parcel.number();
+  const all = parcel.thing() as string;
+  const nodes: NodeReport[] = [];
+  for (let at = 0, from = 0; at < count; at += 1) {
+    const to = from + parcel.number();
+    const what = parcel.number();
+    const tokens = parcel.number();
+    const message = parcel.number() - 1;
+    nodes.push(row(all.slice(from, to), what, tokens, message));
+    from = to;
+  }
+  const path = ids(parcel, nodes);
+  const { minimumRecentNodesMet, cache, ...before } = summary;
+  const whole: AssemblyReport = {
+    ...before,
+    ...(cut && {
+      cut: {
+        nodeIds: ids(parcel, nodes),
+        partialNodeIds: ids(parcel, nodes),
+        tokens: cut.tokens,
+        position: cut.position,
+        ...(cut.marker !== undefined && { marker: cut.marker }),
+      },
+    }),
+    ...(cache && { cache }),
+    minimumRecentNodesMet,
+    path,
+    nodes,
+    notOnPath: parcel.number(),
+    ...parcel.field<"localIds", LocalId[]>("localIds"),
+    preferences,
+    diagnostics,
+  };
+  return { ...dialogue(kept, parcel), report: whole };
+}
+
+const PARTS = ["path", "context", "instruction", "annotation", "version", "pinned"] as const;
+const FATES = ["kept", "cut", "excluded", "skipped"] as const;
+const REASONS = [
+  undefined,
+  "excluded",
+  "pruned",
+  "annotation",
+  "blank",
+  "toolPairBroken",
+  "otherVersion",
+  "instructionScope",
+  "nonText",
+  "systemContextOff",
+  "overLimit",
+  "shortened",
+] as const;
+
+/** What `put_rows` made one number of, and what stands beside that. */
+function row(nodeId: string, what: number, tokens: number, message: number): NodeReport {
+  const as = PARTS[what & 7]!;
+  const fate = FATES[(what >> 3) & 3]!;
+  const pinned = ((what >> 5) & 1) === 1;
+  const reason = REASONS[what >> 6];
+  // Most rows are of these two shapes.
+  if (reason === undefined && message >= 0 && !pinned) return { nodeId, as, fate, tokens, message };
+  if (reason !== undefined && message < 0 && !pinned) return { nodeId, as, fate, reason, tokens };
+  return {
+    nodeId,
+    as,
+    fate,
+    ...(reason !== undefined && { reason }),
+    tokens,
+    ...(message >= 0 && { message }),
+    ...(pinned && { pinned }),
+  };
+}
+
+function ids(parcel: Parcel, nodes: NodeReport[]): string[] {
+  const ids: string[] = [];
+  for (let runs = parcel.number(); runs > 0; runs -= 1) {
+    const from = parcel.number();
+    const count = parcel.number();
+    if (from < 0) ids.push(parcel.thing() as string);
+    else for (let at = from; at < from + count; at += 1) ids.push(nodes[at]!.nodeId);
+  }
+  return ids;
+}
+
+function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Message[] } {
   const number = parcel.number();
   const system = parcel.field("system");
-  const { messages: before } = kept;
-  const keep: Kept["messages"] = [];
+  let keep: Kept["messages"] = [];
   const messages: Message[] = [];
-  while (parcel.at < numbers.length) {
+  while (parcel.at < parcel.numbers.length) {
     const from = parcel.number();
     const count = parcel.number();
     if (from >= 0) {
-      for (let at = from; at < from + count; at += 1) {
-        const message = before[at]!;
-        keep.push(message);
-        messages.push(copy(message));
-      }
+      const same = kept.messages.slice(from, from + count);
+      // Mostly one run is nearly all of it.
+      keep = keep.length === 0 ? same : keep.concat(same);
+      for (let at = 0; at < same.length; at += 1) messages.push(copy(same[at]!));
       continue;
     }
     const keeps = from > -11;
@@ -137,7 +228,7 @@ export function unpackDialogue(kept: Kept, packed: unknown): DialogueSummary {
   }
   kept.number = number;
   kept.messages = keep;
-  return { ...system, messages, report: summary };
+  return { ...system, messages };
 }
 
 /** A message of the caller's own: what he does to it must not come back. The content is a text, which nobody can change. */

@@ -23,7 +23,7 @@ import type {
   TreeSize,
 } from "../types/resident.js";
 import { checkedText, invalid } from "./checked.js";
-import { type Kept, unpackDialogue, unpackReport } from "./parcel.js";
+import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./parcel.js";
 
 /**
  * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,
@@ -103,7 +103,9 @@ export class LoomTree {
 
   /** Messages, as the function `assembleDialogue` gives them. */
   assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
-    return ask(this, (raw, handle) => raw.assembleDialogue(asked(handle, options))) as DialogueAssembly;
+    return ask(this, (raw, handle) =>
+      unpackAssembly(handle.kept, raw.packAssembly(asked(handle, options), handle.kept.number)),
+    );
   }
 
   /**

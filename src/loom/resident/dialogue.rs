@@ -4,6 +4,7 @@
 //! that what the line knows already is not done again, and only what is kept is looked at node by node. Where the line is
 //! of no use (an explicit path, included annotations), or nothing fits whole, the general function does the work.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -108,15 +109,15 @@ pub struct Measure {
 
 /// A dialogue for somebody who keeps the messages of the one before, so that only what is new has to be handed over.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DialogueDelta<'a> {
+pub struct DialogueDelta<'a, R = ReportSummary> {
     /// The number of this delta, to be given back with the next call; never 0.
     pub number: u32,
     /// The combined system context; absent when empty, and when it stands in a message.
     pub system: Option<String>,
     /// What the messages are, oldest first.
     pub changes: Vec<Change<'a>>,
-    /// What was done, in numbers.
-    pub report: ReportSummary,
+    /// What was done: in numbers, or the whole account.
+    pub report: R,
 }
 
 /// Where messages of a delta come from.
@@ -192,7 +193,9 @@ impl LoomTree {
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
-                return Ok(budgeted.finish(&mut sent, &this.previous));
+                let report = budgeted.report(&mut sent, &this.previous);
+                let system = budgeted.system().map(str::to_owned);
+                return Ok(DialogueAssembly { system, messages: budgeted.messages(&sent), report });
             }
         }
         this.assemble_anew(options, counter)
@@ -253,16 +256,43 @@ impl LoomTree {
         counter: &'a Remembering<'a>,
         have: u32,
     ) -> Result<DialogueDelta<'a>> {
+        let sum_up = |budgeted: &Budgeted<'_, 'a>, sent: &mut Sent, previous: &_| budgeted.sum_up(sent, previous).0;
+        self.delta(options, counter, have, sum_up, report_summary)
+    }
+
+    /// The same with the whole account.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn assembly_delta<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+        have: u32,
+    ) -> Result<DialogueDelta<'a, Report<'a>>> {
+        let report = |budgeted: &Budgeted<'_, 'a>, sent: &mut Sent, previous: &_| budgeted.report(sent, previous);
+        self.delta(options, counter, have, report, |report| report)
+    }
+
+    fn delta<'a, R>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+        have: u32,
+        report: impl Fn(&Budgeted<'_, 'a>, &mut Sent, &RefCell<Option<Previous>>) -> R,
+        shorten: impl Fn(Report<'a>) -> R,
+    ) -> Result<DialogueDelta<'a, R>> {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         let mut given = this.given.borrow_mut();
         if have == 0 || have != given.number {
             given.known = Known::default();
         }
+        let number = given.number.checked_add(1).unwrap_or(1);
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
             if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
-                let (report, _) = budgeted.sum_up(&mut sent, &this.previous);
+                let report = report(&budgeted, &mut sent, &this.previous);
                 let runs = sent.runs(&given.known);
                 let mut changes = Vec::new();
                 for run in &runs {
@@ -275,16 +305,15 @@ impl LoomTree {
                     }
                 }
                 given.known.replace(Rc::clone(&sent.turns), &runs);
-                given.number = given.number.checked_add(1).unwrap_or(1);
+                given.number = number;
                 let system = budgeted.system().map(str::to_owned);
-                return Ok(DialogueDelta { number: given.number, system, changes, report });
+                return Ok(DialogueDelta { number, system, changes, report });
             }
         }
-        let DialogueSummary { system, messages, report } = summary(this.assemble_anew(options, counter)?);
-        given.known = Known::default();
-        given.number = given.number.checked_add(1).unwrap_or(1);
+        let DialogueAssembly { system, messages, report } = this.assemble_anew(options, counter)?;
+        (given.known, given.number) = (Known::default(), number);
         let changes = messages.into_iter().map(|message| Change::New { message, keep: false }).collect();
-        Ok(DialogueDelta { number: given.number, system, changes, report })
+        Ok(DialogueDelta { number, system, changes, report: shorten(report) })
     }
 
     /// Assembles the path and writes the body for a target, with a short account; as
@@ -425,24 +454,31 @@ fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
 }
 
 fn report_summary(report: Report<'_>) -> ReportSummary {
-    let cut = report.cut.map(|cut| CutSummary {
-        nodes: cut.node_ids.len(),
-        partial_nodes: cut.partial_node_ids.len(),
-        tokens: cut.tokens,
-        position: cut.position,
-        marker: cut.marker,
-    });
-    ReportSummary {
-        strategy: report.strategy,
-        limit: report.limit,
-        tokens: report.tokens,
-        truncated: report.truncated,
-        cut,
-        cache: report.cache,
-        minimum_recent_nodes_met: report.minimum_recent_nodes_met,
-        path_length: report.path.len(),
-        preferences: report.preferences,
-        diagnostics: report.diagnostics,
+    ReportSummary::of(&report)
+}
+
+impl ReportSummary {
+    /// The numbers of a whole account.
+    pub fn of(report: &Report<'_>) -> Self {
+        let cut = report.cut.as_ref().map(|cut| CutSummary {
+            nodes: cut.node_ids.len(),
+            partial_nodes: cut.partial_node_ids.len(),
+            tokens: cut.tokens,
+            position: cut.position,
+            marker: cut.marker.clone(),
+        });
+        Self {
+            strategy: report.strategy,
+            limit: report.limit,
+            tokens: report.tokens.clone(),
+            truncated: report.truncated,
+            cut,
+            cache: report.cache.clone(),
+            minimum_recent_nodes_met: report.minimum_recent_nodes_met,
+            path_length: report.path.len(),
+            preferences: report.preferences.clone(),
+            diagnostics: report.diagnostics.clone(),
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use super::turns::{Known, Run, Says, Stamped, Turn, Turns};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::assemble::leave_out;
 use crate::loom::body::with_fallback;
-use crate::loom::dialogue::DialogueAssembly;
 use crate::loom::layout::{Costs, Kept, render};
 use crate::loom::parts::{self, JOIN};
 use crate::loom::preferences::{Settings, StartOn, Strategy};
@@ -492,9 +491,8 @@ impl<'l, 'a> Budgeted<'l, 'a> {
     }
 
     /// The whole account.
-    pub(super) fn finish(&self, sent: &mut Sent, previous: &RefCell<Option<Previous>>) -> DialogueAssembly<'a> {
+    pub(super) fn report(&self, sent: &mut Sent, previous: &RefCell<Option<Previous>>) -> Report<'a> {
         let cache = Some(self.cache(sent, previous));
-        let messages = self.messages(sent);
         let kept = sent.kept;
         let Self { ground, line, settings, limit, .. } = self;
         let tree = ground.tree;
@@ -528,7 +526,7 @@ impl<'l, 'a> Budgeted<'l, 'a> {
                 pinned: false,
             })
             .collect();
-        let report = Report {
+        Report {
             strategy: settings.truncation_strategy,
             limit: *limit,
             tokens: sent.tokens.clone(),
@@ -542,7 +540,6 @@ impl<'l, 'a> Budgeted<'l, 'a> {
             local_ids: Vec::new(),
             preferences: settings.clone(),
             diagnostics: self.found(sent),
-        };
-        DialogueAssembly { system: self.system().map(str::to_owned), messages, report }
+        }
     }
 }

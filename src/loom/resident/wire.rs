@@ -16,6 +16,8 @@ use crate::error::{Diagnostic, Result};
 use crate::json;
 use crate::limits::{LimitOverrides, Limits};
 use crate::loom::report::Cut;
+#[cfg(target_arch = "wasm32")]
+use crate::loom::report::Report;
 use crate::loom::request::Media;
 use crate::loom::tree::{Edge, Node, TreeMode, TreeSettings};
 use crate::loom::wire::{Asked, EdgeIn, MediaIn, NodeIn, PreferencesIn, RequestIn, TreeIn, known, lacks, media};
@@ -252,6 +254,18 @@ impl Handle {
     ) -> Result<R> {
         let counter = question.counter(self.tree.memory());
         self.tree.dialogue_delta(&question.asked.options, &counter, have).map(show)
+    }
+
+    /// The same with the whole account.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn assembly_delta<R>(
+        &mut self,
+        question: &Question,
+        have: u32,
+        show: impl FnOnce(DialogueDelta<'_, Report<'_>>) -> R,
+    ) -> Result<R> {
+        let counter = question.counter(self.tree.memory());
+        self.tree.assembly_delta(&question.asked.options, &counter, have).map(show)
     }
 
     pub(crate) fn buffer<R>(&self, question: &Question, show: impl FnOnce(BufferAssembly<'_>) -> R) -> Result<R> {

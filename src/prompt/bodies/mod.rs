@@ -23,7 +23,7 @@ use crate::prompt::{Content, Message, Part, Role};
 
 pub use escape::escape_into;
 pub use target::{CacheMessages, CacheSettings, CacheTtl, OPENING_TEXT, Provider, Target};
-pub use texts::{Texts, Written};
+pub(crate) use texts::{Texts, Written};
 
 use escape::Json;
 use texts::Flow;
@@ -66,7 +66,7 @@ pub fn write_body(
 ///
 /// # Errors
 /// As [`write_body`]. Nothing where the provider does not take the system context as a message.
-pub fn write_texts(
+pub(crate) fn write_texts(
     system: Option<(Option<Role>, &str)>,
     texts: &dyn Texts,
     target: &Target,
