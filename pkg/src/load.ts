@@ -57,12 +57,14 @@ export function initSync(source: SyncInitSource): void {
 
 async function compile(source: AsyncSource, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
-  if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
+  const bytes = asBytes(source);
+  if (bytes) return compileBytes(bytes);
   if (isAddress(source)) {
     const file = readFile ? asFile(source) : undefined;
     return file ? compileBytes(await read(readFile as ReadFile, file), file.href) : compileResponse(await get(source));
   }
-  return compileBytes(toBytes(source));
+  if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
+  throw nothingToLoad();
 }
 
 async function read(readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuffer>> {
@@ -151,7 +153,11 @@ function cannotCompile(cause: unknown, url?: string): CtxweaveError {
 function toBytes(source: unknown): Uint8Array<ArrayBuffer> {
   const bytes = asBytes(source);
   if (bytes) return bytes;
-  throw new CtxweaveError(
+  throw nothingToLoad();
+}
+
+function nothingToLoad(): CtxweaveError {
+  return new CtxweaveError(
     "wasm_load_failed",
     "nothing to load the WebAssembly module from: pass its address, its bytes, a `Response` or a `WebAssembly.Module`",
     { reason: "no_source" },

@@ -6,7 +6,4 @@ import { createInit } from "./load.js";
 export * from "./exports.js";
 
 /** Loads the WebAssembly module; see the same function of the browser entry, index.ts. */
-export const init = createInit(
-  () => new URL("./ctxweave.wasm", import.meta.url),
-  readFile,
-);
+export const init = createInit(() => new URL("./ctxweave.wasm", import.meta.url), readFile);

@@ -3,6 +3,10 @@
 /** Gives the bytes of a file at a `file:` address; only where there are files. */
 export type ReadFile = (address: URL) => Promise<Uint8Array<ArrayBuffer>>;
 
+/**
+ * Whether it is one. Node.js loads all of `fetch` when `Request` or `Response` is only looked at, which takes longer than
+ * anything else here: whoever asks rules out first what can be told without them.
+ */
 export function isAddress(source: unknown): source is string | URL | Request {
   return (
     typeof source === "string" || source instanceof URL || (typeof Request === "function" && source instanceof Request)

@@ -84,21 +84,19 @@ async function bring(
   progress: Progress,
   readFile: ReadFile | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof Response === "function" && source instanceof Response) return body(name, source, progress);
+  const bytes = asBytes(source);
+  if (bytes) return whole(bytes, progress);
   if (isAddress(source)) {
     const file = readFile ? asFile(source) : undefined;
     if (!file) return body(name, await get(name, source), progress);
     return whole(await read(name, readFile as ReadFile, file), progress);
   }
-  const bytes = asBytes(source);
-  if (!bytes) {
-    throw new CtxweaveError(
-      "vocabulary_not_loaded",
-      `nothing to load the vocabulary \`${name}\` from: pass the address of its asset, its bytes or a \`Response\``,
-      { tokenizer: name, reason: "no_source" },
-    );
-  }
-  return whole(bytes, progress);
+  if (typeof Response === "function" && source instanceof Response) return body(name, source, progress);
+  throw new CtxweaveError(
+    "vocabulary_not_loaded",
+    `nothing to load the vocabulary \`${name}\` from: pass the address of its asset, its bytes or a \`Response\``,
+    { tokenizer: name, reason: "no_source" },
+  );
 }
 
 function whole(bytes: Uint8Array<ArrayBuffer>, progress: Progress): Uint8Array<ArrayBuffer> {

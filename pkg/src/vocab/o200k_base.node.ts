@@ -8,11 +8,7 @@ export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabul
 /** The name to give as `tokenizer`. */
 export const name = "o200k_base";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(
-  name,
-  () => new URL("./o200k_base.bin", import.meta.url),
-  readFile,
-);
+const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./o200k_base.bin", import.meta.url), readFile);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -16,7 +16,7 @@ use crate::tokens::Counter;
 /// over a long text is made of many calls.
 const TURN: usize = 64;
 
-/// A vocabulary, ready to count with: some 6 MB for `o200k_base`, half of that for `cl100k_base`.
+/// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`.
 ///
 /// Counting allocates no more than the text is long, and gives that back. [`Remembering`](super::Remembering) keeps some.
 pub struct Vocabulary {
