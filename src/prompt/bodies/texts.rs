@@ -12,7 +12,7 @@ use super::escape::Json;
 use crate::prompt::Role;
 
 /// A conversation in which the user and the assistant take turns and say nothing but texts, none of which is blank.
-pub trait Texts: fmt::Debug {
+pub(crate) trait Texts: fmt::Debug {
     /// How many messages there are; at least one.
     fn count(&self) -> usize;
     /// Who says one.
@@ -28,7 +28,7 @@ pub trait Texts: fmt::Debug {
 
 /// A body, with the place of each message.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub(crate) struct Written {
     /// JSON in UTF-8, ready to be sent.
     pub bytes: Vec<u8>,
     pub(super) spots: Vec<Spot>,
