@@ -238,6 +238,20 @@ fn a_tool_keeps_its_own_breakpoint() {
     assert_eq!(given.matches("cache_control").count(), 1, "{given}");
 }
 
+/// In Responses a tool is strict unless it says otherwise; what it says is said once.
+#[test]
+fn a_tool_says_once_whether_it_is_strict() {
+    for (tool, expected) in [(json!({ "name": "f" }), "false"), (json!({ "name": "f", "strict": true }), "true")] {
+        let target = json!({ "provider": "openai-responses", "model": "m", "tools": [tool] });
+        let target = Target::read(target).unwrap();
+        let messages = [text(Role::User, "Go.")];
+        let body = write_body(None, &messages, &target, &Hints::default(), &mut Vec::new()).unwrap();
+        let body = String::from_utf8(body).unwrap();
+        assert_eq!(body.matches("\"strict\"").count(), 1, "{body}");
+        assert!(body.contains(&format!("\"strict\":{expected}")), "{body}");
+    }
+}
+
 /// A signature goes on what the model did next; where it did nothing more, it stays with the thought.
 #[test]
 fn no_signature_of_a_thought_is_lost() {
