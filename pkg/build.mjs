@@ -2,8 +2,10 @@
  * Everything in dist/ but the wasm, its glue and the vocabularies, which are there already: `node pkg/build.mjs DIST
  * FLAVOUR`. `cargo xtask build` runs it, for the flavour `default` first.
  *
- * - ES modules and their types by tsc, one file for each source file, so that all entry points share one copy of the glue;
+ * - types and modules by tsc, one file for each source file;
  * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
+ * - ES modules: what the entry points share in one file, `core.js`, so that there is one instance of the module and few
+ *   files to load; beside it the glue and the class of errors;
  * - the wasm as base64, for `ctxweave/inline`.
  *
  * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
@@ -12,7 +14,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -51,6 +53,7 @@ if (flavour === "default") {
 }
 await writeCommonJs();
 writeCommonJsTypes();
+await joinModules();
 
 /** Takes away what the flavour does not need, and what it must share with the first: an error is an error of both. */
 function reduce() {
@@ -102,9 +105,7 @@ async function writeCommonJs() {
       );
     },
   };
-  const folders = ["", "api/", "vocab/"].filter((folder) => existsSync(join(dist, folder)));
-  const found = folders.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
-  const files = found.filter((name) => name.endsWith(".js") && !onlyEsm.test(name));
+  const files = filesIn(["", "api/", "vocab/"]).filter((name) => !onlyEsm.test(name));
   await build({
     entryPoints: files.map((name) => join(dist, name)),
     outdir: dist,
@@ -133,6 +134,78 @@ function writeCommonJsTypes() {
       text.replaceAll(/(from ")(\.[^"]*\.js)"/g, (_, from, path) => `${from}${toCjs(path)}"`),
     );
   }
+}
+
+/**
+ * Puts what the entry points share into `core.js` and takes its files away. An entry point names what it exports one by one:
+ * core.js has more than that.
+ */
+async function joinModules() {
+  const entries = filesIn(["", "vocab/"]).filter((name) =>
+    /^(index|inline|node|slim|workerd|vocab\/.*)\.js$/.test(name),
+  );
+  /** What stays a file of its own, by the path that core.js and the entry points beside it know it by. */
+  const apart = /\/(error|glue|inline-bytes)\.js$|\.(wasm|bin)$/;
+  const leaveApart = {
+    name: "leave-apart",
+    setup({ onResolve }) {
+      onResolve({ filter: apart }, ({ path }) => ({
+        path: /\.js$/.test(path) ? `./${basename(path)}` : path,
+        external: true,
+      }));
+    },
+  };
+  const options = {
+    absWorkingDir: dist,
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    logLevel: "warning",
+  };
+  const bundle = (plugins, more) =>
+    build({ ...options, external: ["node:*"], outdir: dist, outbase: dist, allowOverwrite: true, plugins, ...more });
+
+  const { metafile } = await bundle([leaveApart], {
+    entryPoints: [join(dist, "exports.js")],
+    metafile: true,
+    write: false,
+  });
+  const [{ exports }] = Object.values(metafile.outputs);
+  const contents = [
+    'export * from "./exports.js";',
+    'export { createInit } from "./load.js";',
+    ...(existsSync(join(dist, "vocabulary.js")) ? ['export { createVocabulary } from "./vocabulary.js";'] : []),
+  ].join("\n");
+  await bundle([leaveApart], {
+    stdin: { contents, resolveDir: dist, sourcefile: "core.js" },
+    outdir: undefined,
+    outfile: join(dist, "core.js"),
+  });
+
+  const useCore = {
+    name: "use-core",
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /\/(load|vocabulary)\.js$/ }, ({ path }) => ({
+        path: `${dirname(path)}/core.js`,
+        external: true,
+      }));
+      onResolve({ filter: /^\.\/core\.js$/ }, ({ path }) => ({ path, external: true }));
+      onLoad({ filter: /\/exports\.js$/ }, () => ({ contents: `export { ${exports.join(", ")} } from "./core.js";` }));
+    },
+  };
+  await bundle([leaveApart, useCore], { entryPoints: entries.map((name) => join(dist, name)) });
+
+  for (const name of filesIn(["", "api/", "vocab/"])) {
+    if (!entries.includes(name) && !/^(core|error|glue|inline-bytes)\.js$/.test(name)) rmSync(join(dist, name));
+  }
+}
+
+/** The ES modules in folders of dist/. */
+function filesIn(folders) {
+  const there = folders.filter((folder) => existsSync(join(dist, folder)));
+  const found = there.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
+  return found.filter((name) => name.endsWith(".js"));
 }
 
 function toCjs(path) {

@@ -28,8 +28,8 @@ export class LoomTree {
   tokensOf(ids: unknown, options: unknown): unknown;
   measurePath(options: unknown): unknown;
   wouldCut(options: unknown): unknown;
-  assembleDialogue(options: unknown): unknown;
-  packDialogue(options: unknown): unknown;
+  packAssembly(options: unknown, have: number): unknown;
+  packDialogue(options: unknown, have: number): unknown;
   assembleBuffer(options: unknown): unknown;
   requestBody(options: unknown, withReport: boolean): unknown;
   free(): void;

@@ -1,6 +1,6 @@
 /** Node, Bun and Deno: the wasm is read from the file beside this one. */
 
-import { readFile } from "node:fs/promises";
+import { readFile } from "./files.js";
 import { createInit } from "./load.js";
 
 export * from "./exports.js";
@@ -8,5 +8,5 @@ export * from "./exports.js";
 /** Loads the WebAssembly module; see the same function of the browser entry, index.ts. */
 export const init = createInit(
   () => new URL("./ctxweave.wasm", import.meta.url),
-  async (address) => new Uint8Array(await readFile(address)),
+  readFile,
 );

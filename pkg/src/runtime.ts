@@ -79,11 +79,10 @@ export function hasVocabulary(name: string): boolean {
   return vocabularies.has(name);
 }
 
-/** Loads a vocabulary into this instance and into each that comes after it. */
+/** Loads a vocabulary into this instance and into each that comes after it. The asset has to stay as it is. */
 export function keepVocabulary(name: string, asset: Uint8Array): void {
   call((raw) => raw.loadVocabulary(name, asset));
-  // A copy: what becomes of the caller's buffer is the caller's business.
-  vocabularies.set(name, asset.slice());
+  vocabularies.set(name, asset);
 }
 
 function restoreVocabularies(): void {

@@ -56,12 +56,12 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
   }
 
   async function loadNow(source: VocabularySource | undefined): Promise<void> {
-    const asset = await bytes({
-      ...(source !== undefined && { source }),
-      onProgress: (loaded, total) => watching.forEach((watch) => watch(loaded, total)),
-    });
+    const from = await (source ?? standard());
+    const progress: Progress = (loaded, total) => watching.forEach((watch) => watch(loaded, total));
+    const asset = await bring(name, from, progress, readFile);
     await initUnderWay();
-    keepVocabulary(name, asset);
+    // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
+    keepVocabulary(name, source !== undefined && asBytes(from) ? asset.slice() : asset);
   }
 
   async function load({ source, onProgress }: VocabularyOptions = {}): Promise<void> {

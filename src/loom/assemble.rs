@@ -15,7 +15,7 @@ use crate::tokens::Counter;
 /// An assembly that knows its path and its limit, before anything is cut.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
-    pub tree: &'a Tree,
+    pub tree: &'a Tree<'a>,
     pub options: &'a Options,
     pub prices: Prices<'a>,
     pub settings: Settings,
@@ -30,7 +30,7 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(
-        tree: &'a Tree,
+        tree: &'a Tree<'a>,
         options: &'a Options,
         counter: &'a dyn Counter,
         mode: Mode,

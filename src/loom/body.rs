@@ -24,7 +24,7 @@ pub struct RequestBody<'a> {
 /// # Errors
 /// Those of [`assemble_dialogue`] and [`assemble_buffer`].
 pub fn request_body<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     target: &Target,
     counter: &'a dyn Counter,

@@ -34,7 +34,7 @@ pub(crate) fn fits(draft: &Draft<'_>, conversation: &Conversation<'_>) -> bool {
         return false;
     }
     let mut size = Size { bytes: draft.system.len(), tokens: 0 };
-    for block in conversation.blocks.iter().flatten() {
+    for block in conversation.blocks.iter().flat_map(|blocks| blocks.iter()) {
         size.add(block, draft);
     }
     let messages = conversation.entries.len() as u64 + 1;

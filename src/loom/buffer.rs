@@ -59,7 +59,7 @@ pub struct NodeSpan<'a> {
 /// # Errors
 /// As [`assemble_dialogue`](crate::loom::assemble_dialogue).
 pub fn assemble_buffer<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<BufferAssembly<'a>> {

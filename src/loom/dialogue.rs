@@ -43,7 +43,7 @@ pub struct DialogueAssembly<'a> {
 /// [`InvalidChoice`](crate::Code::InvalidChoice)) and of the budget ([`InvalidBudget`](crate::Code::InvalidBudget),
 /// [`SystemContextTooLong`](crate::Code::SystemContextTooLong), [`ContextTooLong`](crate::Code::ContextTooLong)).
 pub fn assemble_dialogue<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
@@ -53,7 +53,7 @@ pub fn assemble_dialogue<'a>(
 /// The same messages, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
 /// numbers of the report mean nothing.
 pub(crate) fn assemble_messages<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
@@ -61,7 +61,7 @@ pub(crate) fn assemble_messages<'a>(
 }
 
 fn assemble<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     counter: &'a dyn Counter,
     messages_only: bool,

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use crate::loom::few::Few;
 use crate::loom::parts::{self, JOIN};
 use crate::loom::select::Entry;
 use crate::loom::tree::NodeIx;
-use crate::prompt::{Message, Part, Prices, Role};
+use crate::prompt::{Content, Message, Part, Prices, Role};
 
 /// A node of the conversation, ready to be rendered; or a block that stands before or behind all nodes and is always
 /// there.
@@ -151,6 +152,8 @@ pub(crate) struct Sums {
     tight: Vec<Option<Tight>>,
     /// How many joints are in long runs.
     long: usize,
+    /// The items that may cost less than nothing together with the joint behind them, which is next to none of them.
+    falls: Vec<usize>,
     /// What tight runs that were asked for in part cost.
     seen: RefCell<BTreeMap<(usize, usize), i64>>,
     markers: Markers,
@@ -164,6 +167,7 @@ impl Default for Sums {
             joints: vec![0],
             tight: Vec::new(),
             long: 0,
+            falls: Vec::new(),
             seen: RefCell::default(),
             markers: Markers::default(),
         }
@@ -184,6 +188,7 @@ impl Sums {
     fn cut_joints(&mut self, from: usize) {
         let long = self.tight.iter().skip(from).flatten().filter(|run| run.is_long()).count();
         self.long -= long;
+        self.falls.truncate(self.falls.partition_point(|&at| at < from));
         self.tight.truncate(from);
         self.joints.truncate(from.saturating_add(1));
         self.seen.borrow_mut().clear();
@@ -208,12 +213,17 @@ impl Sums {
         self.find_runs(from, items, prices);
         let mut total = last(&self.joints);
         for at in from..count.saturating_sub(1) {
-            total += match self.tight.get(at).copied().flatten() {
+            let run = self.tight.get(at).copied().flatten();
+            let joint = match run {
                 Some(run) if at + 1 == run.last => tight_cost(items, prices, run.first, run.last),
                 Some(_) => 0,
                 None => joint(items, at).map_or(0, |_| items.break_after(at, prices)),
             };
+            total += joint;
             self.joints.push(total);
+            if run.is_some() || signed(items.alone(at)).saturating_add(joint) < 0 {
+                self.falls.push(at);
+            }
         }
     }
 
@@ -369,6 +379,11 @@ impl Costs<'_> {
         self.sums.long == 0
     }
 
+    /// Whether a window never costs less when it begins earlier.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.sums.falls.is_empty() && self.lead() == 0
+    }
+
     /// Where the last so many nodes begin.
     pub(crate) fn recent(&self, nodes: u64) -> usize {
         let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
@@ -397,7 +412,11 @@ impl Costs<'_> {
 
     /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
     pub(crate) fn window(&self, tail: usize) -> u64 {
-        self.apart(Kept { head: self.lead(), tail }, None)
+        match self.lead() {
+            // The same, and this is asked for each item of a window.
+            0 => self.run(tail, self.len()),
+            head => self.apart(Kept { head, tail }, None),
+        }
     }
 
     /// Tokens of the request with this much in it, and the marker where it is said.
@@ -585,7 +604,7 @@ pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>) -
         merge.item(item);
     }
     if let Some(marker) = marker {
-        merge.turn(Role::User).parts_mut(|parts| parts::push_text(parts, Cow::Owned(marker.to_owned())));
+        merge.turn(Role::User).push_text(Cow::Owned(marker.to_owned()));
     }
     for item in tail {
         merge.item(item);
@@ -600,7 +619,7 @@ struct Merge<'a> {
 /// A message in the making.
 struct Turn<'a> {
     role: Role,
-    parts: Vec<Part<'a>>,
+    parts: Few<Part<'a>>,
     node_ids: Vec<&'a str>,
 }
 
@@ -611,7 +630,7 @@ impl<'a> Merge<'a> {
         for part in &item.parts {
             match part {
                 // Only texts that touch across nodes are joined here; those of one node already are.
-                Part::Text { text } => parts::push_text(&mut turn.parts, text.clone()),
+                Part::Text { text } => turn.push_text(text.clone()),
                 other => turn.parts.push(other.clone()),
             }
         }
@@ -619,7 +638,7 @@ impl<'a> Merge<'a> {
 
     fn turn(&mut self, role: Role) -> &mut Turn<'a> {
         if self.messages.last().is_none_or(|last| last.role != role) {
-            self.messages.push(Turn { role, parts: Vec::new(), node_ids: Vec::new() });
+            self.messages.push(Turn { role, parts: Few::default(), node_ids: Vec::new() });
         }
         let at = self.messages.len() - 1;
         #[expect(clippy::indexing_slicing, reason = "a message was pushed where there was none")]
@@ -628,12 +647,19 @@ impl<'a> Merge<'a> {
 }
 
 impl<'a> Turn<'a> {
-    fn parts_mut(&mut self, change: impl FnOnce(&mut Vec<Part<'a>>)) {
-        change(&mut self.parts);
+    fn push_text(&mut self, text: Cow<'a, str>) {
+        if let Some(text) = parts::joined(self.parts.last_mut(), text) {
+            self.parts.push(Part::Text { text });
+        }
     }
 
     fn finish(self) -> Message<'a> {
-        Message { role: self.role, content: parts::content(self.parts), node_ids: self.node_ids }
+        let content = match self.parts {
+            Few::One([Part::Text { text }]) => Content::Text(text),
+            Few::One([part]) => Content::Parts(vec![part]),
+            Few::Listed(parts) => parts::content(parts),
+        };
+        Message { role: self.role, content, node_ids: self.node_ids }
     }
 }
 

@@ -12,7 +12,9 @@ mod buffer;
 mod content;
 mod created;
 mod dialogue;
+mod few;
 mod fit;
+mod ids;
 mod layout;
 mod paragraphs;
 mod parts;
@@ -24,6 +26,7 @@ pub mod resident;
 mod select;
 mod shorten;
 mod system;
+mod text;
 mod tools;
 mod tree;
 mod truncate;
@@ -37,5 +40,9 @@ pub use path::{Choices, Position};
 pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
 pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-pub use resident::{CutSummary, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody, TreeSize};
+pub use resident::{
+    Change, CutSummary, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody,
+    TreeSize,
+};
+pub use text::Text;
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

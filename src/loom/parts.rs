@@ -21,8 +21,10 @@ pub(crate) fn parts<'a>(
     let mut parts = Vec::with_capacity(blocks.len());
     for block in blocks {
         match block {
-            Block::Text(text) if text.trim().is_empty() => {}
-            Block::Text(text) => push_text(&mut parts, Cow::Borrowed(text.trim())),
+            Block::Text(text) => match text.trim() {
+                "" => {}
+                text => push_text(&mut parts, Cow::Borrowed(text)),
+            },
             Block::Image { .. } | Block::Audio { .. } => push_media(&mut parts, block, node, media, diagnostics),
             Block::ToolCall { id, name, arguments } => parts.push(Part::ToolCall(ToolCallPart { id, name, arguments })),
             Block::ToolResult { tool_call_id, content, is_error } => {
@@ -39,13 +41,18 @@ pub(crate) fn parts<'a>(
 
 /// Appends a text, joining it to one that stands last.
 pub(crate) fn push_text<'a>(parts: &mut Vec<Part<'a>>, text: Cow<'a, str>) {
-    if let Some(Part::Text { text: last }) = parts.last_mut() {
-        let last = last.to_mut();
-        last.push_str(JOIN);
-        last.push_str(&text);
-    } else {
+    if let Some(text) = joined(parts.last_mut(), text) {
         parts.push(Part::Text { text });
     }
+}
+
+/// Joins a text to the last part. Gives it back where that is no text.
+pub(crate) fn joined<'a>(last: Option<&mut Part<'a>>, text: Cow<'a, str>) -> Option<Cow<'a, str>> {
+    let Some(Part::Text { text: last }) = last else { return Some(text) };
+    let last = last.to_mut();
+    last.push_str(JOIN);
+    last.push_str(&text);
+    None
 }
 
 /// Content of these parts: a text where there is nothing else.

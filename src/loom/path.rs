@@ -174,7 +174,7 @@ fn choose_edge(tree: &Tree, node: NodeIx, edges: &[EdgeIx], choices: &Choices) -
 fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
     let candidate = |&edge: &EdgeIx| {
         let from: Vec<&str> = primaries(tree, edge).iter().map(|&node| tree.at(node).id.as_str()).collect();
-        json!({ "edgeId": tree.edge(edge).id, "nodeIds": from })
+        json!({ "edgeId": tree.edge(edge).id.as_str(), "nodeIds": from })
     };
     edges.iter().map(candidate).collect()
 }
@@ -225,7 +225,7 @@ fn choose_version(
     // A selection is keyed by any version, so also by an early one that the edge does not list.
     let mut keys: Vec<NodeIx> = versions.to_vec();
     keys.extend(chains.iter().flatten());
-    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(&tree.at(key).id)) {
+    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(tree.at(key).id.as_str())) {
         return versions.iter().copied().find(|&version| tree.at(version).id == *choice).ok_or_else(|| {
             let ids: Vec<&str> = versions.iter().map(|&version| tree.at(version).id.as_str()).collect();
             let message =
@@ -310,10 +310,10 @@ fn explicit(
 
 /// The edge from one node of an explicit path to the next: the chosen one, else a continuation, else an annotation.
 fn edge_between(tree: &Tree, from: NodeIx, to: NodeIx, choices: &Choices) -> Option<EdgeIx> {
-    let choice = choices.edges.get(&tree.at(to).id);
+    let choice = choices.edges.get(tree.at(to).id.as_str()).map(String::as_str);
     let edges = tree.incoming(to).iter().chain(tree.annotated_by(to)).copied();
     let between = edges.filter(|&edge| primaries(tree, edge).contains(&from));
-    between.min_by_key(|&edge| choice != Some(&tree.edge(edge).id))
+    between.min_by_key(|&edge| choice != Some(tree.edge(edge).id.as_str()))
 }
 
 /// Whether the path came to this step over an annotation edge.

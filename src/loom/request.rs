@@ -20,7 +20,7 @@ pub struct Options {
     /// Which annotations are part of the context.
     pub annotations: Annotations,
     /// Sources of the edge that is about to be created from the tip.
-    pub pending_sources: Vec<Source>,
+    pub pending_sources: Vec<Source<'static>>,
     /// Whose instructions count.
     pub instruction_scope: InstructionScope,
     /// The agent's system prompt.

@@ -195,7 +195,7 @@ impl Picked {
 }
 
 struct Selector<'a> {
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     options: &'a Options,
     mode: Mode,
     picked: &'a mut Picked,
@@ -346,7 +346,8 @@ fn role_of(node: &Node) -> Role {
 }
 
 pub(crate) fn is_blank(node: &Node) -> bool {
-    node.content.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()))
+    // What is not blank mostly begins with something, so that its end need not be looked at.
+    node.content.iter().all(|block| matches!(block, Block::Text(text) if text.trim_start().is_empty()))
 }
 
 fn has_text(node: &Node) -> bool {

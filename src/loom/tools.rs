@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::few::Few;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
 use crate::loom::tree::{Block, Tree};
@@ -14,7 +15,7 @@ use crate::prompt::Role;
 pub(crate) struct Conversation<'a> {
     pub entries: Vec<Entry>,
     /// For each entry, its blocks.
-    pub blocks: Vec<Vec<&'a Block>>,
+    pub blocks: Vec<Few<&'a Block>>,
     /// Where each unit begins; a last element closes the last unit.
     pub units: Vec<usize>,
     /// Of the entries as they came: each call, and its result or, where it has none, no end.
@@ -23,7 +24,7 @@ pub(crate) struct Conversation<'a> {
 
 /// Takes out calls without results and results without calls, and groups what has to stay together.
 pub(crate) fn repair<'a>(
-    tree: &'a Tree,
+    tree: &'a Tree<'a>,
     entries: &[Entry],
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
@@ -35,7 +36,7 @@ pub(crate) fn repair<'a>(
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
-        let mut blocks = Vec::with_capacity(node.content.len());
+        let mut blocks = Few::default();
         let mut broken = false;
         for (index, block) in node.content.iter().enumerate() {
             if pairs.broken.contains(&(at, index)) {
@@ -47,8 +48,8 @@ pub(crate) fn repair<'a>(
                 blocks.push(block);
             }
         }
-        let silent = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.trim().is_empty()));
-        if broken && silent {
+        let silent = |block: &&Block| matches!(block, Block::Text(text) if text.trim().is_empty());
+        if broken && blocks.iter().all(silent) {
             if let Some(row) = rows.get_mut(entry.row) {
                 (row.fate, row.reason) = (Fate::Excluded, Some(Reason::ToolPairBroken));
             }

@@ -1,41 +1,44 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher};
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::collect;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::loom::few::Few;
+use crate::loom::ids::Ids;
 use crate::loom::preferences::Preferences;
+use crate::loom::text::Text;
 
-/// One piece of writing by a human or a model.
+/// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct Node<'t> {
     /// Unique in the tree.
-    pub id: String,
+    pub id: Text<'t>,
     /// What it says; a mixed content is the list of its blocks.
     pub content: Vec<Block>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
-    pub local_id: Option<String>,
+    pub local_id: Option<Text<'t>>,
     /// The agent who wrote it.
-    pub author_agent_id: Option<String>,
+    pub author_agent_id: Option<Text<'t>>,
     /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
-    pub created_at: Option<String>,
+    pub created_at: Option<Text<'t>>,
     /// The id of the node that this one is an edit of.
-    pub edited_from: Option<String>,
+    pub edited_from: Option<Text<'t>>,
     /// Left out of every context.
     pub excluded: bool,
     /// Deleted, softly: left out of every context.
     pub pruned: bool,
 }
 
-impl Node {
+impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<String>, author: Author, content: Vec<Block>) -> Self {
+    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block>) -> Self {
         Self {
             id: id.into(),
             content,
@@ -46,6 +49,21 @@ impl Node {
             edited_from: None,
             excluded: false,
             pruned: false,
+        }
+    }
+
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Node<'static> {
+        Node {
+            id: self.id.into_owned(),
+            content: self.content,
+            author: self.author,
+            local_id: self.local_id.map(Text::into_owned),
+            author_agent_id: self.author_agent_id.map(Text::into_owned),
+            created_at: self.created_at.map(Text::into_owned),
+            edited_from: self.edited_from.map(Text::into_owned),
+            excluded: self.excluded,
+            pruned: self.pruned,
         }
     }
 
@@ -139,13 +157,13 @@ impl Block {
 
 /// Leads from its sources to the node that follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct Edge<'t> {
     /// Unique in the tree.
-    pub id: String,
+    pub id: Text<'t>,
     /// Where it starts.
-    pub sources: Vec<Source>,
+    pub sources: Vec<Source<'t>>,
     /// The id of the node it leads to.
-    pub target: String,
+    pub target: Text<'t>,
     /// What it means.
     pub kind: EdgeKind,
 }
@@ -162,11 +180,18 @@ pub enum EdgeKind {
 
 /// One node that an edge starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct Source<'t> {
     /// The node.
-    pub node: String,
+    pub node: Text<'t>,
     /// What it is to the edge.
     pub role: SourceRole,
+}
+
+impl Source<'_> {
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Source<'static> {
+        Source { node: self.node.into_owned(), role: self.role }
+    }
 }
 
 /// What a source is to its edge.
@@ -220,37 +245,43 @@ pub(crate) struct Link {
 
 /// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
-pub(crate) struct Linked {
-    pub id: String,
+pub(crate) struct Linked<'t> {
+    pub id: Text<'t>,
     pub kind: EdgeKind,
-    pub links: Vec<Link>,
+    pub links: Few<Link>,
     pub target: NodeIx,
     /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
     order: u64,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist.
+/// A node with what leads to it and goes on from it.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+struct Place<'t> {
+    /// None where the node was removed, until another takes its place.
+    node: Option<Node<'t>>,
+    /// The continuation edges that lead to it.
+    incoming: Few<EdgeIx>,
+    /// The annotation edges that lead to it.
+    annotated_by: Few<EdgeIx>,
+    /// The edges of either kind that it is a source of.
+    outgoing: Few<EdgeIx>,
+    /// How many continuation edges it is the predecessor in.
+    continuations: u32,
+}
+
+/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their ids may be borrowed from what they
+/// were read from.
+#[derive(Clone, Debug, Default)]
+pub struct Tree<'t> {
     settings: TreeSettings,
-    /// By place. One whose node was removed is empty until another node takes it.
-    nodes: Vec<Option<Node>>,
+    places: Vec<Place<'t>>,
     free_nodes: Vec<NodeIx>,
-    edges: Vec<Option<Linked>>,
+    edges: Vec<Option<Linked<'t>>>,
     free_edges: Vec<EdgeIx>,
-    by_id: BTreeMap<String, NodeIx>,
-    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
-    looked_up: LookedUp,
+    node_ids: Ids,
     edge_ids: Ids,
+    asked: Asked,
     next_order: u64,
-    /// For each node, the continuation edges that lead to it.
-    incoming: Vec<Vec<EdgeIx>>,
-    /// For each node, the annotation edges that lead to it.
-    annotated_by: Vec<Vec<EdgeIx>>,
-    /// For each node, the edges of either kind that it is a source of.
-    outgoing: Vec<Vec<EdgeIx>>,
-    /// For each node, how many continuation edges it is the predecessor in.
-    continuations: Vec<u32>,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
@@ -259,8 +290,8 @@ pub struct Tree {
 }
 
 /// What stands where there is no node.
-static NOTHING: Node = Node {
-    id: String::new(),
+static NOTHING: Node<'_> = Node {
+    id: Text::EMPTY,
     content: Vec::new(),
     author: Author::Human,
     local_id: None,
@@ -271,45 +302,85 @@ static NOTHING: Node = Node {
     pruned: false,
 };
 
-/// Where the last search ended: a hint that is no part of what the tree says, so it does not show.
+/// What is kept of questions that were asked, for the next ones. It is no part of what the tree says, so it does not show.
 #[derive(Clone, Default)]
-struct LookedUp(Cell<NodeIx>);
+struct Asked {
+    /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
+    last: Cell<NodeIx>,
+    /// The ids of the nodes in their order, once somebody wanted to know it.
+    in_order: OnceCell<BTreeSet<String>>,
+}
 
-impl std::fmt::Debug for LookedUp {
+impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LookedUp")
+        f.write_str("Asked")
     }
 }
 
-impl Tree {
+impl<'t> Tree<'t> {
     /// Checks nodes and edges and links them.
     ///
     /// # Errors
     /// [`Code::DuplicateId`], [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`] for too many of anything.
-    pub fn new(settings: TreeSettings, nodes: Vec<Node>, edges: Vec<Edge>, limits: &Limits) -> Result<Self> {
+    pub fn new(settings: TreeSettings, nodes: Vec<Node<'t>>, edges: Vec<Edge<'t>>, limits: &Limits) -> Result<Self> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
+        tree.places.reserve_exact(nodes.len());
+        tree.node_ids.reserve(nodes.len());
+        tree.edges.reserve_exact(edges.len());
+        tree.edge_ids.reserve(edges.len());
         for node in nodes {
-            let ix = tree.add_node(node);
-            if tree.by_id.len() < tree.nodes.len() {
-                return Err(duplicate("node", &tree.at(ix).id));
+            let ix = index(tree.places.len());
+            if !tree.node_ids.add(&node.id, ix, |ix| is_node(&tree.places, ix, &node.id)) {
+                return Err(duplicate("node", &node.id));
             }
+            tree.places.push(Place { node: Some(node), ..Place::default() });
         }
         for edge in edges {
-            if tree.find_edge(&edge.id).is_some() {
+            let ix = index(tree.edges.len());
+            if !tree.edge_ids.add(&edge.id, ix, |ix| is_edge(&tree.edges, ix, &edge.id)) {
                 return Err(duplicate("edge", &edge.id));
             }
             limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
-            for id in edge.nodes() {
-                if tree.find_opt(id).is_none() {
-                    return Err(edge_node_not_found(&edge.id, id));
-                }
-            }
-            tree.put_edge(edge);
+            let linked = tree.look_up(edge, u64::from(ix))?;
+            tree.edges.push(None);
+            tree.link(ix, linked);
         }
+        tree.next_order = tree.edges.len() as u64;
         tree.touched = Vec::new();
         Ok(tree)
+    }
+
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Tree<'static> {
+        let place = |place: Place<'t>| Place {
+            node: place.node.map(Node::into_owned),
+            incoming: place.incoming,
+            annotated_by: place.annotated_by,
+            outgoing: place.outgoing,
+            continuations: place.continuations,
+        };
+        let edge = |edge: Linked<'t>| Linked {
+            id: edge.id.into_owned(),
+            kind: edge.kind,
+            links: edge.links,
+            target: edge.target,
+            order: edge.order,
+        };
+        Tree {
+            settings: self.settings,
+            places: self.places.into_iter().map(place).collect(),
+            free_nodes: self.free_nodes,
+            edges: self.edges.into_iter().map(|place| place.map(edge)).collect(),
+            free_edges: self.free_edges,
+            node_ids: self.node_ids,
+            edge_ids: self.edge_ids,
+            asked: self.asked,
+            next_order: self.next_order,
+            forks: self.forks,
+            touched: self.touched,
+        }
     }
 
     /// What the tree says about itself.
@@ -322,13 +393,13 @@ impl Tree {
     }
 
     /// The nodes, in no order that means anything.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter().flatten()
+    pub fn nodes(&self) -> impl Iterator<Item = &Node<'t>> {
+        self.places.iter().filter_map(|place| place.node.as_ref())
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len().saturating_sub(self.free_nodes.len())
+        self.places.len().saturating_sub(self.free_nodes.len())
     }
 
     /// Whether there are no nodes.
@@ -343,11 +414,11 @@ impl Tree {
 
     /// How many places for nodes there are; each [`NodeIx`] is below that.
     pub(crate) fn places(&self) -> usize {
-        self.nodes.len()
+        self.places.len()
     }
 
     /// The node with this id.
-    pub fn node(&self, id: &str) -> Option<&Node> {
+    pub fn node(&self, id: &str) -> Option<&Node<'t>> {
         self.find_opt(id).map(|ix| self.at(ix))
     }
 
@@ -361,23 +432,23 @@ impl Tree {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        let last = self.looked_up.0.get();
-        let is_it =
-            |ix: &NodeIx| self.nodes.get(*ix as usize).and_then(Option::as_ref).is_some_and(|node| node.id == id);
-        let near = [last, last.wrapping_add(1), last.wrapping_sub(1)].into_iter().find(is_it);
-        let found = near.or_else(|| self.by_id.get(id).copied())?;
-        self.looked_up.0.set(found);
+        let last = self.asked.last.get();
+        let is_it = |ix: &NodeIx| is_node(&self.places, *ix, id);
+        // An edge names its target, the node after the one that the edge before led to, and then the node before that.
+        let near = [2, -1, 1, 0].map(|step| last.wrapping_add_signed(step)).into_iter().find(is_it);
+        let found = near.or_else(|| self.node_ids.find(id, |ix| is_it(&ix)))?;
+        self.asked.last.set(found);
         Some(found)
     }
 
     /// The place of the edge with this id, where there is one.
     pub(crate) fn find_edge(&self, id: &str) -> Option<EdgeIx> {
-        self.edge_ids.find(id, |ix| self.edge_opt(ix).is_some_and(|edge| edge.id == id))
+        self.edge_ids.find(id, |ix| is_edge(&self.edges, ix, id))
     }
 
     /// The node at this place; an empty one where there is none.
-    pub(crate) fn at(&self, ix: NodeIx) -> &Node {
-        self.nodes.get(ix as usize).and_then(Option::as_ref).unwrap_or(&NOTHING)
+    pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
+        self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
 
     /// The edge at this place.
@@ -386,32 +457,32 @@ impl Tree {
         clippy::expect_used,
         reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves"
     )]
-    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked {
+    pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked<'t> {
         self.edges[ix as usize].as_ref().expect("the edge is there")
     }
 
-    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked> {
+    fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
         self.edges.get(ix as usize).and_then(Option::as_ref)
     }
 
     /// The sources of an edge.
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
-        self.edge_opt(ix).map_or(&[], |edge| edge.links.as_slice())
+        self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
 
     /// The continuation edges that lead to a node, in order.
     pub(crate) fn incoming(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.incoming.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.incoming)
     }
 
     /// The annotation edges that lead to a node, in order.
     pub(crate) fn annotated_by(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.annotated_by.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.annotated_by)
     }
 
     /// The edges that a node is a source of, in order.
     pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
-        self.outgoing.get(ix as usize).map_or(&[], Vec::as_slice)
+        self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
     }
 
     /// The annotations of a node, in the order of their edges.
@@ -435,62 +506,75 @@ impl Tree {
     /// The ids that come before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
         use std::ops::Bound::{Excluded, Unbounded};
-        let before = self.by_id.range::<str, _>((Unbounded, Excluded(id))).next_back();
-        let after = self.by_id.range::<str, _>((Excluded(id), Unbounded)).next();
-        [before, after].map(|found| found.map(|(id, _)| id.as_str()))
+        let ids = self.asked.in_order.get_or_init(|| collect::set(self.nodes().map(|node| node.id.to_string())));
+        let before = ids.range::<str, _>((Unbounded, Excluded(id))).next_back();
+        let after = ids.range::<str, _>((Excluded(id), Unbounded)).next();
+        [before, after].map(|found| found.map(String::as_str))
     }
 
     /// Puts a node in the place of the one with its id, else in a new one.
-    pub(crate) fn put_node(&mut self, node: Node) -> NodeIx {
+    pub(crate) fn put_node(&mut self, node: Node<'t>) -> NodeIx {
         let Some(ix) = self.find_opt(&node.id) else { return self.add_node(node) };
-        if let Some(place) = self.nodes.get_mut(ix as usize) {
-            *place = Some(node);
+        if let Some(place) = self.places.get_mut(ix as usize) {
+            place.node = Some(node);
         }
         self.touched.push(ix);
         ix
     }
 
-    fn add_node(&mut self, node: Node) -> NodeIx {
+    fn add_node(&mut self, node: Node<'t>) -> NodeIx {
         let ix = self.free_nodes.pop().unwrap_or_else(|| {
-            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
-                lists.push(Vec::new());
-            }
-            self.continuations.push(0);
-            self.nodes.push(None);
-            index(self.nodes.len().saturating_sub(1))
+            self.places.push(Place::default());
+            index(self.places.len().saturating_sub(1))
         });
-        self.by_id.insert(node.id.clone(), ix);
-        if let Some(place) = self.nodes.get_mut(ix as usize) {
-            *place = Some(node);
+        self.node_ids.add(&node.id, ix, |ix| is_node(&self.places, ix, &node.id));
+        if let Some(ids) = self.asked.in_order.get_mut() {
+            ids.insert(node.id.to_string());
+        }
+        if let Some(place) = self.places.get_mut(ix as usize) {
+            place.node = Some(node);
         }
         self.touched.push(ix);
         ix
+    }
+
+    /// Looks up the nodes of an edge.
+    fn look_up(&self, edge: Edge<'t>, order: u64) -> Result<Linked<'t>> {
+        let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
+        let target = find(&edge.target)?;
+        let mut links = Few::default();
+        for source in &edge.sources {
+            links.push(Link { node: find(&source.node)?, role: source.role });
+        }
+        Ok(Linked { id: edge.id, kind: edge.kind, links, target, order })
     }
 
     /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
-    pub(crate) fn put_edge(&mut self, edge: Edge) {
-        let old = self.find_edge(&edge.id);
-        let order = old.and_then(|ix| Some(self.unlink(ix)?.order)).unwrap_or_else(|| {
-            self.next_order += 1;
-            self.next_order
-        });
-        let ix = old.or_else(|| self.free_edges.pop()).unwrap_or_else(|| {
-            self.edges.push(None);
-            index(self.edges.len().saturating_sub(1))
-        });
-        if old.is_none() {
-            self.edge_ids.insert(&edge.id, ix);
-        }
-        let links = edge.sources.iter().filter_map(|source| Some((self.find_opt(&source.node)?, source.role)));
-        let links = links.map(|(node, role)| Link { node, role }).collect();
-        let Some(target) = self.find_opt(&edge.target) else { return };
-        self.link(ix, Linked { id: edge.id, kind: edge.kind, links, target, order });
+    pub(crate) fn put_edge(&mut self, edge: Edge<'t>) {
+        let Ok(mut linked) = self.look_up(edge, self.next_order) else { return };
+        let ix = match self.find_edge(&linked.id) {
+            Some(ix) => {
+                linked.order = self.unlink(ix).map_or(linked.order, |old| old.order);
+                ix
+            }
+            None => {
+                self.next_order += 1;
+                let ix = self.free_edges.pop().unwrap_or_else(|| {
+                    self.edges.push(None);
+                    index(self.edges.len().saturating_sub(1))
+                });
+                self.edge_ids.add(&linked.id, ix, |ix| is_edge(&self.edges, ix, &linked.id));
+                ix
+            }
+        };
+        self.link(ix, linked);
     }
 
     /// Takes sources away from an edge.
     pub(crate) fn drop_sources(&mut self, ix: EdgeIx, gone: impl Fn(NodeIx) -> bool) {
         if let Some(mut edge) = self.unlink(ix) {
-            edge.links.retain(|link| !gone(link.node));
+            let left = edge.links.iter().filter(|link| !gone(link.node));
+            edge.links = left.copied().collect();
             self.link(ix, edge);
         }
     }
@@ -505,39 +589,43 @@ impl Tree {
 
     /// Removes a node to which no edge leads and from which none starts.
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
-        if let Some(node) = self.nodes.get_mut(ix as usize).and_then(Option::take) {
-            self.by_id.remove(&node.id);
+        if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
+            self.node_ids.remove(&node.id, ix);
+            if let Some(ids) = self.asked.in_order.get_mut() {
+                ids.remove(node.id.as_str());
+            }
             self.free_nodes.push(ix);
             self.touched.push(ix);
         }
     }
 
-    fn link(&mut self, ix: EdgeIx, edge: Linked) {
-        let order = |edges: &[Option<Linked>], ix: EdgeIx| {
+    fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
+        let edges = &self.edges;
+        let add = |list: &mut Few<EdgeIx>| {
             // The one that is being linked is not there yet, and comes at or after itself.
-            edges.get(ix as usize).and_then(Option::as_ref).map_or(u64::MAX, |edge| edge.order)
-        };
-        let into = match edge.kind {
-            EdgeKind::Continuation => &mut self.incoming,
-            EdgeKind::Annotation => &mut self.annotated_by,
-        };
-        let add = |lists: &mut Vec<Vec<EdgeIx>>, node: NodeIx| {
-            let Some(list) = lists.get_mut(node as usize) else { return };
-            let at = list.partition_point(|&other| order(&self.edges, other) < edge.order);
+            let order = |other: EdgeIx| order_of(edges, other).unwrap_or(u64::MAX);
+            let at = list.partition_point(|&other| order(other) < edge.order);
             // A node may be a source of one edge twice.
             if list.get(at) != Some(&ix) {
                 list.insert(at, ix);
             }
         };
-        add(into, edge.target);
-        for link in &edge.links {
-            add(&mut self.outgoing, link.node);
+        if let Some(place) = self.places.get_mut(edge.target as usize) {
+            match edge.kind {
+                EdgeKind::Continuation => add(&mut place.incoming),
+                EdgeKind::Annotation => add(&mut place.annotated_by),
+            }
+        }
+        for link in edge.links.iter() {
+            if let Some(place) = self.places.get_mut(link.node as usize) {
+                add(&mut place.outgoing);
+            }
         }
         self.touched.extend(edge.touches());
         for node in edge.origins() {
-            if let Some(count) = self.continuations.get_mut(node as usize) {
-                self.forks += usize::from(*count > 0);
-                *count += 1;
+            if let Some(place) = self.places.get_mut(node as usize) {
+                self.forks += usize::from(place.continuations > 0);
+                place.continuations += 1;
             }
         }
         if let Some(place) = self.edges.get_mut(ix as usize) {
@@ -545,24 +633,22 @@ impl Tree {
         }
     }
 
-    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked> {
+    fn unlink(&mut self, ix: EdgeIx) -> Option<Linked<'t>> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
         for node in edge.origins() {
-            if let Some(count) = self.continuations.get_mut(node as usize) {
-                *count = count.saturating_sub(1);
-                self.forks = self.forks.saturating_sub(usize::from(*count > 0));
+            if let Some(place) = self.places.get_mut(node as usize) {
+                place.continuations = place.continuations.saturating_sub(1);
+                self.forks = self.forks.saturating_sub(usize::from(place.continuations > 0));
             }
         }
         let nodes = edge.links.iter().map(|link| link.node).chain([edge.target]);
         for node in nodes {
-            for lists in [&mut self.incoming, &mut self.annotated_by, &mut self.outgoing] {
-                let Some(list) = lists.get_mut(node as usize) else { continue };
+            let Some(place) = self.places.get_mut(node as usize) else { continue };
+            for list in [&mut place.incoming, &mut place.annotated_by, &mut place.outgoing] {
                 // A node may have a great many edges: look for this one by its order.
-                let at = list.partition_point(|&other| {
-                    let other = self.edges.get(other as usize).and_then(Option::as_ref);
-                    other.is_some_and(|other| other.order < edge.order)
-                });
+                let before = |other: EdgeIx| order_of(&self.edges, other).is_some_and(|order| order < edge.order);
+                let at = list.partition_point(|&other| before(other));
                 if list.get(at) == Some(&ix) {
                     list.remove(at);
                 }
@@ -577,10 +663,10 @@ impl Tree {
     }
 }
 
-impl Linked {
+impl Linked<'_> {
     /// The nodes it goes on from: none for a remark.
     fn origins(&self) -> impl Iterator<Item = NodeIx> {
-        let links = if self.kind == EdgeKind::Continuation { self.links.as_slice() } else { &[] };
+        let links = if self.kind == EdgeKind::Continuation { &*self.links } else { &[] };
         predecessors(links)
     }
 
@@ -591,7 +677,17 @@ impl Linked {
     }
 }
 
-impl Edge {
+impl Edge<'_> {
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Edge<'static> {
+        Edge {
+            id: self.id.into_owned(),
+            sources: self.sources.into_iter().map(Source::into_owned).collect(),
+            target: self.target.into_owned(),
+            kind: self.kind,
+        }
+    }
+
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
@@ -604,29 +700,19 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-/// Finds things by their ids. Hashes are kept, not the ids again; in order, so that no choice of ids makes it slow.
-#[derive(Clone, Debug, Default)]
-struct Ids(BTreeSet<(u64, u32)>);
-
-impl Ids {
-    fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let hash = hash(id);
-        self.0.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, ix)| ix).find(|&ix| is_it(ix))
-    }
-
-    fn insert(&mut self, id: &str, ix: u32) {
-        self.0.insert((hash(id), ix));
-    }
-
-    fn remove(&mut self, id: &str, ix: u32) {
-        self.0.remove(&(hash(id), ix));
-    }
+fn is_node(places: &[Place<'_>], ix: NodeIx, id: &str) -> bool {
+    // Neighbours mostly differ at the end of their ids.
+    let last = |id: &str| id.as_bytes().last().copied();
+    let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
+    node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
 }
 
-fn hash(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(id.as_bytes());
-    hasher.finish()
+fn is_edge(edges: &[Option<Linked<'_>>], ix: EdgeIx, id: &str) -> bool {
+    edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
+}
+
+fn order_of(edges: &[Option<Linked<'_>>], ix: EdgeIx) -> Option<u64> {
+    Some(edges.get(ix as usize)?.as_ref()?.order)
 }
 
 /// A place as an index. The limits keep it far below the bound.

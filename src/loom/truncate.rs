@@ -71,7 +71,11 @@ impl Overfull<'_> {
         if !fits(last) {
             return None;
         }
-        let mut tail = last - self.furthest(0, last - first, |more| fits(last - more));
+        let good = |more: usize| fits(last - more);
+        // Where costs only grow, what fits is found without a look at each window.
+        let steady = self.layout.is_steady();
+        let back = if steady { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
+        let mut tail = last - back;
         if self.settings.cut_quantum > 0 {
             let total = self.layout.total();
             let target = self.quantised(total);
@@ -102,18 +106,7 @@ impl Overfull<'_> {
         if self.layout.is_cheap() {
             return (from..to).take_while(|&at| good(at + 1)).last().map_or(from, |at| at + 1);
         }
-        let (mut best, mut step) = (from, 1);
-        while best + step <= to && good(best + step) {
-            best += step;
-            step *= 2;
-        }
-        while step > 0 {
-            if best + step <= to && good(best + step) {
-                best += step;
-            }
-            step /= 2;
-        }
-        best
+        leap(from, to, good)
     }
 
     fn count(&self) -> usize {
@@ -147,4 +140,20 @@ impl Overfull<'_> {
     fn window(&self, tail: usize) -> u64 {
         self.layout.window(self.start(tail))
     }
+}
+
+/// The furthest good point, where nothing good follows what is not.
+fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
+    let (mut best, mut step) = (from, 1);
+    while best + step <= to && good(best + step) {
+        best += step;
+        step *= 2;
+    }
+    while step > 0 {
+        if best + step <= to && good(best + step) {
+            best += step;
+        }
+        step /= 2;
+    }
+    best
 }

@@ -18,6 +18,7 @@ use crate::loom::content;
 use crate::loom::path::{Choices, Position};
 use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+use crate::loom::text::Text;
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use crate::loom::{RequestBody, assemble_buffer, assemble_dialogue, request_body, request_body_bytes};
 use crate::prompt::bodies::Target;
@@ -26,9 +27,9 @@ use crate::tokens::{Counter, Tokenizers};
 
 /// A request, checked.
 #[derive(Debug)]
-pub struct Request {
+pub struct Request<'t> {
     /// The tree.
-    pub tree: Tree,
+    pub tree: Tree<'t>,
     /// Everything else.
     pub options: Options,
     /// Counts tokens.
@@ -79,7 +80,7 @@ pub fn request_body_with_report_json(request: &[u8], tokenizers: &Tokenizers) ->
     Ok((bytes, json::write(&report)?))
 }
 
-impl Request {
+impl<'t> Request<'t> {
     /// The body that the request's target is sent, with the report.
     ///
     /// # Errors
@@ -107,18 +108,19 @@ impl Request {
     /// # Errors
     /// [`Code::InvalidInput`], [`Code::UnknownValue`], [`Code::InvalidBudget`], [`Code::LimitExceeded`],
     /// [`Code::VocabularyNotLoaded`] and those of [`Tree::new`].
-    pub fn from_json(text: &[u8], tokenizers: &Tokenizers) -> Result<Self> {
+    pub fn from_json(text: &'t [u8], tokenizers: &Tokenizers) -> Result<Self> {
         // A reader refuses half of a surrogate pair, so that only text with one in it has to be read again.
-        let (request, diagnostics) = match json::read::<RequestIn>(text) {
-            Ok(request) => (request, Vec::new()),
+        match json::read::<RequestIn<'t>>(text) {
+            Ok(request) => request.finish(tokenizers, None),
             Err(error) => match json::repair_surrogates(text) {
-                (_, diagnostics) if diagnostics.is_empty() => return Err(error),
-                (repaired, diagnostics) => (json::read::<RequestIn>(&repaired)?, diagnostics),
+                (_, diagnostics) if diagnostics.is_empty() => Err(error),
+                (repaired, diagnostics) => {
+                    let request = json::read::<RequestIn<'_>>(&repaired)?.finish(tokenizers, None)?;
+                    let Request { tree, options, counter, target, .. } = request;
+                    Ok(Self { tree: tree.into_owned(), options, counter, target, diagnostics })
+                }
             },
-        };
-        let mut request = request.finish(tokenizers, None)?;
-        request.diagnostics = diagnostics;
-        Ok(request)
+        }
     }
 
     /// Whether any text of the request holds U+FFFD, which half of a surrogate pair becomes on its way in.
@@ -145,14 +147,16 @@ pub(crate) struct Asked {
 /// A request as it came.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "a request, an object")]
-pub(crate) struct RequestIn {
-    tree: Option<TreeIn>,
+pub(crate) struct RequestIn<'t> {
+    #[serde(borrow)]
+    tree: Option<TreeIn<'t>>,
     tip: Option<String>,
     path: Option<Vec<String>>,
     choices: Option<BTreeMap<String, String>>,
     version_selections: Option<BTreeMap<String, String>>,
     include_annotations: Option<AnyJson>,
-    pending_sources: Option<Vec<SourceIn>>,
+    #[serde(borrow)]
+    pending_sources: Option<Vec<SourceIn<'t>>>,
     instruction_scope: Option<String>,
     agent: Option<AgentIn>,
     context_window: Option<f64>,
@@ -245,26 +249,29 @@ impl<'de> Deserialize<'de> for Name {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a Loom tree, an object with `nodes` and `edges`")]
-pub(crate) struct TreeIn {
+pub(crate) struct TreeIn<'t> {
     title: Option<String>,
     system_context: Option<String>,
     buffer_mode_system_context: Option<bool>,
     preferences: Option<PreferencesIn>,
     mode: Option<String>,
-    nodes: Vec<NodeIn>,
-    edges: Vec<EdgeIn>,
+    #[serde(borrow)]
+    nodes: Vec<NodeIn<'t>>,
+    #[serde(borrow)]
+    edges: Vec<EdgeIn<'t>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a node, an object")]
-pub(crate) struct NodeIn {
-    id: String,
+pub(crate) struct NodeIn<'t> {
+    #[serde(borrow)]
+    id: Text<'t>,
     content: AnyJson,
     author_type: Name,
-    local_id: Option<String>,
-    author_agent_id: Option<String>,
-    created_at: Option<String>,
-    edited_from: Option<String>,
+    local_id: Option<Text<'t>>,
+    author_agent_id: Option<Text<'t>>,
+    created_at: Option<Text<'t>>,
+    edited_from: Option<Text<'t>>,
     metadata: Option<MetadataIn>,
 }
 
@@ -277,17 +284,19 @@ struct MetadataIn {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge, an object")]
-pub(crate) struct EdgeIn {
-    id: String,
-    sources: Vec<SourceIn>,
-    target_node_id: String,
+pub(crate) struct EdgeIn<'t> {
+    #[serde(borrow)]
+    id: Text<'t>,
+    sources: Vec<SourceIn<'t>>,
+    target_node_id: Text<'t>,
     edge_type: Option<Name>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an edge source, an object with `nodeId`")]
-struct SourceIn {
-    node_id: String,
+struct SourceIn<'t> {
+    #[serde(borrow)]
+    node_id: Text<'t>,
     role: Option<Name>,
 }
 
@@ -336,7 +345,7 @@ struct MediaCostsIn {
     audio_second: Option<f64>,
 }
 
-impl RequestIn {
+impl<'t> RequestIn<'t> {
     /// Whether media came with it.
     pub(crate) fn has_media(&self) -> bool {
         self.media.is_some()
@@ -352,7 +361,7 @@ impl RequestIn {
     }
 
     /// Checks what came and makes a request of it. `own` is the caller's own counter, where `tokenizer` is an object.
-    pub(crate) fn finish(mut self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request> {
+    pub(crate) fn finish(mut self, tokenizers: &Tokenizers, own: Option<Rc<dyn Counter>>) -> Result<Request<'t>> {
         let limits = self.limits.unwrap_or_default().resolve()?;
         let tree = self.tree.take().ok_or_else(|| lacks("the request", "tree"))?.finish(&limits)?;
         let Asked { options, counter, target } = self.asked(limits, tokenizers, own)?;
@@ -401,7 +410,7 @@ impl RequestIn {
                 .pending_sources
                 .unwrap_or_default()
                 .into_iter()
-                .map(|source| source.finish(None))
+                .map(|source| Ok(source.finish(None)?.into_owned()))
                 .collect::<Result<_>>()?,
             instruction_scope: known("instructionScope", self.instruction_scope.as_deref(), &scopes)?
                 .unwrap_or_default(),
@@ -437,8 +446,8 @@ impl RequestIn {
     }
 }
 
-impl TreeIn {
-    pub(crate) fn finish(self, limits: &Limits) -> Result<Tree> {
+impl<'t> TreeIn<'t> {
+    pub(crate) fn finish(self, limits: &Limits) -> Result<Tree<'t>> {
         limits::check("nodes", self.nodes.len(), limits.nodes)?;
         limits::check("edges", self.edges.len(), limits.edges)?;
         let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
@@ -456,7 +465,7 @@ impl TreeIn {
     }
 }
 
-impl NodeIn {
+impl<'t> NodeIn<'t> {
     /// Whether a text of the node holds this character.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn holds(&self, ch: char) -> bool {
@@ -471,7 +480,7 @@ impl NodeIn {
         self.id.contains(ch) || inside(&self.content.0, ch)
     }
 
-    pub(crate) fn finish(self, budget: &mut content::Budget) -> Result<Node> {
+    pub(crate) fn finish(self, budget: &mut content::Budget) -> Result<Node<'t>> {
         let authors = [("human", Author::Human), ("model", Author::Model)];
         let author = find(self.author_type.as_str(), &authors).ok_or_else(|| {
             unknown(&format!("node `{}` has `authorType`", self.id), self.author_type.as_str(), &authors)
@@ -492,8 +501,8 @@ impl NodeIn {
     }
 }
 
-impl EdgeIn {
-    pub(crate) fn finish(self) -> Result<Edge> {
+impl<'t> EdgeIn<'t> {
+    pub(crate) fn finish(self) -> Result<Edge<'t>> {
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
         let kind = match self.edge_type.as_ref().map(Name::as_str) {
             None => EdgeKind::default(),
@@ -506,8 +515,8 @@ impl EdgeIn {
     }
 }
 
-impl SourceIn {
-    fn finish(self, edge: Option<&str>) -> Result<Source> {
+impl<'t> SourceIn<'t> {
+    fn finish(self, edge: Option<&str>) -> Result<Source<'t>> {
         let roles = [
             ("primary", SourceRole::Primary),
             ("context", SourceRole::Context),

@@ -23,16 +23,17 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 impl Fingerprint {
     /// The fingerprint of a conversation.
     pub fn of(system: Option<&str>, messages: &[Message<'_>]) -> Self {
-        let mut hasher = Hasher { state: 0x243F_6A88_85A3_08D3 };
-        let mut hashes = Vec::with_capacity(messages.len() + 1);
-        hasher.word(system.is_some().into());
-        hasher.text(system.unwrap_or_default());
-        hashes.push(hasher.so_far());
-        for message in messages {
-            hasher.message(message);
-            hashes.push(hasher.so_far());
-        }
-        Self { hashes }
+        Self::of_hashes(system_hash(system), messages.iter().map(message_hash))
+    }
+
+    /// The same, of what [`system_hash`] and [`message_hash`] gave.
+    pub(crate) fn of_hashes(system: u64, messages: impl Iterator<Item = u64>) -> Self {
+        let mut hasher = Hasher::default();
+        let hashes = std::iter::once(system).chain(messages).map(|hash| {
+            hasher.word(hash);
+            hasher.so_far() >> (64 - BITS)
+        });
+        Self { hashes: hashes.collect() }
     }
 
     /// How many leading messages are those of the previous conversation; none where the system context is another.
@@ -90,9 +91,29 @@ fn six_bits(byte: u8) -> Option<u64> {
     Some(value.into())
 }
 
+/// A hash of a system context, or of there being none.
+pub(crate) fn system_hash(system: Option<&str>) -> u64 {
+    let mut hasher = Hasher::default();
+    hasher.optional(system);
+    hasher.so_far()
+}
+
+/// A hash of the role and the content of a message.
+pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
+    let mut hasher = Hasher::default();
+    hasher.message(message);
+    hasher.so_far()
+}
+
 /// A hash of words of eight bytes, each mixed in by one multiplication.
 struct Hasher {
     state: u64,
+}
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self { state: 0x243F_6A88_85A3_08D3 }
+    }
 }
 
 impl Hasher {
@@ -182,7 +203,7 @@ impl Hasher {
         let mut hash = self.state;
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (hash ^ (hash >> 32)) >> (64 - BITS)
+        hash ^ (hash >> 32)
     }
 }
 

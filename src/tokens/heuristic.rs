@@ -31,6 +31,7 @@
 
 use super::heuristic_ranges::{CLASSES, How, RANGES};
 use super::heuristic_table::{DENSE, GRAMS};
+use super::heuristic_words::{Word, Words};
 
 /// Weight units per token.
 const UNIT: u64 = 64;
@@ -67,7 +68,12 @@ pub(crate) const GRAM_UNIT: i32 = 12;
 /// ```
 #[must_use]
 pub fn count(text: &str) -> u32 {
-    let mut tally = Tally::new(&DENSE, &GRAMS, u64::MAX);
+    count_with(text, None)
+}
+
+/// [`count`], with what words cost from before and for the next time.
+pub(crate) fn count_with(text: &str, words: Option<&mut Words>) -> u32 {
+    let mut tally = Tally { words, ..Tally::new(&DENSE, &GRAMS, u64::MAX) };
     walk(text, &mut tally);
     tally.tokens(text)
 }
@@ -77,9 +83,14 @@ pub fn count(text: &str) -> u32 {
 /// Equal to [`count`] where it answers, and stops reading soon after the limit is passed.
 #[must_use]
 pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
+    count_up_to_with(text, limit, None)
+}
+
+/// [`count_up_to`], with what words cost from before and for the next time.
+pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut Words>) -> Option<u32> {
     // The most that is still rounded down to the limit.
     let most = u64::from(limit).saturating_mul(UNIT).saturating_add(UNIT / 2 - 1);
-    let mut tally = Tally::new(&DENSE, &GRAMS, most);
+    let mut tally = Tally { words, ..Tally::new(&DENSE, &GRAMS, most) };
     if walk(text, &mut tally) {
         return None;
     }
@@ -96,6 +107,21 @@ pub(crate) trait Sink {
     fn close(&mut self, end: usize, least: u32) -> bool;
     /// A paragraph ends here, right after a close.
     fn paragraph(&mut self);
+    /// Whether the sink knows what some words cost.
+    fn knows_words(&self) -> bool {
+        false
+    }
+    /// Takes the word whose first letter is at byte `at`, and words that follow it, as closed pieces, if the sink knows
+    /// what they cost. The first piece begins at byte `from`; at most the character before the word was reported. Says
+    /// where the last piece ends, and whether to stop the walk.
+    fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
+        let _ = (text, from, at);
+        None
+    }
+    /// The piece that was closed right now, and began at byte `from`, was this word.
+    fn learn(&mut self, word: &Word, from: usize) {
+        let _ = (word, from);
+    }
 }
 
 /// Adds weights up.
@@ -110,12 +136,15 @@ pub(crate) struct Tally<'a> {
     open: i32,
     /// Where the open piece begins.
     from: usize,
+    /// Where the last piece began, and what it cost.
+    last: (usize, u32),
     stop_above: u64,
+    words: Option<&'a mut Words>,
 }
 
 impl<'a> Tally<'a> {
     pub(crate) fn new(dense: &'a [i16; DENSE_LEN], grams: &'a [i8; GRAMS_LEN], stop_above: u64) -> Self {
-        Tally { dense, grams, total: 0, before: 0, open: 0, from: 0, stop_above }
+        Tally { dense, grams, total: 0, before: 0, open: 0, from: 0, last: (0, 0), stop_above, words: None }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
@@ -149,7 +178,9 @@ impl Sink for Tally<'_> {
     fn close(&mut self, end: usize, least: u32) -> bool {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
-        self.total = self.total.saturating_add(u64::from(cost).min(most));
+        let cost = if u64::from(cost) > most { most as u32 } else { cost };
+        self.last = (self.from, cost);
+        self.total = self.total.saturating_add(cost.into());
         self.open = 0;
         self.from = end;
         self.total > self.stop_above
@@ -158,6 +189,28 @@ impl Sink for Tally<'_> {
     fn paragraph(&mut self) {
         self.total = self.rounded();
         self.before = self.total;
+    }
+
+    #[inline(always)]
+    fn knows_words(&self) -> bool {
+        self.words.is_some()
+    }
+
+    #[inline(always)]
+    fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
+        // A carriage return before it is part of the piece, too.
+        let words = self.words.as_ref().filter(|_| self.from == from)?;
+        let run = words.run(text, from, at, self.stop_above.saturating_sub(self.total))?;
+        self.total = self.total.saturating_add(run.cost);
+        self.open = 0;
+        self.from = run.end;
+        Some((run.end, self.total > self.stop_above))
+    }
+
+    fn learn(&mut self, word: &Word, from: usize) {
+        if let Some(words) = self.words.as_mut().filter(|_| self.last.0 == from) {
+            words.learn(word, self.last.1);
+        }
     }
 }
 
@@ -207,35 +260,71 @@ struct Walker<'s, S: Sink> {
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut walker =
         Walker { sink, piece: Piece::None, context: 0, spelling: 0, length: 0, uppers: 0, lower_seen: false };
+    let knows_words = walker.sink.knows_words();
     let mut at = 0_usize;
     while let Some(&byte) = text.as_bytes().get(at) {
-        let stop = if byte.is_ascii() {
-            let c = char::from(byte);
-            if byte.is_ascii_lowercase() && walker.piece == Piece::Word {
-                // Most of most texts.
-                walker.lower_seen = true;
-                let stop = walker.letter(c, 0, at);
-                at = at.saturating_add(1);
-                stop
-            } else {
-                let stop = walker.step(at, c);
-                at = at.saturating_add(1);
-                stop
-            }
+        let (stop, next) = if byte.is_ascii_alphabetic() && walker.piece != Piece::Word && knows_words {
+            walker.word(text.as_bytes(), at, byte)
+        } else if byte.is_ascii_lowercase() && walker.piece == Piece::Word {
+            walker.lower_seen = true;
+            (walker.letter(char::from(byte), 0, at), at.saturating_add(1))
+        } else if byte.is_ascii() {
+            (walker.step(at, char::from(byte)), at.saturating_add(1))
         } else {
             let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
-            let stop = walker.step(at, c);
-            at = at.saturating_add(c.len_utf8());
-            stop
+            (walker.step(at, c), at.saturating_add(c.len_utf8()))
         };
         if stop {
             return true;
         }
+        at = next;
     }
     walker.end(at)
 }
 
 impl<S: Sink> Walker<'_, S> {
+    /// A word that begins at byte `at` with the letter `first`: as a whole where it is a simple one, with known ones that
+    /// follow it, else its first letter. Says whether to stop, and where to go on.
+    #[inline(never)]
+    fn word(&mut self, text: &[u8], at: usize, first: u8) -> (bool, usize) {
+        // What is closed here is what the first letter would close.
+        let (stop, from) = match self.piece {
+            Piece::Space(1) => (false, at.saturating_sub(1)),
+            Piece::Signs(1) if self.length == 1 => (false, at.saturating_sub(1)),
+            Piece::Space(spaces) => {
+                self.spaces(spaces.saturating_sub(1));
+                let stop = self.close(at.saturating_sub(1));
+                self.reset(Piece::Space(1));
+                (stop, at.saturating_sub(1))
+            }
+            _ => (self.close(at), at),
+        };
+        if stop {
+            return (true, at);
+        }
+        if let Some((end, stop)) = self.sink.recall(text, from, at) {
+            self.piece = Piece::None;
+            return (stop, end);
+        }
+        match Word::at(text, from, at) {
+            Some(word) => self.spell(&word, text, from, at),
+            None => (self.step(at, char::from(first)), at.saturating_add(1)),
+        }
+    }
+
+    /// A simple word, letter by letter. None of its letters ends a piece.
+    #[inline(never)]
+    fn spell(&mut self, word: &Word, text: &[u8], from: usize, at: usize) -> (bool, usize) {
+        let mut end = at;
+        for &letter in text.iter().skip(at).take(word.letters) {
+            self.step(end, char::from(letter));
+            end = end.saturating_add(1);
+        }
+        let stop = self.close(end);
+        self.sink.learn(word, from);
+        (stop, end)
+    }
+
     #[inline(always)]
     fn step(&mut self, at: usize, c: char) -> bool {
         let (class, kind) = classify(c);
@@ -491,9 +580,14 @@ impl<S: Sink> Walker<'_, S> {
         self.close(at)
     }
 
-    /// Ends the open piece before byte `at`.
+    /// Ends the open piece before byte `at`, where there is one.
     #[inline(always)]
     fn close(&mut self, at: usize) -> bool {
+        self.piece != Piece::None && self.close_open(at)
+    }
+
+    #[inline(never)]
+    fn close_open(&mut self, at: usize) -> bool {
         let least = match self.piece {
             Piece::None => return false,
             Piece::Word => {

@@ -37,7 +37,7 @@ pub fn request_body_with_report_js(request: JsValue) -> Result<JsValue, JsValue>
 
 fn with_body_request(
     value: JsValue,
-    answer: impl FnOnce(&Request) -> Result<Result<JsValue, JsValue>, Error>,
+    answer: impl FnOnce(&Request<'_>) -> Result<Result<JsValue, JsValue>, Error>,
 ) -> Result<JsValue, JsValue> {
     let Some(bytes) = value.dyn_ref::<Uint8Array>() else { return with_request(value, answer) };
     let text = bytes.to_vec();

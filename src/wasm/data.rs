@@ -1,8 +1,7 @@
 //! Data in and out: JavaScript values to Rust values and back.
 
 use js_sys::{Array, JsString, Object, Reflect};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
@@ -14,8 +13,8 @@ use crate::limits::JSON_DEPTH_MAX;
 /// Objects, not `Map`s; no BigInts; absent stays absent.
 const SERIALIZER: Serializer = Serializer::json_compatible();
 
-/// Reads a value; the error names the field that does not fit.
-pub(super) fn decode<T: DeserializeOwned>(value: JsValue) -> Result<T, Error> {
+/// Reads a value; the error names the field that does not fit. What is read from JavaScript is never borrowed.
+pub(super) fn decode<T: Deserialize<'static>>(value: JsValue) -> Result<T, Error> {
     Ok(T::deserialize(Reader(value))?)
 }
 

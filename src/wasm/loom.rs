@@ -40,7 +40,7 @@ pub fn assemble_buffer_js(request: JsValue) -> Result<JsValue, JsValue> {
 /// Reads a request and answers it. What a caller's own tokenizer threw comes before what followed from it.
 pub(super) fn with_request(
     value: JsValue,
-    answer: impl FnOnce(&Request) -> Result<Result<JsValue, JsValue>, Error>,
+    answer: impl FnOnce(&Request<'_>) -> Result<Result<JsValue, JsValue>, Error>,
 ) -> Result<JsValue, JsValue> {
     let own = OwnCounter::of(&value);
     let run = || {
@@ -52,7 +52,7 @@ pub(super) fn with_request(
     run().map_err(|error| throw(&error))?
 }
 
-fn read(value: JsValue, own: Option<Rc<OwnCounter>>) -> Result<Request, Error> {
+fn read(value: JsValue, own: Option<Rc<OwnCounter>>) -> Result<Request<'static>, Error> {
     let own = own.map(|own| own as Rc<dyn Counter>);
     let mut request = decode::<RequestIn>(value.clone())?.finish(&tokenizers(), own)?;
     if request.holds_replacement() {

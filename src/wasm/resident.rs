@@ -1,12 +1,9 @@
 //! The tree that stays.
 
-use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
-use serde::Serialize;
+use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode, lone_surrogates, throw};
@@ -14,7 +11,7 @@ use super::tokens::{OwnCounter, tokenizers};
 use crate::error::{Code, Diagnostic, Error};
 use crate::loom::resident::wire::{Edited, Handle, Question, UpsertIn};
 use crate::loom::wire::{RequestIn, TreeIn};
-use crate::loom::{DialogueSummary, ReportSummary};
+use crate::loom::{Change, LoomAwareTokens, NodeReport, Report, ReportSummary};
 use crate::prompt::Content;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CounterId, Memory};
@@ -37,8 +34,6 @@ pub struct LoomTree {
     /// The caller's own counter that was used last, with the id that its counts are remembered by.
     own: RefCell<Option<(Rc<OwnCounter>, CounterId)>>,
     diagnostics: JsValue,
-    /// What JavaScript was given of each place: as of which change, and whether the text was with it.
-    given: RefCell<BTreeMap<u32, (u32, bool)>>,
 }
 
 #[wasm_bindgen]
@@ -59,7 +54,7 @@ impl LoomTree {
         });
         let (handle, diagnostics) = made.map_err(|error| throw(&error))?;
         let diagnostics = encode(&diagnostics)?;
-        Ok(Self { handle: RefCell::new(handle), own: RefCell::default(), diagnostics, given: RefCell::default() })
+        Ok(Self { handle: RefCell::new(handle), own: RefCell::default(), diagnostics })
     }
 
     /// What had to be repaired when it was made.
@@ -131,7 +126,7 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = tokensOf)]
     pub fn tokens_of(&self, ids: JsValue, options: JsValue) -> Thrown<JsValue> {
-        let alone = |request: RequestIn| request.at(None);
+        let alone = |request: RequestIn<'static>| request.at(None);
         self.question(options, alone, |handle, question, _| {
             let ids: Vec<String> = decode(ids)?;
             Ok(encode(&handle.tokens_of(&ids, question)?))
@@ -198,75 +193,53 @@ impl LoomTree {
         )
     }
 
-    /// The same in a form that is quick to send: `[plan, news, contents, rest]`, of which the package makes the same
-    /// object. A text that JavaScript was given once is not sent again.
+    /// The same in a form that is quick to send: `[numbers, things]`, of which the package makes the same object.
     ///
-    /// The plan begins with 1 where all that was given before is to be forgotten. Then, for each message: its role, whether
-    /// its content is the text of its one node (0) or the next of `contents` (1), how many nodes it holds, and their
-    /// places. `news` has place, text and id of each place that is new or changed.
+    /// First comes the report, as [`put_report`] has it; then the number of the dialogue, and the system context among the
+    /// things. Then, for the messages: the place of a message in the dialogue whose number is `have`, and how many from
+    /// there on are the same; or, for a new one, −1 less its role, or −11 less its role where it is not to be kept, and how
+    /// many nodes it holds, with its content and their ids among the things.
     ///
     /// # Errors
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = packDialogue)]
-    pub fn pack_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
+    pub fn pack_dialogue(&self, options: JsValue, have: u32) -> Thrown<JsValue> {
         self.question(
             options,
             |request| request,
             |handle, question, found| {
-                handle.packed(question, |mut result, places| {
-                    result.report.diagnostics.splice(0..0, found);
-                    match places {
-                        Some(places) => self.pack(&result, &places),
-                        None => encode(&result),
-                    }
+                handle.delta(question, have, |mut delta| {
+                    delta.report.diagnostics.splice(0..0, found);
+                    let mut parcel = Parcel::default();
+                    put_report(&mut parcel, &delta.report)?;
+                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
+                    Ok(parcel.close())
                 })
             },
         )
     }
 
-    fn pack(&self, summary: &DialogueSummary<'_>, places: &[(u32, u32)]) -> Thrown<JsValue> {
-        let mut given = self.given.borrow_mut();
-        // What JavaScript keeps is bounded by the window, not by all that was ever in it.
-        let forget = given.len() > 2 * places.len() + 1024;
-        if forget {
-            given.clear();
-        }
-        let (news, contents) = (Array::new(), Array::new());
-        let mut plan = vec![u32::from(forget)];
-        let mut places = places.iter();
-        for message in &summary.messages {
-            plan.push(message.role as u32);
-            let held: Vec<&(u32, u32)> = places.by_ref().take(message.node_ids.len()).collect();
-            let text = match &message.content {
-                Content::Text(Cow::Borrowed(text)) if held.len() == 1 => Some(*text),
-                _ => None,
-            };
-            plan.push(u32::from(text.is_none()));
-            plan.push(u32::try_from(held.len()).unwrap_or(u32::MAX));
-            for (&&(place, stamp), id) in held.iter().zip(&message.node_ids) {
-                plan.push(place);
-                // A node whose text was not sent yet is news again once it is wanted.
-                let known = (stamp, text.is_some());
-                let before = given.get(&place).copied();
-                if before != Some(known) && before != Some((stamp, true)) {
-                    given.insert(place, known);
-                    news.push(&place.into());
-                    news.push(&text.map_or(JsValue::UNDEFINED, JsValue::from_str));
-                    news.push(&JsValue::from_str(id));
-                }
-            }
-            if text.is_none() {
-                contents.push(&encode(&message.content)?);
-            }
-        }
-        #[derive(Serialize)]
-        struct Rest<'r> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            system: Option<&'r str>,
-            report: &'r ReportSummary,
-        }
-        let rest = encode(&Rest { system: summary.system.as_deref(), report: &summary.report })?;
-        Ok(Array::of4(&Uint32Array::from(plan.as_slice()), &news, &contents, &rest).into())
+    /// The whole account in the same form, with [`put_rows`] between the report and the dialogue.
+    ///
+    /// # Errors
+    /// `{ code, message, details }`.
+    #[wasm_bindgen(js_name = packAssembly)]
+    pub fn pack_assembly(&self, options: JsValue, have: u32) -> Thrown<JsValue> {
+        self.question(
+            options,
+            |request| request,
+            |handle, question, found| {
+                handle.assembly_delta(question, have, |mut delta| {
+                    delta.report.diagnostics.splice(0..0, found);
+                    let rows = delta.report;
+                    let mut parcel = Parcel::default();
+                    put_report(&mut parcel, &ReportSummary::of(&rows))?;
+                    put_rows(&mut parcel, &rows)?;
+                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
+                    Ok(parcel.close())
+                })
+            },
+        )
     }
 
     /// Assembles a document.
@@ -287,7 +260,7 @@ impl LoomTree {
         )
     }
 
-    /// The body for the options' target: `[bytes, report]`.
+    /// The body for the options' target: the bytes, or `[bytes, report]` with the report as [`put_report`] has it.
     ///
     /// # Errors
     /// `{ code, message, details }`.
@@ -297,13 +270,16 @@ impl LoomTree {
             options,
             |request| request,
             |handle, question, found| {
-                let mut body = handle.body(question)?;
-                let bytes: JsValue = Uint8Array::from(body.bytes.as_slice()).into();
-                if !with_report {
-                    return Ok(Ok(bytes));
-                }
-                body.report.diagnostics.splice(0..0, found);
-                Ok(encode(&body.report).map(|report| Array::of2(&bytes, &report).into()))
+                handle.body(question, |bytes, mut report| {
+                    let bytes: JsValue = Uint8Array::from(bytes).into();
+                    if !with_report {
+                        return Ok(bytes);
+                    }
+                    report.diagnostics.splice(0..0, found);
+                    let mut parcel = Parcel::default();
+                    put_report(&mut parcel, &report)?;
+                    Ok(Array::of2(&bytes, &parcel.close()).into())
+                })
             },
         )
     }
@@ -323,7 +299,7 @@ impl LoomTree {
     fn question(
         &self,
         options: JsValue,
-        shape: impl FnOnce(RequestIn) -> RequestIn,
+        shape: impl FnOnce(RequestIn<'static>) -> RequestIn<'static>,
         answer: impl FnOnce(&mut Handle, &Question, Vec<Diagnostic>) -> Result<Thrown<JsValue>, Error>,
     ) -> Thrown<JsValue> {
         self.ask(|handle| {
@@ -357,6 +333,162 @@ impl LoomTree {
             }
         }
     }
+}
+
+/// Numbers and other things on their way to JavaScript: a number crosses more quickly among others than as a field of an
+/// object.
+#[derive(Debug, Default)]
+struct Parcel {
+    numbers: Vec<f64>,
+    things: Array,
+}
+
+impl Parcel {
+    fn number(&mut self, number: impl Into<f64>) {
+        self.numbers.push(number.into());
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
+    fn count(&mut self, count: u64) {
+        self.numbers.push(count as f64);
+    }
+
+    fn size(&mut self, size: usize) {
+        self.count(size as u64);
+    }
+
+    fn text(&mut self, text: Option<&str>) {
+        self.things.push(&text.map_or(JsValue::UNDEFINED, JsValue::from_str));
+    }
+
+    fn close(self) -> JsValue {
+        Array::of2(&Float64Array::from(self.numbers.as_slice()), &self.things).into()
+    }
+}
+
+/// A report of numbers, in the order of its fields. What is absent is −1, or undefined among the things.
+fn put_report(parcel: &mut Parcel, report: &ReportSummary) -> Thrown<()> {
+    let ReportSummary { tokens, cut, cache, preferences, diagnostics, .. } = report;
+    parcel.number(report.strategy as u32);
+    parcel.count(report.limit);
+    [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| parcel.count(count));
+    parcel.text(Some(&tokens.tokenizer));
+    match tokens.loom_aware {
+        None => parcel.number(-1),
+        Some(LoomAwareTokens { addendum, memory, headers, loom_block }) => {
+            [addendum, memory, headers, loom_block].into_iter().for_each(|count| parcel.count(count));
+        }
+    }
+    parcel.number(u32::from(report.truncated));
+    match cut {
+        None => parcel.number(-1),
+        Some(cut) => {
+            parcel.size(cut.nodes);
+            parcel.size(cut.partial_nodes);
+            parcel.count(cut.tokens);
+            parcel.size(cut.position);
+            parcel.text(cut.marker.as_deref());
+        }
+    }
+    match cache {
+        None => parcel.number(-1),
+        Some(cache) => {
+            parcel.size(cache.messages);
+            parcel.count(cache.tokens);
+            parcel.text(cache.fingerprint.as_deref());
+        }
+    }
+    parcel.number(u32::from(report.minimum_recent_nodes_met));
+    parcel.size(report.path_length);
+    parcel.number(preferences.truncation_strategy as u32);
+    parcel.count(preferences.minimum_recent_nodes);
+    parcel.count(preferences.token_buffer);
+    parcel.text(Some(&preferences.truncation_marker));
+    parcel.count(preferences.cut_quantum);
+    parcel.number(preferences.start_on as u32);
+    let none = diagnostics.is_empty();
+    parcel.things.push(&if none { JsValue::UNDEFINED } else { encode(diagnostics)? });
+    Ok(())
+}
+
+/// What a report has beside its numbers. First how many rows there are, and their ids in one text; then, for each, the
+/// length of its id in UTF-16, a number of what it is, its tokens, and one more than its message. Then the lists of ids,
+/// mostly as rows, how many nodes are not on the path, and the local ids.
+fn put_rows(parcel: &mut Parcel, report: &Report<'_>) -> Thrown<()> {
+    parcel.size(report.nodes.len());
+    let ids: String = report.nodes.iter().map(|row| row.node_id).collect();
+    parcel.text(Some(&ids));
+    for row in &report.nodes {
+        parcel.size(row.node_id.encode_utf16().count());
+        let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
+        parcel.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
+        parcel.count(row.tokens);
+        parcel.size(row.message.map_or(0, |message| message + 1));
+    }
+    put_ids(parcel, &report.path, report);
+    if let Some(cut) = &report.cut {
+        put_ids(parcel, &cut.node_ids, report);
+        put_ids(parcel, &cut.partial_node_ids, report);
+    }
+    parcel.size(report.not_on_path);
+    let none = report.local_ids.is_empty();
+    parcel.things.push(&if none { JsValue::UNDEFINED } else { encode(&report.local_ids)? });
+    Ok(())
+}
+
+/// How many runs there are, and each of them: the first of so many rows, or −1 with the next id among the things.
+fn put_ids(parcel: &mut Parcel, ids: &[&str], report: &Report<'_>) {
+    let mut runs: Vec<(Option<usize>, usize)> = Vec::new();
+    // Both come in the order of the path; after the first that does not, none is looked for.
+    let mut next = Some(0);
+    for id in ids {
+        let is_it = |(_, row): &(usize, &NodeReport<'_>)| row.node_id == *id;
+        let row = next.and_then(|next| report.nodes.iter().enumerate().skip(next).find(is_it)).map(|(at, _)| at);
+        next = row.map(|row| row + 1);
+        match (runs.last_mut(), row) {
+            (Some((Some(from), count)), Some(row)) if *from + *count == row => *count += 1,
+            _ => runs.push((row, 1)),
+        }
+        if row.is_none() {
+            parcel.text(Some(id));
+        }
+    }
+    parcel.size(runs.len());
+    for (from, count) in runs {
+        match from {
+            Some(from) => parcel.size(from),
+            None => parcel.number(-1),
+        }
+        parcel.size(count);
+    }
+}
+
+/// The number of a dialogue, the system context, and what its messages are.
+fn put_dialogue(parcel: &mut Parcel, number: u32, system: Option<&str>, changes: &[Change<'_>]) -> Thrown<()> {
+    parcel.number(number);
+    parcel.text(system);
+    changes.iter().try_for_each(|change| put_change(parcel, change))
+}
+
+fn put_change(parcel: &mut Parcel, change: &Change<'_>) -> Thrown<()> {
+    match change {
+        Change::Same { from, count } => {
+            parcel.size(*from);
+            parcel.size(*count);
+        }
+        Change::New { message, keep } => {
+            parcel.number(if *keep { -1 } else { -11 } - message.role as i32);
+            parcel.size(message.node_ids.len());
+            match &message.content {
+                Content::Text(text) => parcel.text(Some(text)),
+                parts => {
+                    parcel.things.push(&encode(parts)?);
+                }
+            }
+            message.node_ids.iter().for_each(|id| parcel.text(Some(id)));
+        }
+    }
+    Ok(())
 }
 
 /// A diagnostic for each string of the options that holds half of a surrogate pair.

@@ -74,7 +74,7 @@ fn names(case: &Case, ids: &[&str]) -> BTreeMap<String, String> {
         if let Some(name) = &case.tree.node(id).unwrap().local_id
             && !is_taken(&names, name)
         {
-            names.insert((*id).to_owned(), name.clone());
+            names.insert((*id).to_owned(), name.to_string());
         }
     }
     for id in ids.iter().filter(|id| !names.contains_key(**id)).collect::<Vec<_>>() {

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ctxweave::tokens::heuristic::{count, count_up_to};
+use ctxweave::tokens::{Counter, Tokenizers};
 use proptest::prelude::*;
 
 /// A file of the committed corpus.
@@ -185,6 +187,45 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// The estimator as a request gets it: with a memory for words.
+fn remembering() -> Rc<dyn Counter> {
+    Tokenizers::default().get("heuristic").unwrap()
+}
+
+#[test]
+fn what_is_remembered_changes_no_count_of_the_corpus() {
+    let remembering = remembering();
+    for _ in 0..2 {
+        for sample in corpus() {
+            assert_eq!(remembering.count(&sample.text), count(&sample.text), "{}", sample.name);
+        }
+    }
+}
+
+/// What may stand before a word, and end the one before.
+const COMPANY: [&str; 32] = [
+    "", " ", "  ", "   ", "\t", "\u{a0}", "\u{3000}", "\n", "\n\n", "\r", "\r\n", " \r", "\n ", "'", "\"", " \"", "(",
+    "\0", " \0", "’", "« ", "1", " 12 ", "é", "中", "中 ", "A", "I ", "👍", "\u{301}", "-", "--",
+];
+
+/// Short ones, long ones, and some that differ in what is forgotten easily.
+const WORDS: [&str; 14] = [
+    "a",
+    "I",
+    "it",
+    "It",
+    "IT",
+    "the",
+    "The",
+    "end",
+    "ending",
+    "abcdefghijklmno",
+    "abcdefghijklmnop",
+    "qqqq",
+    "Zzzzzzz",
+    "naïve",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -193,6 +234,27 @@ proptest! {
         let (a, b) = (a.trim(), b.trim());
         prop_assume!(!a.is_empty() && !b.is_empty());
         prop_assert_eq!(count(&format!("{a}\n\n{b}")), count(&format!("{a}\n\n")) + count(b));
+    }
+
+    /// A counter that has counted other texts before, and this one, too, gives the count of one that has not.
+    #[test]
+    fn what_is_remembered_changes_no_count(texts in prop::collection::vec(text(), 1..6), limit in 0_u32..120) {
+        let remembering = remembering();
+        for _ in 0..2 {
+            for text in &texts {
+                prop_assert_eq!(remembering.count(text), count(text), "{:?}", text);
+                prop_assert_eq!(remembering.count_up_to(text, limit), count_up_to(text, limit), "{:?}", text);
+            }
+        }
+    }
+
+    /// The same for few words in every company, so that each is remembered and met again.
+    #[test]
+    fn a_word_costs_the_same_in_every_company(parts in prop::collection::vec((0..COMPANY.len(), 0..WORDS.len()), 0..40)) {
+        let text: String = parts.iter().flat_map(|&(company, word)| [COMPANY[company], WORDS[word]]).collect();
+        let remembering = remembering();
+        prop_assert_eq!(remembering.count(&text), count(&text));
+        prop_assert_eq!(remembering.count(&text), count(&text));
     }
 
     #[test]

@@ -18,9 +18,9 @@ use std::sync::LazyLock;
 /// A tree and what is asked of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    pub(crate) tree: Tree,
+    pub(crate) tree: Tree<'static>,
     /// The edges of the tree, as they were given.
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge<'static>>,
     pub(crate) options: Options,
     pub(crate) counter: &'static dyn Counter,
 }
@@ -147,8 +147,8 @@ fn piece() -> impl Strategy<Value = Piece> {
 
 #[derive(Default)]
 struct Grower {
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    nodes: Vec<Node<'static>>,
+    edges: Vec<Edge<'static>>,
     path: Vec<String>,
     calls: usize,
 }
@@ -160,18 +160,18 @@ impl Grower {
         let id = format!("node-{at}");
         let created_at = match at % 6 {
             0 => None,
-            1 => Some("yesterday".to_owned()),
-            _ => Some(format!("2026-03-01T09:{:02}:00+0{}:00", at % 60, at % 4)),
+            1 => Some("yesterday".into()),
+            _ => Some(format!("2026-03-01T09:{:02}:00+0{}:00", at % 60, at % 4).into()),
         };
-        let local_id = (at % 7 == 3).then(|| format!("node-{}", at / 14));
-        let author_agent_id = at.is_multiple_of(5).then(|| "ada".to_owned());
+        let local_id = (at % 7 == 3).then(|| format!("node-{}", at / 14).into());
+        let author_agent_id = at.is_multiple_of(5).then(|| "ada".into());
         self.nodes.push(Node {
             excluded: mark == 1,
             pruned: mark == 2,
             created_at,
             local_id,
             author_agent_id,
-            ..Node::new(id.as_str(), author, content)
+            ..Node::new(id.clone(), author, content)
         });
         id
     }
@@ -179,21 +179,31 @@ impl Grower {
     fn grow(&mut self, author: Author, content: Vec<Block>, mark: u8, extras: u8) {
         let id = self.node(author, content, mark);
         if let Some(last) = self.path.last().cloned() {
-            let mut sources = vec![Source { node: last.clone(), role: SourceRole::Primary }];
+            let mut sources = vec![Source { node: last.clone().into(), role: SourceRole::Primary }];
             if extras == 1 {
                 let context = self.node(Author::Human, vec![Block::Text(format!("context of {id}"))], 0);
-                sources.push(Source { node: context, role: SourceRole::Context });
+                sources.push(Source { node: context.into(), role: SourceRole::Context });
             }
             if extras == 2 {
                 let instruction = self.node(Author::Human, vec![Block::Text(format!("obey {id}"))], 0);
-                sources.insert(0, Source { node: instruction, role: SourceRole::Instruction });
+                sources.insert(0, Source { node: instruction.into(), role: SourceRole::Instruction });
             }
-            self.edges.push(Edge { id: format!("e-{id}"), sources, target: id.clone(), kind: EdgeKind::Continuation });
+            self.edges.push(Edge {
+                id: format!("e-{id}").into(),
+                sources,
+                target: id.clone().into(),
+                kind: EdgeKind::Continuation,
+            });
         }
         if extras == 3 {
             let remark = self.node(author, vec![Block::Text(format!("remark on {id}"))], 0);
-            let sources = vec![Source { node: id.clone(), role: SourceRole::Primary }];
-            self.edges.push(Edge { id: format!("r-{id}"), sources, target: remark, kind: EdgeKind::Annotation });
+            let sources = vec![Source { node: id.clone().into(), role: SourceRole::Primary }];
+            self.edges.push(Edge {
+                id: format!("r-{id}").into(),
+                sources,
+                target: remark.into(),
+                kind: EdgeKind::Annotation,
+            });
         }
         self.path.push(id);
     }

@@ -27,6 +27,7 @@ mod imports;
 mod model;
 mod operators;
 mod path;
+mod reading;
 mod recount;
 mod resident;
 mod selection;

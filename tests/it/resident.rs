@@ -1,8 +1,8 @@
 //! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
 
 use ctxweave::loom::{
-    Author, Block, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
-    SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
+    Author, Block, Change, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
+    Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, Role};
@@ -19,9 +19,9 @@ use crate::generate::{COUNTERS, preferences, text};
 #[derive(Clone, Debug)]
 enum Step {
     /// A node at the end of the path, and the edge to it.
-    Append(Node),
+    Append(Node<'static>),
     /// A node anew, in its place or beside.
-    Put(Node),
+    Put(Node<'static>),
     Link {
         edge: u8,
         sources: Vec<(u8, SourceRole)>,
@@ -80,15 +80,15 @@ fn content() -> impl Strategy<Value = Vec<Block>> {
     prop_oneof![4 => text().prop_map(|text| vec![Block::Text(text)]), 2 => prop::collection::vec(block(), 0..4)]
 }
 
-fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node> {
+fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node<'static>> {
     (ids, content(), author(), prop::option::weighted(0.15, 0..30u8), 0..12u8).prop_map(
         |(number, content, author, edited, mark)| Node {
             created_at: match mark {
-                11 => Some("yesterday".to_owned()),
-                9.. => Some(format!("2025-01-0{}T00:00:00Z", mark - 8)),
+                11 => Some("yesterday".into()),
+                9.. => Some(format!("2025-01-0{}T00:00:00Z", mark - 8).into()),
                 _ => None,
             },
-            edited_from: edited.map(id),
+            edited_from: edited.map(|edited| id(edited).into()),
             excluded: mark == 0,
             pruned: mark == 1,
             ..Node::new(id(number), author, content)
@@ -124,8 +124,8 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
 #[derive(Debug, Default)]
 struct Plain {
     settings: TreeSettings,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    nodes: Vec<Node<'static>>,
+    edges: Vec<Edge<'static>>,
     tip: Option<String>,
     fresh: u32,
 }
@@ -135,14 +135,14 @@ impl Plain {
         self.nodes.iter().any(|node| node.id == id)
     }
 
-    fn put_node(&mut self, node: Node) {
+    fn put_node(&mut self, node: Node<'static>) {
         match self.nodes.iter_mut().find(|old| old.id == node.id) {
             Some(old) => *old = node,
             None => self.nodes.push(node),
         }
     }
 
-    fn put_edge(&mut self, edge: Edge) {
+    fn put_edge(&mut self, edge: Edge<'static>) {
         match self.edges.iter_mut().find(|old| old.id == edge.id) {
             Some(old) => *old = edge,
             None => self.edges.push(edge),
@@ -155,12 +155,12 @@ impl Plain {
             let primary = |source: &Source| source.role == SourceRole::Primary;
             let origins: Vec<String> = match (edge.kind, edge.sources.iter().any(primary)) {
                 (EdgeKind::Continuation, true) => {
-                    edge.sources.iter().filter(|source| primary(source)).map(|source| source.node.clone()).collect()
+                    edge.sources.iter().filter(|source| primary(source)).map(|source| source.node.to_string()).collect()
                 }
                 (EdgeKind::Continuation, false) => {
-                    edge.sources.iter().take(1).map(|source| source.node.clone()).collect()
+                    edge.sources.iter().take(1).map(|source| source.node.to_string()).collect()
                 }
-                (EdgeKind::Annotation, _) => edge.sources.iter().map(|source| source.node.clone()).collect(),
+                (EdgeKind::Annotation, _) => edge.sources.iter().map(|source| source.node.to_string()).collect(),
             };
             let touched = edge.sources.iter().any(|source| source.node == id);
             edge.sources.retain(|source| source.node != id);
@@ -185,18 +185,19 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
     let mut tree = LoomTree::new(Tree::default(), &memory);
     let counting = memory.remember(counter);
     let mut before = Fingerprint::default();
-    for step in steps {
+    let mut kept = Keeper::default();
+    for (number, step) in steps.into_iter().enumerate() {
         match step {
             Step::Append(node) => {
                 let at = node.id.clone();
                 let mut edges = Vec::new();
                 let known = plain.has(&at);
-                if let Some(tip) = plain.tip.clone().filter(|tip| *tip != at && !known) {
+                if let Some(tip) = plain.tip.clone().filter(|tip| at != *tip && !known) {
                     plain.fresh += 1;
-                    let source = Source { node: tip, role: SourceRole::Primary };
+                    let source = Source { node: tip.into(), role: SourceRole::Primary };
                     let edge = format!("a{}", plain.fresh);
                     edges.push(Edge {
-                        id: edge,
+                        id: edge.into(),
                         sources: vec![source],
                         target: at.clone(),
                         kind: EdgeKind::Continuation,
@@ -205,16 +206,16 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 plain.put_node(node.clone());
                 edges.iter().for_each(|edge| plain.put_edge(edge.clone()));
                 tree.upsert(vec![node], edges, &limits).unwrap();
-                plain.tip = Some(at);
+                plain.tip = Some(at.into());
             }
             Step::Put(node) => {
                 plain.put_node(node.clone());
                 tree.upsert(vec![node], vec![], &limits).unwrap();
             }
             Step::Link { edge, sources, target, remark } => {
-                let sources = sources.into_iter().map(|(node, role)| Source { node: id(node), role }).collect();
+                let sources = sources.into_iter().map(|(node, role)| Source { node: id(node).into(), role }).collect();
                 let kind = if remark { EdgeKind::Annotation } else { EdgeKind::Continuation };
-                let edge = Edge { id: format!("e{edge}"), sources, target: id(target), kind };
+                let edge = Edge { id: format!("e{edge}").into(), sources, target: id(target).into(), kind };
                 let right = plain.has(&edge.target) && edge.sources.iter().all(|source| plain.has(&source.node));
                 let done = tree.upsert(vec![], vec![edge.clone()], &limits);
                 assert_eq!(done.is_ok(), right);
@@ -226,14 +227,14 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 let id = id(number);
                 let done = tree.remove(std::slice::from_ref(&id), &[]);
                 assert_eq!(done.is_ok(), plain.has(&id));
-                let before: Vec<String> = plain.edges.iter().map(|edge| edge.id.clone()).collect();
+                let before: Vec<String> = plain.edges.iter().map(|edge| edge.id.to_string()).collect();
                 plain.remove_node(&id);
                 if let Ok(removal) = done {
                     let gone = before.iter().filter(|id| plain.edges.iter().all(|edge| edge.id != **id));
                     assert_eq!(sorted(gone.cloned()), sorted(removal.edges));
                 }
                 if plain.tip.as_ref() == Some(&id) {
-                    plain.tip = plain.nodes.last().map(|node| node.id.clone());
+                    plain.tip = plain.nodes.last().map(|node| node.id.to_string());
                 }
             }
             Step::RemoveEdge(number) => {
@@ -255,7 +256,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 if choice {
                     // Whatever is ambiguous is settled by the first edge that was given.
                     for edge in plain.edges.iter().rev().filter(|edge| edge.kind == EdgeKind::Continuation) {
-                        options.choices.edges.insert(edge.target.clone(), edge.id.clone());
+                        options.choices.edges.insert(edge.target.to_string(), edge.id.to_string());
                     }
                 }
                 if in_messages {
@@ -275,12 +276,36 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                     before = Fingerprint::of(expected.system.as_deref(), &expected.messages);
                 }
 
+                if number % 7 == 3 {
+                    // Who lost what was given before gets all of it anew.
+                    kept = Keeper::default();
+                }
+                if number % 2 == 0 {
+                    if let Ok(delta) = tree.dialogue_delta(&options, &counting, kept.number) {
+                        kept.take(delta.number, &delta.changes);
+                        assert_eq!(delta.system, expected.as_ref().unwrap().system);
+                        assert_eq!(delta.report.tokens, expected.as_ref().unwrap().report.tokens);
+                    }
+                } else if let Ok(delta) = tree.assembly_delta(&options, &counting, kept.number) {
+                    kept.take(delta.number, &delta.changes);
+                    assert_eq!(delta.report.nodes, expected.as_ref().unwrap().report.nodes);
+                }
+                if let Ok(expected) = &expected {
+                    assert_eq!(json!(kept.messages()), json!(expected.messages), "kept");
+                }
                 options.previous = Some(Fingerprint::default());
-                let target = Target::read(json!({ "provider": "anthropic", "model": "m", "cache": true })).unwrap();
-                let body =
-                    tree.request_body(&options, &target, &counting).map(|body| (body.bytes, body.report.diagnostics));
+                // The body before was mostly for the same provider, and is copied from.
+                let providers = ["anthropic", "openai", "openai-responses", "gemini"];
+                let provider = providers[(number / 40 + usize::from(number % 11 == 5)) % 4];
+                let target = if provider == "anthropic" {
+                    Target::read(json!({ "provider": provider, "model": "m", "cache": true })).unwrap()
+                } else {
+                    Target::read(json!({ "provider": provider, "model": "m" })).unwrap()
+                };
+                let body = tree.request_body(&options, &target, &counting);
+                let body = body.map(|body| (text_of(body.bytes), body.report.diagnostics));
                 let expected = request_body(&fresh, &options, &target, counter);
-                assert_eq!(body, expected.map(|body| (body.bytes, body.report.diagnostics)));
+                assert_eq!(body, expected.map(|body| (text_of(body.bytes), body.report.diagnostics)));
                 let expected = assemble_dialogue(&fresh, &options, counter);
                 let measured = tree.measure_path(&options, &counting).map(|measure| measure.tokens.total);
                 let cut = shown(tree.would_cut(&options, &counting).map(Option::unwrap_or_default));
@@ -313,24 +338,56 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
     }
 }
 
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Somebody who keeps the messages of deltas.
+#[derive(Debug, Default)]
+struct Keeper {
+    number: u32,
+    messages: Vec<(Value, bool)>,
+}
+
+impl Keeper {
+    fn take(&mut self, number: u32, changes: &[Change<'_>]) {
+        let mut messages = Vec::new();
+        for change in changes {
+            match change {
+                Change::Same { from, count } => {
+                    let same = &self.messages[*from..from + count];
+                    assert!(same.iter().all(|(_, keep)| *keep), "a message that is not to be kept");
+                    messages.extend_from_slice(same);
+                }
+                Change::New { message, keep } => messages.push((json!(message), *keep)),
+            }
+        }
+        (self.number, self.messages) = (number, messages);
+    }
+
+    fn messages(&self) -> Vec<&Value> {
+        self.messages.iter().map(|(message, _)| message).collect()
+    }
+}
+
 /// Each of these is refused as a whole.
 fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
     let limits = Limits::default();
-    let new = |id: &str| Node::new(id, Author::Human, vec![Block::Text("never there".to_owned())]);
+    let new = |id: &str| Node::new(id.to_owned(), Author::Human, vec![Block::Text("never there".to_owned())]);
     let edge = |id: &str, from: &str, to: &str| Edge {
-        id: id.to_owned(),
-        sources: vec![Source { node: from.to_owned(), role: SourceRole::Primary }],
-        target: to.to_owned(),
+        id: id.to_owned().into(),
+        sources: vec![Source { node: from.to_owned().into(), role: SourceRole::Primary }],
+        target: to.to_owned().into(),
         kind: EdgeKind::Continuation,
     };
-    let first = plain.nodes.first().map(|node| node.id.clone()).unwrap_or_else(|| "x".to_owned());
+    let first = plain.nodes.first().map(|node| node.id.to_string()).unwrap_or_else(|| "x".to_owned());
     let (done, code) = match how {
         0 => (tree.upsert(vec![new(&first), new("y"), new("y")], vec![], &limits), Code::DuplicateId),
         1 => (tree.upsert(vec![new(&first)], vec![edge("z", &first, "nowhere")], &limits), Code::EdgeNodeNotFound),
         2 => (tree.upsert(vec![new("y")], vec![edge("z", "y", "y"), edge("z", "y", "y")], &limits), Code::DuplicateId),
         3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop), Code::NodeNotFound),
         4 => {
-            let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.clone()).collect();
+            let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.to_string()).collect();
             (tree.remove(&nodes, &["nowhere".to_owned()]).map(drop), Code::EdgeNotFound)
         }
         _ => {
@@ -385,14 +442,14 @@ proptest! {
     }
 }
 
-fn chain(count: usize) -> (Vec<Node>, Vec<Edge>) {
+fn chain(count: usize) -> (Vec<Node<'static>>, Vec<Edge<'static>>) {
     let text = |at: usize| format!("message {at}{}", ", and so on".repeat(at % 7));
     let author = |at: usize| if at.is_multiple_of(2) { Author::Human } else { Author::Model };
     let node = |at: usize| Node::new(format!("n{at}"), author(at), vec![Block::Text(text(at))]);
     let edge = |at: usize| Edge {
-        id: format!("e{at}"),
-        sources: vec![Source { node: format!("n{}", at - 1), role: SourceRole::Primary }],
-        target: format!("n{at}"),
+        id: format!("e{at}").into(),
+        sources: vec![Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary }],
+        target: format!("n{at}").into(),
         kind: EdgeKind::Continuation,
     };
     ((0..count).map(node).collect(), (1..count).map(edge).collect())
@@ -445,7 +502,7 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
     one.tokens_of(&["n7".to_owned()], &options, &counting).unwrap();
     assert!(counter.0.get() - before < 8, "{}", counter.0.get() - before);
 
-    let ids: Vec<String> = nodes.iter().map(|node| node.id.clone()).collect();
+    let ids: Vec<String> = nodes.iter().map(|node| node.id.to_string()).collect();
     one.remove(&ids[..150], &[]).unwrap();
     assert_eq!((memory.texts(), memory.counts()), (200, 200), "the other tree holds them still");
     other.remove(&ids[100..], &[]).unwrap();
@@ -468,9 +525,13 @@ fn an_appended_node_costs_what_is_new() {
     tree.summarize_dialogue(&Options::from_tip("n1999", 5000), &counting).unwrap();
     for at in 2000..2050 {
         let node = Node::new(format!("n{at}"), Author::Human, vec![Block::Text(format!("typed {at}"))]);
-        let source = Source { node: format!("n{}", at - 1), role: SourceRole::Primary };
-        let edge =
-            Edge { id: format!("e{at}"), sources: vec![source], target: node.id.clone(), kind: EdgeKind::Continuation };
+        let source = Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary };
+        let edge = Edge {
+            id: format!("e{at}").into(),
+            sources: vec![source],
+            target: node.id.clone(),
+            kind: EdgeKind::Continuation,
+        };
         tree.upsert(vec![node], vec![edge], &limits).unwrap();
         let before = counter.0.get();
         let options = Options::from_tip(&format!("n{at}"), 5000);
@@ -478,5 +539,63 @@ fn an_appended_node_costs_what_is_new() {
         assert!(summary.report.truncated);
         let asked = counter.0.get() - before;
         assert!(asked < 24, "{asked} texts were counted");
+    }
+}
+
+/// What comes of a keystroke is handed over as what is new, and bodies are copied from one another, wherever the change is.
+#[test]
+fn what_is_known_is_neither_sent_nor_written_again() {
+    let (mut nodes, mut edges) = chain(300);
+    let limits = Limits::default();
+    let made = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();
+    let mut tree = LoomTree::new(made, &Memory::default());
+    let memory = tree.memory().clone();
+    let counter = Asked::default();
+    let counting = memory.remember(&counter);
+    let mut kept = Keeper::default();
+    for round in 0..60 {
+        let strategy = if round < 30 { Truncation::RollingWindow } else { Truncation::TruncateMiddle };
+        let at = match round % 3 {
+            // A node at the end, an edit near it, and one at the other end.
+            0 => nodes.len(),
+            1 => nodes.len() - 5,
+            _ => 3,
+        };
+        let author = if at.is_multiple_of(2) { Author::Human } else { Author::Model };
+        let node = Node::new(format!("n{at}"), author, vec![Block::Text(format!("\"round\" {round}"))]);
+        if at == nodes.len() {
+            let source = Source { node: format!("n{}", at - 1), role: SourceRole::Primary };
+            let (id, target) = (format!("e{at}"), node.id.clone());
+            edges.push(Edge { id, sources: vec![source], target, kind: EdgeKind::Continuation });
+            nodes.push(node.clone());
+            tree.upsert(vec![node], vec![edges[at - 1].clone()], &limits).unwrap();
+        } else {
+            nodes[at] = node.clone();
+            tree.upsert(vec![node], vec![], &limits).unwrap();
+        }
+        let mut options = Options::from_tip(&nodes[nodes.len() - 1].id, 4000);
+        options.preferences.truncation_strategy = Some(strategy);
+        let provider = ["anthropic", "openai", "openai-responses", "gemini"][round / 5 % 4];
+        // A system message comes and goes, and moves the places of all others.
+        if provider == "openai" {
+            options.system_placement = SystemPlacement::Message(Role::System);
+            options.system_prompt = round.is_multiple_of(2).then(|| "be brief".to_owned());
+        }
+        let delta = tree.dialogue_delta(&options, &counting, kept.number).unwrap();
+        assert!(delta.report.truncated);
+        let new = delta.changes.iter().filter(|change| matches!(change, Change::New { .. })).count();
+        kept.take(delta.number, &delta.changes);
+        // The new node, what grew at the edge of the window, the marker with a neighbour, the system message.
+        assert!(new <= 5 || round == 0 || round == 30, "{new} messages were new in round {round}");
+        let fresh = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();
+        let expected = assemble_dialogue(&fresh, &options, &counter).unwrap();
+        assert_eq!(json!(kept.messages()), json!(expected.messages));
+        let mut target = json!({ "provider": provider, "model": "m" });
+        if provider == "anthropic" {
+            target["cache"] = json!({ "messages": [round, round + 7, -1] });
+        }
+        let target = Target::read(target).unwrap();
+        let body = text_of(tree.request_body(&options, &target, &counting).unwrap().bytes);
+        assert_eq!(body, text_of(request_body(&fresh, &options, &target, &counter).unwrap().bytes), "round {round}");
     }
 }

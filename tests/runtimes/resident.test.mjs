@@ -8,12 +8,20 @@ import { installed } from "../packaging/packed.mjs";
 
 let ctxweave;
 let exports;
+/** Whether counting shall trap, which the module itself never does. */
+let broken = false;
 before(async () => {
   const { Instance } = WebAssembly;
+  const trap = new WebAssembly.Module(
+    new Uint8Array([
+      0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11,
+    ]),
+  );
+  const { t: unreachable } = new Instance(trap).exports;
   WebAssembly.Instance = function (...args) {
-    const instance = new Instance(...args);
-    exports = instance.exports;
-    return instance;
+    exports = new Instance(...args).exports;
+    const { countTokens } = exports;
+    return { exports: { ...exports, countTokens: (...args) => (broken ? unreachable() : countTokens(...args)) } };
   };
   ctxweave = await import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist/node.js")));
   await ctxweave.init();
@@ -68,6 +76,185 @@ describe("LoomTree", () => {
       assert.deepEqual(tree.requestBody({ tip, target }), requestBody({ ...request, target }));
     }
     tree.free();
+  });
+
+  it("sends what is new, whatever was asked before and whatever became of the answers", () => {
+    const { LoomTree, assembleDialogue, requestBody } = ctxweave;
+    let seed = 11;
+    const random = (below) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
+    const one = (list) => list[random(list.length)];
+    const contents = [
+      () => "the same words",
+      () => `words ${random(1000)} and so on`.repeat(1 + random(5)),
+      () => ({ type: "image", ref: "cat", mimeType: "image/png", width: 20, height: 20 }),
+      () => ({ type: "mixed", blocks: ["two", " texts "].map((text) => ({ type: "text", text })) }),
+      () => `"quoted"\n\n\ttext ${random(50)} `,
+    ];
+    // What was said by two in a row is one message, and plain texts come more often than all else.
+    const made = (id) => ({
+      id,
+      authorType: one(["human", "human", "model"]),
+      content: one([...contents, contents[0], contents[1], contents[1], contents[1]])(),
+      ...(random(12) === 0 && { metadata: { excluded: true } }),
+    });
+    const media = { cat: { data: "aGVsbG8=" } };
+    const spoil = (result) => {
+      for (const message of result.messages) {
+        message.nodeIds.push("spoilt");
+        if (typeof message.content !== "string") message.content.length = 0;
+        message.content = "spoilt";
+      }
+      result.messages.splice(0, 3);
+      result.report.preferences.truncationMarker = "spoilt";
+      result.report.tokens.total = -1;
+      result.report.diagnostics.push("spoilt");
+    };
+    let throwing = false;
+    const tokenizer = {
+      name: "mine",
+      count(text) {
+        if (throwing) throw new Error("not today");
+        return Math.ceil(text.length / 3);
+      },
+    };
+    const trees = Array.from({ length: 3 }, () => {
+      const data = { nodes: [made("n0")], edges: [], preferences: { tokenBuffer: 20 } };
+      const tree = new LoomTree(data);
+      tree.configure({ media });
+      return { data, tree, parents: new Map(), previous: "", made: 0 };
+    });
+    let most = 0;
+    for (let round = 0; round < 1200; round += 1) {
+      const it = one(trees);
+      const { data, tree } = it;
+      const act = random(10);
+      if (act < 5) {
+        // Mostly at the end, sometimes a branch.
+        const parent = random(6) === 0 ? one(data.nodes).id : data.nodes.at(-1).id;
+        const added = made(`n${(it.made += 1)}`);
+        const link = { id: `e${it.made}`, sources: [{ nodeId: parent }], targetNodeId: added.id };
+        data.nodes.push(added);
+        data.edges.push(link);
+        tree.upsert({ nodes: [added], edges: [link] });
+      } else if (act === 5) {
+        const at = random(data.nodes.length);
+        data.nodes[at] = made(data.nodes[at].id);
+        tree.upsert({ nodes: [data.nodes[at]] });
+      } else if (act === 6 && data.nodes.length > 2) {
+        const { id } = data.nodes.pop();
+        data.edges = data.edges.filter((edge) => edge.targetNodeId !== id && edge.sources[0].nodeId !== id);
+        tree.remove({ nodes: [id] });
+      } else if (act === 7) {
+        assert.throws(() => tree.upsert({ nodes: [made("n0"), made("n0")] }), { code: "duplicate_id" });
+        assert.throws(() => tree.summarizeDialogue({ tip: "nowhere", contextWindow: 100 }), { code: "node_not_found" });
+        assert.throws(() => tree.summarizeDialogue({ tip: "n0", contextWindow: 1 }), { code: "invalid_budget" });
+      } else if (act === 8) {
+        // The tokenizer throws while the answer is already on its way.
+        throwing = true;
+        const tip = data.nodes.at(-1).id;
+        assert.throws(() => tree.summarizeDialogue({ tip, contextWindow: 5000, tokenizer: { ...tokenizer } }), {
+          code: "tokenizer_failed",
+        });
+        throwing = false;
+        it.previous = undefined;
+      }
+      const options = {
+        tip: random(4) === 0 ? one(data.nodes).id : data.nodes.at(-1).id,
+        contextWindow: one([90, 160, 400, 400, 4000]),
+        provider: one(["anthropic", "openai"]),
+        ...(random(3) === 0 && { preferences: { truncationStrategy: "rollingWindow" } }),
+        ...(random(5) === 0 && { agent: { configuration: { systemPrompt: `be ${random(3)}` } } }),
+        ...(random(5) === 0 && { tokenizer }),
+        ...(random(9) === 0 && { includeAnnotations: "all" }),
+        ...(random(9) === 0 && { loomAware: { addendum: false, pinned: [{ nodeId: one(data.nodes).id }] } }),
+      };
+      const request = { ...options, tree: data, media, previous: it.previous ?? "" };
+      let expected;
+      try {
+        expected = assembleDialogue(request);
+      } catch ({ code }) {
+        assert.throws(() => tree.summarizeDialogue(options), { code }, `round ${round}`);
+        continue;
+      }
+      const { report, messages, system } = expected;
+      const { fingerprint, ...cache } = report.cache;
+      const cut = report.cut && {
+        nodes: report.cut.nodeIds.length,
+        partialNodes: report.cut.partialNodeIds.length,
+        tokens: report.cut.tokens,
+        position: report.cut.position,
+        ...(report.cut.marker !== undefined && { marker: report.cut.marker }),
+      };
+      const short = {
+        strategy: report.strategy,
+        limit: report.limit,
+        tokens: report.tokens,
+        truncated: report.truncated,
+        ...(cut && { cut }),
+        cache,
+        minimumRecentNodesMet: report.minimumRecentNodesMet,
+        pathLength: report.path.length,
+        preferences: report.preferences,
+        diagnostics: report.diagnostics,
+      };
+      const summary = tree.summarizeDialogue(options);
+      // What the failed call left behind as the dialogue before is nobody's business.
+      if (it.previous === undefined) short.cache = summary.report.cache;
+      it.previous = fingerprint;
+      const wanted = { ...(system !== undefined && { system }), messages, report: short };
+      assert.equal(JSON.stringify(summary), JSON.stringify(wanted), `round ${round}`);
+      most = Math.max(most, messages.length);
+      spoil(summary);
+      const again = tree.summarizeDialogue({ ...options, previous: fingerprint });
+      assert.deepEqual(again.messages, messages);
+      assert.deepEqual([again.report.cache.messages, again.report.cache.fingerprint], [messages.length, fingerprint]);
+      spoil(again);
+      const whole = tree.assembleDialogue(options);
+      assert.equal(whole.report.cache.messages, messages.length);
+      whole.report.cache = report.cache;
+      assert.equal(JSON.stringify(whole), JSON.stringify(expected), `round ${round}`);
+      for (const list of [whole.report.path, whole.report.nodes, whole.report.cut?.nodeIds]) list?.push("spoilt");
+      whole.report.nodes[0].nodeId = "spoilt";
+      spoil(whole);
+      if (random(3) === 0) {
+        const target = {
+          provider: one(["anthropic", "openai", "gemini", "openai-responses"]),
+          model: "m",
+          maxTokens: 9,
+        };
+        const { body, report } = tree.requestBodyWithReport({ ...options, target });
+        assert.deepEqual(body, requestBody({ ...request, target }), `round ${round}`);
+        assert.deepEqual(report.tokens, short.tokens);
+        body.fill(0);
+        assert.deepEqual(tree.requestBody({ ...options, target }), requestBody({ ...request, target }));
+      }
+      if (random(60) === 0) {
+        tree.free();
+        it.tree = new LoomTree(data);
+        it.tree.configure({ media });
+        it.previous = "";
+      }
+    }
+    assert.ok(most > 12, `the longest had ${most} messages`);
+    trees.forEach(({ tree }) => tree.free());
+  });
+
+  it("escapes every character at every place, anew and copied", () => {
+    const { LoomTree } = ctxweave;
+    const specials = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code));
+    for (const special of [...specials, "é", "\u2028", "\ufeff", "😀"]) {
+      // Wherever a vector of sixteen bytes begins, and more than one of them.
+      const contents = Array.from({ length: 40 }, (_, at) => `<${"a".repeat(at)}${special}${special}b${special}>`);
+      const nodes = contents.map((content, at) => node(at, content));
+      const tree = new LoomTree({ nodes, edges: chain(40).edges });
+      const options = { tip: "n39", contextWindow: 100_000, target: { provider: "openai", model: special } };
+      const messages = contents.map((content, at) => ({ role: at % 2 ? "assistant" : "user", content }));
+      for (let round = 0; round < 2; round += 1) {
+        const text = new TextDecoder().decode(tree.requestBody(options));
+        assert.equal(text, JSON.stringify({ model: special, messages }));
+      }
+      tree.free();
+    }
   });
 
   it("is not to be used after it was freed", () => {
@@ -153,5 +340,33 @@ describe("LoomTree", () => {
     assert.equal(work(500), before, "wasm memory");
     assert.equal(held.size.texts, texts, "what was remembered went with the trees");
     held.free();
+  });
+
+  // The last one: it ends the instance that the others use.
+  it("is lost when the module has to be started anew, and says so", () => {
+    const { LoomTree, countTokens } = ctxweave;
+    const old = new LoomTree(chain(5));
+    old.configure({ contextWindow: 4000 });
+    const { messages } = old.summarizeDialogue({ tip: "n4" });
+    broken = true;
+    assert.throws(() => countTokens("hello"), { code: "internal_error" });
+    broken = false;
+    assert.ok(countTokens("hello") > 0);
+    const uses = [
+      () => old.summarizeDialogue({ tip: "n4" }),
+      () => old.requestBody({ tip: "n4", target: { provider: "openai" } }),
+      () => old.upsert({ nodes: [node(9)] }),
+      () => old.size,
+      () => old.path("n1"),
+    ];
+    for (const use of uses) assert.throws(use, { name: "CtxweaveError", code: "handle_lost" });
+    // A tree of the new instance has the address that the old one had.
+    const tree = new LoomTree(chain(5));
+    tree.configure({ contextWindow: 4000 });
+    old.free();
+    old.free();
+    assert.throws(() => old.size, { code: "handle_freed" });
+    assert.deepEqual(tree.summarizeDialogue({ tip: "n4" }).messages, messages);
+    tree.free();
   });
 });

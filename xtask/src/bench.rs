@@ -15,7 +15,11 @@ use crate::{build, setup};
 const ESTIMATOR: &str = "estimator";
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let quick = args.flag("--quick");
+    let mut more: Vec<String> =
+        ["--quick", "--first"].into_iter().filter(|flag| args.flag(flag)).map(str::to_owned).collect();
+    for option in ["--rounds", "--runtime"] {
+        more.extend(args.value(option)?.into_iter().flat_map(|value| [option.to_owned(), value]));
+    }
     let asked = args.rest();
     let found = found(project)?;
     let names: Vec<&str> = found.keys().map(String::as_str).chain([ESTIMATOR]).collect();
@@ -26,7 +30,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     build::package(project, &project.path("wasm-pack.toml"))?;
     for name in names.into_iter().filter(|name| asked.is_empty() || asked.iter().any(|asked| asked == name)) {
         for file in found.get(name).into_iter().flatten() {
-            one(project, name, file, quick)?;
+            one(project, name, file, &more)?;
         }
         if name == ESTIMATOR {
             step("the token estimator's error");
@@ -56,14 +60,15 @@ fn found(project: &Project) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     Ok(found)
 }
 
-fn one(project: &Project, name: &str, file: &Path, quick: bool) -> Result<()> {
+fn one(project: &Project, name: &str, file: &Path, more: &[String]) -> Result<()> {
     let native = file.extension().is_some_and(|extension| extension == "rs");
     step(&format!("{name}, {}", if native { "natively" } else { "beside npm packages" }));
     if native {
         let mut cargo = project.cargo();
         cargo.args(["bench", "--package", "ctxweave", "--bench", name]);
         // Divan then runs each once.
+        let quick = more.iter().any(|flag| flag == "--quick");
         return run_command(if quick { cargo.args(["--", "--test"]) } else { &mut cargo });
     }
-    run_command(project.node().arg(file).args(quick.then_some("--quick")))
+    run_command(project.node().arg(file).args(more))
 }

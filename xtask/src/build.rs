@@ -169,7 +169,8 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     fs::create_dir_all(out)?;
     let module = out.join("ctxweave.wasm");
     let mut opt = project.npm_bin("wasm-opt");
-    opt.arg(&flavour.wasm_opt_level).args(&build.wasm_opt);
+    // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
+    opt.args(&build.wasm_opt).arg(&flavour.wasm_opt_level);
     run_command(opt.arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
 
     let mut bytes = fs::read(&module)?;

@@ -25,6 +25,9 @@ mod heuristic_ranges;
 #[path = "../../src/tokens/heuristic_table.rs"]
 #[allow(dead_code)]
 mod heuristic_table;
+#[path = "../../src/tokens/heuristic_words.rs"]
+#[allow(dead_code)]
+mod heuristic_words;
 
 use heuristic::{DENSE_LEN, GRAM_UNIT, GRAMS_LEN, Sink, Tally, walk};
 

@@ -6,8 +6,7 @@ export const counters = {
     import { countTokens, init } from "ctxweave";
     import { load } from "ctxweave/vocab/${encoding}";
     export async function ready() {
-      await init();
-      await load();
+      await Promise.all([init(), load()]);
       return (text) => countTokens(text, { tokenizer: "${encoding}" });
     }`,
 

@@ -6,7 +6,7 @@ import type * as glue from "../glue.js";
 import { call, instance } from "../runtime.js";
 import { asBytes } from "../source.js";
 import type { Diagnostic } from "../types/common.js";
-import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData, Message } from "../types/loom.js";
+import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
   DialogueSummary,
@@ -23,6 +23,7 @@ import type {
   TreeSize,
 } from "../types/resident.js";
 import { checkedText, invalid } from "./checked.js";
+import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./parcel.js";
 
 /**
  * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,
@@ -37,7 +38,7 @@ export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
   constructor(tree: LoomTreeData | ArrayBuffer | ArrayBufferView) {
     const raw = call((raw) => new raw.LoomTree(asBytes(tree) ?? tree));
-    handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0, given: new Map() });
+    handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0, kept: { number: 0, messages: [] } });
   }
 
   /** What had to be repaired in the tree when it was made. */
@@ -102,7 +103,9 @@ export class LoomTree {
 
   /** Messages, as the function `assembleDialogue` gives them. */
   assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
-    return ask(this, (raw, handle) => raw.assembleDialogue(asked(handle, options))) as DialogueAssembly;
+    return ask(this, (raw, handle) =>
+      unpackAssembly(handle.kept, raw.packAssembly(asked(handle, options), handle.kept.number)),
+    );
   }
 
   /**
@@ -110,7 +113,9 @@ export class LoomTree {
    * cut: for every keystroke.
    */
   summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
-    return ask(this, (raw, handle) => unpacked(handle, raw.packDialogue(asked(handle, options))));
+    return ask(this, (raw, handle) =>
+      unpackDialogue(handle.kept, raw.packDialogue(asked(handle, options), handle.kept.number)),
+    );
   }
 
   /** A document, as the function `assembleBuffer` gives it. */
@@ -127,7 +132,7 @@ export class LoomTree {
   requestBodyWithReport(options: TreeBodyOptions): SummarizedBody {
     return ask(this, (raw, handle) => {
       const [body, report] = raw.requestBody(asked(handle, options), true) as [unknown, unknown];
-      return { body, report };
+      return { body, report: unpackReport(report) };
     }) as SummarizedBody;
   }
 
@@ -164,8 +169,8 @@ interface Handle {
   defaults: Record<string, unknown>;
   /** Calls that have not come back yet. */
   calls: number;
-  /** Texts and ids of nodes that came out of the wasm, by place. */
-  given: Map<number, { text: string; id: string }>;
+  /** What came out of the wasm, so that it need not come again. */
+  kept: Kept;
 }
 
 /** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
@@ -208,40 +213,4 @@ function asked(handle: Handle, options: object | undefined): unknown {
   if ("path" in options && !("tip" in options)) delete all["tip"];
   if ("tip" in options && !("path" in options)) delete all["path"];
   return all;
-}
-
-const ROLES = ["system", "developer", "user", "assistant"] as const;
-
-/** The dialogue that `packDialogue` in src/wasm/resident.rs describes. */
-function unpacked(handle: Handle, packed: unknown): DialogueSummary {
-  if (!Array.isArray(packed)) return packed as DialogueSummary;
-  const [plan, news, contents, { system, report }] = packed as [
-    Uint32Array,
-    (number | string)[],
-    Message["content"][],
-    Omit<DialogueSummary, "messages">,
-  ];
-  const { given } = handle;
-  let at = 0;
-  const next = () => plan[at++] as number;
-  if (next() === 1) given.clear();
-  for (let i = 0; i < news.length; i += 3) {
-    given.set(news[i] as number, { text: news[i + 1] as string, id: news[i + 2] as string });
-  }
-  let content = 0;
-  const messages: Message[] = [];
-  while (at < plan.length) {
-    const role = ROLES[next()] as Message["role"];
-    const own = next() === 0;
-    const count = next();
-    const nodeIds: string[] = [];
-    let text = "";
-    for (let i = 0; i < count; i += 1) {
-      const node = given.get(next()) as { text: string; id: string };
-      nodeIds.push(node.id);
-      text = node.text;
-    }
-    messages.push({ role, content: own ? text : (contents[content++] as Message["content"]), nodeIds });
-  }
-  return system === undefined ? { messages, report } : { system, messages, report };
 }

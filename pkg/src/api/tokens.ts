@@ -82,5 +82,6 @@ export function loadVocabulary(name: Encoding, asset: ArrayBuffer | ArrayBufferV
   if (typeof name !== "string") throw invalid("name", "the name of a vocabulary");
   const bytes = asBytes(asset);
   if (!bytes) throw invalid("asset", "the bytes of a vocabulary asset");
-  keepVocabulary(name, bytes);
+  // A copy: what becomes of the caller's buffer is the caller's business.
+  keepVocabulary(name, bytes.slice());
 }

@@ -1,6 +1,6 @@
 /** The vocabulary of `cl100k_base`, for Node, Bun and Deno: read from the file beside this one. */
 
-import { readFile } from "node:fs/promises";
+import { readFile } from "../files.js";
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
@@ -11,7 +11,7 @@ export const name = "cl100k_base";
 const vocabulary = /* @__PURE__ */ createVocabulary(
   name,
   () => new URL("./cl100k_base.bin", import.meta.url),
-  async (address) => new Uint8Array(await readFile(address)),
+  readFile,
 );
 
 /** See {@link Vocabulary.load}. */

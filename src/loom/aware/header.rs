@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 /// Writes headers.
 #[derive(Debug)]
 pub(crate) struct Headers<'h> {
-    tree: &'h Tree,
+    tree: &'h Tree<'h>,
     aware: &'h LoomAware,
     local_ids: &'h LocalIds,
     /// The nodes whose `createdAt` is known to be unreadable.
@@ -27,7 +27,7 @@ pub(crate) struct Headers<'h> {
 
 impl<'h> Headers<'h> {
     pub(crate) fn new(
-        tree: &'h Tree,
+        tree: &'h Tree<'h>,
         aware: &'h LoomAware,
         local_ids: &'h LocalIds,
         diagnostics: &[Diagnostic],
@@ -96,7 +96,7 @@ impl<'h> Headers<'h> {
             Author::Human => "human",
             Author::Model => "model",
         };
-        let name = node.author_agent_id.as_ref().and_then(|id| self.aware.authors.get(id));
+        let name = node.author_agent_id.as_ref().and_then(|id| self.aware.authors.get(id.as_str()));
         match name.map(|name| one_line(name)).filter(|name| !name.is_empty()) {
             Some(name) => format!("{name} ({kind})"),
             None => kind.to_owned(),
@@ -106,7 +106,7 @@ impl<'h> Headers<'h> {
     fn created(&mut self, node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<Timestamp> {
         let mut found = Vec::new();
         let created = created(node, &mut found);
-        if !found.is_empty() && self.reported.insert(node.id.clone()) {
+        if !found.is_empty() && self.reported.insert(node.id.to_string()) {
             diagnostics.append(&mut found);
         }
         created

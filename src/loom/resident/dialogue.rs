@@ -4,28 +4,24 @@
 //! that what the line knows already is not done again, and only what is kept is looked at node by node. Where the line is
 //! of no use (an explicit path, included annotations), or nothing fits whole, the general function does the work.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use serde::Serialize;
 
 use super::LoomTree;
-use super::line::{Ground, Line, Member, View};
-use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::loom::assemble::{self, leave_out};
-use crate::loom::body::{body_of_buffer, body_of_dialogue, with_fallback};
+use super::line::Ground;
+use super::send::{Budgeted, Sent};
+use super::turns::{Known, Run, Says, Turn, Turns};
+use crate::error::{Diagnostic, Result};
+use crate::loom::assemble;
+use crate::loom::body::{body_of_buffer, body_of_dialogue};
 use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue};
-use crate::loom::layout::{Costs, Kept, render};
-use crate::loom::parts;
-use crate::loom::preferences::{DIALOGUE_MARKER, Settings, StartOn, Strategy};
-use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens};
-use crate::loom::request::{Options, SystemPlacement};
-use crate::loom::system;
-use crate::loom::tree::NodeIx;
-use crate::loom::truncate::Overfull;
-use crate::prompt::bodies::{Hints, Provider, Target, write_body};
-use crate::prompt::{Content, Fingerprint, Message, Role};
-use crate::tokens::Counter;
+use crate::loom::preferences::{DIALOGUE_MARKER, Settings, Strategy};
+use crate::loom::report::{Cached, Cut, Report, Tokens};
+use crate::loom::request::Options;
+use crate::prompt::bodies::{Provider, Target, Written};
+use crate::prompt::{Message, message_hash, system_hash};
 use crate::tokens::memory::Remembering;
 
 /// A dialogue with the short account of it, whose size does not grow with the path.
@@ -111,31 +107,75 @@ pub struct Measure {
     pub path_length: usize,
 }
 
-/// Places of nodes, each with how often what is there changed.
-type Places = Vec<(NodeIx, u32)>;
-
-/// A line with a budget.
-struct Budgeted<'l, 'a> {
-    ground: &'l Ground<'a>,
-    line: &'l Line,
-    settings: Settings,
-    limit: u64,
-    system: String,
-    system_tokens: u64,
-    /// Whether the system context is a message.
-    in_message: bool,
-    fixed: u64,
-    diagnostics: Vec<Diagnostic>,
+/// A dialogue for somebody who keeps the messages of the one before, so that only what is new has to be handed over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DialogueDelta<'a, R = ReportSummary> {
+    /// The number of this delta, to be given back with the next call; never 0.
+    pub number: u32,
+    /// The combined system context; absent when empty, and when it stands in a message.
+    pub system: Option<String>,
+    /// What the messages are, oldest first.
+    pub changes: Vec<Change<'a>>,
+    /// What was done: in numbers, or the whole account.
+    pub report: R,
 }
 
-/// What of a line is sent.
-struct Sent<'a> {
-    kept: Kept,
-    marker: Option<String>,
-    messages: Vec<Message<'a>>,
-    /// Which of them holds the marker.
-    marker_at: Option<usize>,
-    tokens: Tokens,
+/// Where messages of a delta come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change<'a> {
+    /// So many messages of the dialogue before, as they were.
+    Same {
+        /// The first of them.
+        from: usize,
+        /// How many.
+        count: usize,
+    },
+    /// A message that was not in the dialogue before.
+    New {
+        /// The message.
+        message: Message<'a>,
+        /// Whether a later delta may refer to it. If not, it still takes a place in the list.
+        keep: bool,
+    },
+}
+
+/// The dialogue before, by the hashes of what it said.
+#[derive(Debug, Default)]
+pub(super) struct Previous {
+    system: u64,
+    known: Known,
+}
+
+impl Previous {
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// How many leading messages are the same; none where the system context is another.
+    pub(super) fn shared(&self, system: u64, turns: &Turns) -> Option<usize> {
+        let same = turns.turns.iter().zip(&self.known.turns.turns).take_while(|(now, before)| now.hash == before.hash);
+        (self.system == system).then(|| same.count())
+    }
+
+    pub(super) fn replace(&mut self, system: u64, turns: Rc<Turns>, runs: &[Run]) {
+        self.system = system;
+        self.known.replace(turns, runs);
+    }
+}
+
+/// The messages that somebody else keeps.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    number: u32,
+    known: Known,
+}
+
+/// The body that was written last.
+#[derive(Debug)]
+pub(super) struct LastBody {
+    provider: Provider,
+    written: Written,
+    known: Known,
 }
 
 impl LoomTree {
@@ -152,8 +192,10 @@ impl LoomTree {
         let this: &'a Self = self;
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
-            if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
-                return Ok(budgeted.finish(sent, &this.previous));
+            if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
+                let report = budgeted.report(&mut sent, &this.previous);
+                let system = budgeted.system().map(str::to_owned);
+                return Ok(DialogueAssembly { system, messages: budgeted.messages(&sent), report });
             }
         }
         this.assemble_anew(options, counter)
@@ -162,9 +204,13 @@ impl LoomTree {
     /// What the line is of no use for.
     fn assemble_anew<'a>(&'a self, options: &'a Options, counter: &'a Remembering<'a>) -> Result<DialogueAssembly<'a>> {
         let mut assembly = assemble_dialogue(&self.tree, options, counter)?;
-        let now = Fingerprint::of(assembly.system.as_deref(), &assembly.messages);
+        let system = system_hash(assembly.system.as_deref());
+        let turn =
+            |message: &Message<'_>| Turn { role: message.role, end: 0, says: Says::Else, hash: message_hash(message) };
+        let turns = Turns { turns: assembly.messages.iter().map(turn).collect(), nodes: Vec::new() };
+        let mut previous = self.previous.borrow_mut();
         if options.previous.is_none() {
-            let shared = now.shared(&self.previous.borrow());
+            let shared = previous.as_ref().and_then(|previous| previous.shared(system, &turns));
             let prices = self.ground(options, counter).prices();
             let messages = assembly.messages.iter().take(shared.unwrap_or(0));
             let tokens: u64 = messages.map(|message| prices.message(message) + prices.overhead.per_message).sum();
@@ -172,7 +218,7 @@ impl LoomTree {
             let messages = shared.unwrap_or(0);
             assembly.report.cache = Some(Cached { messages, tokens: tokens + system, fingerprint: None });
         }
-        self.previous.replace(now);
+        previous.get_or_insert_default().replace(system, Rc::new(turns), &[]);
         Ok(assembly)
     }
 
@@ -186,30 +232,88 @@ impl LoomTree {
         options: &'a Options,
         counter: &'a Remembering<'a>,
     ) -> Result<DialogueSummary<'a>> {
-        self.summarize_with_places(options, counter).map(|(summary, _)| summary)
-    }
-
-    /// The same, and where it is known the places of the nodes that the messages hold, in order, each with how often what
-    /// is there changed.
-    pub(crate) fn summarize_with_places<'a>(
-        &'a mut self,
-        options: &'a Options,
-        counter: &'a Remembering<'a>,
-    ) -> Result<(DialogueSummary<'a>, Option<Places>)> {
         let ready = self.ready(options, counter)?;
         let this: &'a Self = self;
         if let Some((settings, limit)) = ready {
             let ground = this.ground(options, counter);
-            if let Some((budgeted, sent)) = this.send(&ground, settings, limit) {
-                let Kept { head, tail } = sent.kept;
-                let members = this.line.members.iter();
-                let kept = members.clone().take(head).chain(members.skip(tail.max(head)));
-                let stamp = |place: NodeIx| (place, this.stamps.get(place as usize).copied().unwrap_or(0));
-                let places = kept.map(|member| stamp(member.entry.node)).collect();
-                return Ok((budgeted.summarize(sent, &this.previous), Some(places)));
+            if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
+                let (report, _) = budgeted.sum_up(&mut sent, &this.previous);
+                let system = budgeted.system().map(str::to_owned);
+                return Ok(DialogueSummary { system, messages: budgeted.messages(&sent), report });
             }
         }
-        Ok((summary(this.assemble_anew(options, counter)?), None))
+        Ok(summary(this.assemble_anew(options, counter)?))
+    }
+
+    /// The same for somebody who keeps the messages of the delta with the number `have`, which is the last that this tree
+    /// gave; with any other number, such as 0, all messages are new.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn dialogue_delta<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+        have: u32,
+    ) -> Result<DialogueDelta<'a>> {
+        let sum_up = |budgeted: &Budgeted<'_, 'a>, sent: &mut Sent, previous: &_| budgeted.sum_up(sent, previous).0;
+        self.delta(options, counter, have, sum_up, report_summary)
+    }
+
+    /// The same with the whole account.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn assembly_delta<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+        have: u32,
+    ) -> Result<DialogueDelta<'a, Report<'a>>> {
+        let report = |budgeted: &Budgeted<'_, 'a>, sent: &mut Sent, previous: &_| budgeted.report(sent, previous);
+        self.delta(options, counter, have, report, |report| report)
+    }
+
+    fn delta<'a, R>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a Remembering<'a>,
+        have: u32,
+        report: impl Fn(&Budgeted<'_, 'a>, &mut Sent, &RefCell<Option<Previous>>) -> R,
+        shorten: impl Fn(Report<'a>) -> R,
+    ) -> Result<DialogueDelta<'a, R>> {
+        let ready = self.ready(options, counter)?;
+        let this: &'a Self = self;
+        let mut given = this.given.borrow_mut();
+        if have == 0 || have != given.number {
+            given.known = Known::default();
+        }
+        let number = given.number.checked_add(1).unwrap_or(1);
+        if let Some((settings, limit)) = ready {
+            let ground = this.ground(options, counter);
+            if let Some((budgeted, mut sent)) = this.send(&ground, settings, limit) {
+                let report = report(&budgeted, &mut sent, &this.previous);
+                let runs = sent.runs(&given.known);
+                let mut changes = Vec::new();
+                for run in &runs {
+                    match run.known {
+                        Some(from) => changes.push(Change::Same { from, count: run.count }),
+                        None => changes.extend((run.from..).take(run.count).map(|at| Change::New {
+                            message: budgeted.message(&sent, at),
+                            keep: sent.says(at) == Says::Texts,
+                        })),
+                    }
+                }
+                given.known.replace(Rc::clone(&sent.turns), &runs);
+                given.number = number;
+                let system = budgeted.system().map(str::to_owned);
+                return Ok(DialogueDelta { number, system, changes, report });
+            }
+        }
+        let DialogueAssembly { system, messages, report } = this.assemble_anew(options, counter)?;
+        (given.known, given.number) = (Known::default(), number);
+        let changes = messages.into_iter().map(|message| Change::New { message, keep: false }).collect();
+        Ok(DialogueDelta { number, system, changes, report: shorten(report) })
     }
 
     /// Assembles the path and writes the body for a target, with a short account; as
@@ -223,24 +327,53 @@ impl LoomTree {
         target: &Target,
         counter: &Remembering<'_>,
     ) -> Result<SummarizedBody> {
+        self.show_body(options, target, counter, |bytes, report| SummarizedBody { bytes: bytes.to_vec(), report })
+    }
+
+    /// The same, with a look at the bytes: where the tree keeps them, they are not copied.
+    ///
+    /// # Errors
+    /// As [`LoomTree::request_body`].
+    pub fn show_body<R>(
+        &mut self,
+        options: &Options,
+        target: &Target,
+        counter: &Remembering<'_>,
+        show: impl FnOnce(&[u8], ReportSummary) -> R,
+    ) -> Result<R> {
         if target.provider == Provider::Completion {
             let assembly = self.assemble_buffer(options, counter)?;
             let (bytes, found) = body_of_buffer(&assembly, target)?;
             let mut report = report_summary(assembly.report);
             report.diagnostics.extend(found);
-            return Ok(SummarizedBody { bytes, report });
+            return Ok(show(&bytes, report));
         }
+        let last = self.last_body.take().filter(|last| last.provider == target.provider);
         if let Some((settings, limit)) = self.ready(options, counter)? {
             let ground = self.ground(options, counter);
-            if let Some((budgeted, sent)) = self.send(&ground, settings, limit) {
-                return budgeted.body(sent, target, &self.previous);
+            if let Some((budgeted, mut sent)) = self.send(&ground, settings, limit) {
+                let (mut report, hints) = budgeted.sum_up(&mut sent, &self.previous);
+                let (before, known) = match last {
+                    Some(LastBody { written, known, .. }) => (written, known),
+                    None => Default::default(),
+                };
+                let written = budgeted.texts(&sent, target, &hints, (&before, &known), &mut report.diagnostics)?;
+                if let Some((written, runs)) = written {
+                    let mut known = known;
+                    known.replace(Rc::clone(&sent.turns), &runs);
+                    let shown = show(&written.bytes, report);
+                    self.last_body = Some(LastBody { provider: target.provider, written, known });
+                    return Ok(shown);
+                }
+                let bytes = budgeted.body(&sent, target, &hints, &mut report.diagnostics)?;
+                return Ok(show(&bytes, report));
             }
         }
         let assembly = self.assemble_anew(options, counter)?;
         let (bytes, found) = body_of_dialogue(&assembly, target)?;
         let mut report = report_summary(assembly.report);
         report.diagnostics.extend(found);
-        Ok(SummarizedBody { bytes, report })
+        Ok(show(&bytes, report))
     }
 
     /// What the whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered.
@@ -300,333 +433,19 @@ impl LoomTree {
         ground: &'l Ground<'a>,
         settings: Settings,
         limit: u64,
-    ) -> Option<(Budgeted<'l, 'a>, Sent<'a>)>
+    ) -> Option<(Budgeted<'l, 'a>, Sent)>
     where
         'a: 'l,
     {
         let budgeted = Budgeted::new(ground, &self.line, settings, limit);
         let (kept, marker) = budgeted.choose()?;
-        let sent = budgeted.send(kept, marker);
+        let sent = budgeted.send(kept, marker, &self.stamps);
         Some((budgeted, sent))
     }
 }
 
 /// The largest window that the settings take.
 const ROOMY: f64 = 9_007_199_254_740_991.0;
-
-impl<'l, 'a> Budgeted<'l, 'a> {
-    fn new(ground: &'l Ground<'a>, line: &'l Line, settings: Settings, limit: u64) -> Self {
-        let options = ground.options;
-        let mut diagnostics: Vec<Diagnostic> = line.path_found.iter().rev().map(|(_, found)| found.clone()).collect();
-        let instructions = &line.picked.selection.instructions;
-        let prompt = options.system_prompt.as_deref();
-        let system = system::combine(ground.tree, prompt, "", instructions, &mut diagnostics);
-        let found = line.tools_found.iter().chain(&line.parts_found);
-        diagnostics.extend(found.map(|(_, found)| found.clone()));
-        if line.members.is_empty() {
-            let message = "every node of the path was left out, so there are no messages";
-            diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
-        }
-        let system_tokens = ground.prices().text(&system);
-        let in_message = matches!(options.system_placement, SystemPlacement::Message(_)) && !system.is_empty();
-        let overhead = options.overhead;
-        let fixed = system_tokens + overhead.per_request + if in_message { overhead.per_message } else { 0 };
-        Self { ground, line, settings, limit, system, system_tokens, in_message, fixed, diagnostics }
-    }
-
-    fn view(&self) -> View<'l, 'a> {
-        View { ground: self.ground, members: &self.line.members }
-    }
-
-    fn costs<'c>(&'c self, view: &'c View<'l, 'a>) -> Costs<'c> {
-        let marker = &self.settings.truncation_marker;
-        Costs { items: view, sums: &self.line.sums, prices: self.ground.prices(), marker, fixed: self.fixed }
-    }
-
-    /// What is kept, and the marker for what is not. Nothing where the general function has to say it: where a text has
-    /// to be cut, and where nothing may be or can be.
-    fn choose(&self) -> Option<(Kept, Option<String>)> {
-        if self.fixed > self.limit {
-            return None;
-        }
-        let view = self.view();
-        let costs = self.costs(&view);
-        let count = costs.len();
-        if costs.total() <= self.limit {
-            return Some((Kept { head: count, tail: count }, None));
-        }
-        let units = &self.line.units;
-        let overfull = Overfull { layout: costs, units, limit: self.limit, settings: &self.settings };
-        match self.settings.truncation_strategy {
-            Strategy::StopAtLimit => None,
-            Strategy::TruncateMiddle => {
-                let kept = overfull.middle()?;
-                Some((kept, costs.marker(kept.tail - kept.head)))
-            }
-            Strategy::RollingWindow => Some((overfull.rolling()?, None)),
-        }
-    }
-
-    fn send(&self, kept: Kept, marker: Option<String>) -> Sent<'a> {
-        let (messages, marker_at) = self.messages(kept, marker.as_deref());
-        let view = self.view();
-        let costs = self.costs(&view);
-        let total = costs.kept(kept, marker.is_some());
-        let overhead = self.ground.options.overhead;
-        let extra = self.fixed - self.system_tokens + overhead.per_message * messages.len() as u64;
-        let tokens = self.tokens(total, extra);
-        debug_assert_eq!(
-            tokens.messages,
-            messages.iter().map(|message| self.ground.prices().message(message)).sum::<u64>(),
-            "the sums are the count"
-        );
-        Sent { kept, marker, messages, marker_at, tokens }
-    }
-
-    fn tokens(&self, total: u64, overhead: u64) -> Tokens {
-        Tokens {
-            system: self.system_tokens,
-            messages: total.saturating_sub(self.system_tokens + overhead),
-            overhead,
-            total,
-            tokenizer: self.ground.counter.name().to_owned(),
-            loom_aware: None,
-        }
-    }
-
-    fn measure(&self) -> Measure {
-        let view = self.view();
-        let costs = self.costs(&view);
-        let total = costs.total();
-        let count = costs.messages(0, costs.len());
-        let overhead = self.fixed - self.system_tokens + self.ground.options.overhead.per_message * count;
-        Measure {
-            limit: self.limit,
-            tokens: self.tokens(total, overhead),
-            remaining: signed(self.limit).saturating_sub(signed(total)),
-            nodes: costs.len(),
-            path_length: self.line.steps.len(),
-        }
-    }
-
-    /// The messages of what is kept, merged by role, with the marker in the gap; and which of them holds that.
-    fn messages(&self, kept: Kept, marker: Option<&str>) -> (Vec<Message<'a>>, Option<usize>) {
-        let members = &self.line.members;
-        let head = members.get(..kept.head).unwrap_or(members);
-        let tail = members.get(kept.tail..).unwrap_or_default();
-        let mut messages = Vec::with_capacity(head.len() + tail.len() + 1);
-        let mut marker_at = None;
-        let gap = marker.map(|_| None);
-        let sequence = head.iter().map(Some).chain(gap).chain(tail.iter().map(Some));
-        let role = |member: &Option<&Member>| member.map_or(Role::User, |member| member.entry.role);
-        let mut turn: Vec<Option<&Member>> = Vec::new();
-        for next in sequence {
-            if turn.first().is_some_and(|first| role(first) != role(&next)) {
-                messages.extend(self.turn(&turn, marker));
-                turn.clear();
-            }
-            if next.is_none() {
-                marker_at = Some(messages.len());
-            }
-            turn.push(next);
-        }
-        messages.extend(self.turn(&turn, marker));
-        (messages, marker_at)
-    }
-
-    /// The message of neighbours of one role, of which none stands for the marker.
-    fn turn(&self, turn: &[Option<&Member>], marker: Option<&str>) -> Option<Message<'a>> {
-        let view = self.view();
-        if let [Some(member)] = turn
-            && let Some(text) = view.text(member)
-        {
-            let id = self.ground.tree.at(member.entry.node).id.as_str();
-            return Some(Message {
-                role: member.entry.role,
-                content: Content::Text(Cow::Borrowed(text)),
-                node_ids: vec![id],
-            });
-        }
-        let items: Vec<_> = turn.iter().flatten().map(|member| view.item(member)).collect();
-        let gap = turn.iter().position(Option::is_none);
-        let head = gap.unwrap_or(items.len());
-        render(&items, Kept { head, tail: head }, marker.filter(|_| gap.is_some())).pop()
-    }
-
-    fn cut(&self, kept: Kept, marker: Option<String>) -> Cut<'a> {
-        let removed = self.line.members.get(kept.head..kept.tail).unwrap_or_default();
-        Cut {
-            node_ids: removed.iter().map(|member| self.ground.tree.at(member.entry.node).id.as_str()).collect(),
-            partial_node_ids: Vec::new(),
-            tokens: removed.iter().map(|member| member.alone).sum(),
-            position: kept.head,
-            marker,
-        }
-    }
-
-    /// Puts the system context where it belongs and says what is to be said of the messages.
-    fn place(&mut self, sent: &mut Sent<'a>) -> (Option<String>, bool, bool) {
-        let truncated = sent.kept.tail > sent.kept.head;
-        let recent = usize::try_from(self.settings.minimum_recent_nodes).unwrap_or(usize::MAX);
-        let met = sent.kept.tail <= self.line.members.len().saturating_sub(recent);
-        if truncated
-            && self.settings.start_on == StartOn::User
-            && sent.messages.first().is_some_and(|first| first.role != Role::User)
-        {
-            let message = "no user message fits into the window; it begins with an assistant message";
-            self.diagnostics.push(Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message));
-        }
-        let mut system = (!self.system.is_empty()).then(|| std::mem::take(&mut self.system));
-        if let SystemPlacement::Message(role) = self.ground.options.system_placement
-            && let Some(text) = system.take()
-        {
-            let message = Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() };
-            sent.messages.insert(0, message);
-            sent.marker_at = sent.marker_at.map(|at| at + 1);
-        }
-        (system, truncated, !truncated || met)
-    }
-
-    /// How much of what is sent is as it was, and what it is now. The sums say what that costs: nothing is counted.
-    fn cache(&self, sent: &Sent<'a>, system: Option<&str>, remembered: &RefCell<Fingerprint>) -> Cached {
-        let previous = &self.ground.options.previous;
-        let now = Fingerprint::of(system, &sent.messages);
-        let shared = match previous {
-            Some(previous) => now.shared(previous),
-            None => now.shared(&remembered.borrow()),
-        };
-        let known = shared.unwrap_or(0);
-        let view = self.view();
-        let costs = self.costs(&view);
-        let leading = sent.messages.get(..known).unwrap_or_default();
-        let nodes: usize = leading.iter().map(|message| message.node_ids.len()).sum();
-        let count = costs.len();
-        let Kept { head, tail } = sent.kept;
-        let kept = head + (count - tail);
-        let marked = sent.marker.is_some() && sent.marker_at.is_some_and(|at| at < known);
-        // The system context as a message is in what is always there.
-        let in_messages = self.in_message && known > 0;
-        let tokens = if nodes <= head && !marked {
-            costs.run_alone(0, nodes)
-        } else {
-            let rest = costs.run_alone(count - (kept - nodes).min(count), count);
-            sent.tokens.total.saturating_sub(self.fixed).saturating_sub(rest)
-        };
-        let overhead = if in_messages { self.ground.options.overhead.per_message } else { 0 };
-        let system = if in_messages || (shared.is_some() && system.is_some()) { self.system_tokens } else { 0 };
-        let fingerprint = previous.as_ref().map(|_| now.to_text());
-        remembered.replace(now);
-        Cached { messages: known, tokens: tokens + system + overhead, fingerprint }
-    }
-
-    fn summarize(self, sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> DialogueSummary<'a> {
-        self.summed_up(sent, previous).0
-    }
-
-    /// The short account, and where a cache is likely to hold.
-    fn summed_up(mut self, mut sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> (DialogueSummary<'a>, Hints) {
-        let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
-        let cache = self.cache(&sent, system.as_deref(), previous);
-        let hints = Hints { stable: cache.messages, before_cut: truncated.then(|| self.before_cut(&sent)).flatten() };
-        let Sent { kept, marker, messages, tokens, .. } = sent;
-        let view = self.view();
-        let cut = truncated.then(|| CutSummary {
-            nodes: kept.tail - kept.head,
-            partial_nodes: 0,
-            tokens: self.costs(&view).alone(kept.head, kept.tail),
-            position: kept.head,
-            marker,
-        });
-        let report = ReportSummary {
-            strategy: self.settings.truncation_strategy,
-            limit: self.limit,
-            tokens,
-            truncated,
-            cut,
-            cache: Some(cache),
-            minimum_recent_nodes_met,
-            path_length: self.line.steps.len(),
-            preferences: self.settings,
-            diagnostics: self.diagnostics,
-        };
-        (DialogueSummary { system, messages, report }, hints)
-    }
-
-    fn body(self, sent: Sent<'a>, target: &Target, previous: &RefCell<Fingerprint>) -> Result<SummarizedBody> {
-        let target = with_fallback(target, self.settings.token_buffer);
-        let (DialogueSummary { system, messages, mut report }, hints) = self.summed_up(sent, previous);
-        let bytes = write_body(system.as_deref(), &messages, &target, &hints, &mut report.diagnostics)?;
-        Ok(SummarizedBody { bytes, report })
-    }
-
-    /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.
-    fn before_cut(&self, sent: &Sent<'a>) -> Option<usize> {
-        let last = sent.kept.head.checked_sub(1)?;
-        let mut nodes = 0;
-        let at = sent.messages.iter().position(|message| {
-            nodes += message.node_ids.len();
-            nodes > last
-        })?;
-        // A marker is the user's, and joins a user message.
-        let user = sent.messages.get(at).is_some_and(|message| message.role == Role::User);
-        Some(if user || nodes > last + 1 { at } else { at + 1 })
-    }
-
-    fn finish(mut self, mut sent: Sent<'a>, previous: &RefCell<Fingerprint>) -> DialogueAssembly<'a> {
-        let (system, truncated, minimum_recent_nodes_met) = self.place(&mut sent);
-        let cache = Some(self.cache(&sent, system.as_deref(), previous));
-        let Sent { kept, marker, messages, tokens, .. } = sent;
-        let Self { ground, line, settings, limit, .. } = &self;
-        let tree = ground.tree;
-        let mut rows = line.picked.selection.rows.clone();
-        rows.extend(line.picked.rest(tree));
-        for member in line.members.get(kept.head..kept.tail).unwrap_or_default() {
-            leave_out(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
-        }
-        let mut costs = vec![None; rows.len()];
-        for member in &line.members {
-            costs.get_mut(member.entry.row).into_iter().for_each(|cost| *cost = Some(member.alone));
-        }
-        // Messages hold the kept members in order.
-        let mut places = vec![None; rows.len()];
-        let kept_members = line.members.get(..kept.head).into_iter().chain(line.members.get(kept.tail..)).flatten();
-        let holders = messages.iter().enumerate().flat_map(|(at, message)| message.node_ids.iter().map(move |_| at));
-        for (member, at) in kept_members.zip(holders) {
-            places.get_mut(member.entry.row).into_iter().for_each(|place| *place = Some(at));
-        }
-        let prices = ground.prices();
-        let nodes: Vec<NodeReport<'a>> = rows
-            .iter()
-            .zip(costs)
-            .zip(places)
-            .map(|((row, cost), message)| NodeReport {
-                node_id: &tree.at(row.node).id,
-                part: row.part,
-                fate: row.fate,
-                reason: row.reason,
-                tokens: cost.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &prices)),
-                message,
-                pinned: false,
-            })
-            .collect();
-        let report = Report {
-            strategy: settings.truncation_strategy,
-            limit: *limit,
-            tokens,
-            truncated,
-            cut: truncated.then(|| self.cut(kept, marker)),
-            cache,
-            minimum_recent_nodes_met,
-            path: line.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect(),
-            not_on_path: tree.len().saturating_sub(nodes.len()),
-            nodes,
-            local_ids: Vec::new(),
-            preferences: self.settings,
-            diagnostics: self.diagnostics,
-        };
-        DialogueAssembly { system, messages, report }
-    }
-}
 
 /// The short account of an assembly.
 fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
@@ -635,27 +454,34 @@ fn summary(assembly: DialogueAssembly<'_>) -> DialogueSummary<'_> {
 }
 
 fn report_summary(report: Report<'_>) -> ReportSummary {
-    let cut = report.cut.map(|cut| CutSummary {
-        nodes: cut.node_ids.len(),
-        partial_nodes: cut.partial_node_ids.len(),
-        tokens: cut.tokens,
-        position: cut.position,
-        marker: cut.marker,
-    });
-    ReportSummary {
-        strategy: report.strategy,
-        limit: report.limit,
-        tokens: report.tokens,
-        truncated: report.truncated,
-        cut,
-        cache: report.cache,
-        minimum_recent_nodes_met: report.minimum_recent_nodes_met,
-        path_length: report.path.len(),
-        preferences: report.preferences,
-        diagnostics: report.diagnostics,
+    ReportSummary::of(&report)
+}
+
+impl ReportSummary {
+    /// The numbers of a whole account.
+    pub fn of(report: &Report<'_>) -> Self {
+        let cut = report.cut.as_ref().map(|cut| CutSummary {
+            nodes: cut.node_ids.len(),
+            partial_nodes: cut.partial_node_ids.len(),
+            tokens: cut.tokens,
+            position: cut.position,
+            marker: cut.marker.clone(),
+        });
+        Self {
+            strategy: report.strategy,
+            limit: report.limit,
+            tokens: report.tokens.clone(),
+            truncated: report.truncated,
+            cut,
+            cache: report.cache.clone(),
+            minimum_recent_nodes_met: report.minimum_recent_nodes_met,
+            path_length: report.path.len(),
+            preferences: report.preferences.clone(),
+            diagnostics: report.diagnostics.clone(),
+        }
     }
 }
 
-fn signed(value: u64) -> i64 {
+pub(super) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -102,7 +102,7 @@ pub(super) enum Shape {
 /// What a path is looked at with.
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
-    pub tree: &'a Tree,
+    pub tree: &'a Tree<'a>,
     /// What is held of each node: the first is its one text, where it has no more.
     pub held: &'a [Box<[Rc<Held>]>],
     pub options: &'a Options,
@@ -320,7 +320,8 @@ impl Line {
             // They come in the order of the entries, each about the node of one.
             let mut at = 0;
             for found in found {
-                let about = |entry: &Entry| Some(&ground.tree.at(entry.node).id) == found.node_id.as_ref();
+                let about =
+                    |entry: &Entry| found.node_id.as_ref().is_some_and(|id| ground.tree.at(entry.node).id == *id);
                 at += entries.iter().skip(at).position(about).unwrap_or(0);
                 self.tools_found.push((from + at, found));
             }

@@ -7,6 +7,8 @@
 
 mod dialogue;
 mod line;
+mod send;
+mod turns;
 pub mod wire;
 
 use std::cell::RefCell;
@@ -23,17 +25,18 @@ use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::prompt::{Fingerprint, Prices};
+use crate::prompt::Prices;
 use crate::tokens::Counter;
 use crate::tokens::memory::{Held, Memory, Remembering};
+use dialogue::{Given, LastBody, Previous};
 use line::{Ground, Line};
 
-pub use dialogue::{CutSummary, DialogueSummary, Measure, ReportSummary, SummarizedBody};
+pub use dialogue::{Change, CutSummary, DialogueDelta, DialogueSummary, Measure, ReportSummary, SummarizedBody};
 
 /// A tree that stays, with what is remembered of it.
 #[derive(Debug)]
 pub struct LoomTree {
-    tree: Tree,
+    tree: Tree<'static>,
     memory: Memory,
     /// What is held of each node, by place.
     held: Vec<Box<[Rc<Held>]>>,
@@ -44,7 +47,11 @@ pub struct LoomTree {
     stamps: Vec<u32>,
     line: Line,
     /// What the last dialogue was, so that the next can say how much of it is the same.
-    previous: RefCell<Fingerprint>,
+    previous: RefCell<Option<Previous>>,
+    /// What deltas were given for.
+    given: RefCell<Given>,
+    /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
+    last_body: Option<LastBody>,
 }
 
 /// What went with the nodes and edges that were removed.
@@ -75,9 +82,9 @@ pub struct TreeSize {
 
 impl LoomTree {
     /// A tree that stays. What is remembered of its texts is remembered in `memory`, which several trees may share.
-    pub fn new(tree: Tree, memory: &Memory) -> Self {
+    pub fn new(tree: Tree<'_>, memory: &Memory) -> Self {
         let mut this = Self {
-            tree,
+            tree: tree.into_owned(),
             memory: memory.clone(),
             held: Vec::new(),
             sizes: Vec::new(),
@@ -85,6 +92,8 @@ impl LoomTree {
             stamps: Vec::new(),
             line: Line::default(),
             previous: RefCell::default(),
+            given: RefCell::default(),
+            last_body: None,
         };
         for place in 0..this.tree.places() {
             this.hold(u32::try_from(place).unwrap_or(u32::MAX));
@@ -93,7 +102,7 @@ impl LoomTree {
     }
 
     /// The tree as it is.
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree<'static> {
         &self.tree
     }
 
@@ -123,14 +132,14 @@ impl LoomTree {
     /// # Errors
     /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
     /// tree is then as it was.
-    pub fn upsert(&mut self, nodes: Vec<Node>, edges: Vec<Edge>, limits: &Limits) -> Result<()> {
+    pub fn upsert(&mut self, nodes: Vec<Node<'_>>, edges: Vec<Edge<'_>>, limits: &Limits) -> Result<()> {
         self.check(&nodes, &edges, limits)?;
         for node in nodes {
-            let place = self.tree.put_node(node);
+            let place = self.tree.put_node(node.into_owned());
             self.hold(place);
         }
         for edge in edges {
-            self.tree.put_edge(edge);
+            self.tree.put_edge(edge.into_owned());
         }
         self.touch();
         Ok(())
@@ -195,7 +204,7 @@ impl LoomTree {
                 }
             }
         }
-        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.clone()).collect();
+        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
         let removal = Removal { edges: name(&along), shortened: name(&shortened) };
         for edge in named.into_iter().chain(along) {
             self.tree.remove_edge(edge);

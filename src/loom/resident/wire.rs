@@ -9,11 +9,15 @@ use std::rc::Rc;
 use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
 
-use super::{DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+#[cfg(target_arch = "wasm32")]
+use super::DialogueDelta;
+use super::{DialogueSummary, LoomTree, Measure, Removal, ReportSummary, TreeSize};
 use crate::error::{Diagnostic, Result};
 use crate::json;
 use crate::limits::{LimitOverrides, Limits};
 use crate::loom::report::Cut;
+#[cfg(target_arch = "wasm32")]
+use crate::loom::report::Report;
 use crate::loom::request::Media;
 use crate::loom::tree::{Edge, Node, TreeMode, TreeSettings};
 use crate::loom::wire::{Asked, EdgeIn, MediaIn, NodeIn, PreferencesIn, RequestIn, TreeIn, known, lacks, media};
@@ -32,12 +36,14 @@ pub struct Handle {
 /// Nodes and edges to be put into a tree.
 #[derive(Debug, Default, DeserializeDerive)]
 #[serde(default, expecting = "nodes and edges, an object")]
-pub(crate) struct UpsertIn {
-    nodes: Option<Vec<NodeIn>>,
-    edges: Option<Vec<EdgeIn>>,
+pub(crate) struct UpsertIn<'t> {
+    #[serde(borrow)]
+    nodes: Option<Vec<NodeIn<'t>>>,
+    #[serde(borrow)]
+    edges: Option<Vec<EdgeIn<'t>>>,
 }
 
-impl UpsertIn {
+impl UpsertIn<'_> {
     /// Whether a text of the nodes holds this character.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn holds(&self, ch: char) -> bool {
@@ -107,7 +113,7 @@ impl Question {
 }
 
 impl Handle {
-    pub(crate) fn new(tree: TreeIn, memory: &Memory) -> Result<Self> {
+    pub(crate) fn new(tree: TreeIn<'_>, memory: &Memory) -> Result<Self> {
         let limits = Limits::default();
         let tree = LoomTree::new(tree.finish(&limits)?, memory);
         Ok(Self { tree, limits, media: Rc::default() })
@@ -127,11 +133,11 @@ impl Handle {
         &self.tree
     }
 
-    pub(crate) fn upsert(&mut self, input: UpsertIn) -> Result<()> {
+    pub(crate) fn upsert(&mut self, input: UpsertIn<'_>) -> Result<()> {
         let mut budget = content::Budget::new(&self.limits);
-        let nodes: Vec<Node> =
+        let nodes: Vec<Node<'_>> =
             input.nodes.into_iter().flatten().map(|node| node.finish(&mut budget)).collect::<Result<_>>()?;
-        let edges: Vec<Edge> = input.edges.into_iter().flatten().map(EdgeIn::finish).collect::<Result<_>>()?;
+        let edges: Vec<Edge<'_>> = input.edges.into_iter().flatten().map(EdgeIn::finish).collect::<Result<_>>()?;
         self.tree.upsert(nodes, edges, &self.limits)
     }
 
@@ -238,16 +244,28 @@ impl Handle {
         self.tree.summarize_dialogue(&question.asked.options, &counter).map(show)
     }
 
-    /// The same, with the places of the nodes that the messages hold, and how often what is there changed.
+    /// The same for somebody who has the messages of an earlier delta; see [`LoomTree::dialogue_delta`].
     #[cfg(target_arch = "wasm32")]
-    pub(crate) fn packed<R>(
+    pub(crate) fn delta<R>(
         &mut self,
         question: &Question,
-        show: impl FnOnce(DialogueSummary<'_>, Option<Vec<(u32, u32)>>) -> R,
+        have: u32,
+        show: impl FnOnce(DialogueDelta<'_>) -> R,
     ) -> Result<R> {
         let counter = question.counter(self.tree.memory());
-        let (summary, places) = self.tree.summarize_with_places(&question.asked.options, &counter)?;
-        Ok(show(summary, places))
+        self.tree.dialogue_delta(&question.asked.options, &counter, have).map(show)
+    }
+
+    /// The same with the whole account.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn assembly_delta<R>(
+        &mut self,
+        question: &Question,
+        have: u32,
+        show: impl FnOnce(DialogueDelta<'_, Report<'_>>) -> R,
+    ) -> Result<R> {
+        let counter = question.counter(self.tree.memory());
+        self.tree.assembly_delta(&question.asked.options, &counter, have).map(show)
     }
 
     pub(crate) fn buffer<R>(&self, question: &Question, show: impl FnOnce(BufferAssembly<'_>) -> R) -> Result<R> {
@@ -255,10 +273,10 @@ impl Handle {
         self.tree.assemble_buffer(&question.asked.options, &counter).map(show)
     }
 
-    pub(crate) fn body(&mut self, question: &Question) -> Result<SummarizedBody> {
+    pub(crate) fn body<R>(&mut self, question: &Question, show: impl FnOnce(&[u8], ReportSummary) -> R) -> Result<R> {
         let target = question.asked.target.as_ref().ok_or_else(|| lacks("the request", "target"))?;
         let counter = question.counter(self.tree.memory());
-        self.tree.request_body(&question.asked.options, target, &counter)
+        self.tree.show_body(&question.asked.options, target, &counter, show)
     }
 
     pub(crate) fn tokens_of(&self, ids: &[String], question: &Question) -> Result<Vec<u64>> {
@@ -290,8 +308,11 @@ impl Handle {
         tokenizers: &Tokenizers,
     ) -> Result<serde_json::Value> {
         let text = |at: usize| json::write(args.get(at).unwrap_or(&serde_json::Value::Null));
-        let read =
-            |at: usize| -> Result<RequestIn> { Ok(json::read::<Option<RequestIn>>(&text(at)?)?.unwrap_or_default()) };
+        let texts = [text(0)?, text(1)?];
+        let read = |at: usize| -> Result<RequestIn<'_>> {
+            let text = texts.get(at).map_or(b"null".as_slice(), Vec::as_slice);
+            Ok(json::read::<Option<RequestIn<'_>>>(text)?.unwrap_or_default())
+        };
         let value = |shown: Result<Vec<u8>>| -> Result<serde_json::Value> { json::read(&shown?) };
         match method {
             "upsert" => {
@@ -325,8 +346,8 @@ impl Handle {
                     "measurePath" => value(json::write(&self.measure(&question)?)),
                     "wouldCut" => value(self.would_cut(&question, |it| json::write(&it))?),
                     "requestBody" => {
-                        let body = self.body(&question)?;
-                        Ok(serde_json::json!({ "$text": String::from_utf8_lossy(&body.bytes) }))
+                        let text = self.body(&question, |bytes, _| String::from_utf8_lossy(bytes).into_owned())?;
+                        Ok(serde_json::json!({ "$text": text }))
                     }
                     other => Err(crate::Error::new(crate::Code::InvalidInput, format!("there is no method `{other}`"))),
                 }

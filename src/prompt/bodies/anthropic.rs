@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use super::escape::Json;
 use super::media::{Kind, Media, Source};
 use super::target::{CacheMessages, CacheSettings, Target};
-use super::turns::{self, Answer, Call, Notes, Piece, Place, Rules, Saying, What};
+use super::turns::{self, Answer, Call, Notes, Piece, Place, Rules, Saying, Talk, What};
 use super::{Body, Hints, arguments};
 use crate::error::DiagnosticCode;
-use crate::prompt::{Message, Role};
+use crate::prompt::Role;
 
 const RULES: Rules =
     Rules { name: "Anthropic", user_first: true, system_field: true, takes, takes_reasoning, id: (64, false) };
@@ -31,15 +31,9 @@ fn takes_reasoning(_: &str, signature: Option<&str>) -> bool {
     })
 }
 
-pub(super) fn write<'m>(
-    body: &mut Body<'m>,
-    system: Option<&'m str>,
-    messages: &'m [Message<'m>],
-    hints: &Hints,
-    notes: &mut Notes<'_, 'm>,
-) {
+pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, hints: &Hints, notes: &mut Notes<'_>) {
     let target = body.target;
-    let plan = turns::plan(system, messages, target, &RULES, notes);
+    let plan = turns::plan(talk, target, &RULES, notes);
     body.model();
     max_tokens(body, notes);
 
@@ -50,10 +44,8 @@ pub(super) fn write<'m>(
     let behind_system = control.as_deref().filter(|_| cache.is_some_and(|cache| cache.system));
     let behind_tools = behind_system.filter(|_| plan.system.is_none() && tools_last.is_some());
     let spent = usize::from(behind_system.is_some() && (plan.system.is_some() || tools_last.is_some()));
-    let marked = cache.map_or_else(BTreeSet::new, |cache| {
-        let room = BREAKPOINTS - spent;
-        marks(&places(cache, messages, hints, room, notes), &plan.sayings)
-    });
+    let places = cache.map_or_else(Vec::new, |cache| places(cache, talk, hints, BREAKPOINTS - spent, notes));
+    let marked = marks(&places, &plan.sayings);
 
     if let Some(system) = &plan.system {
         let json = body.field("system");
@@ -74,16 +66,32 @@ pub(super) fn write<'m>(
         message(json, turn, control, notes);
         at += turn.len();
     }
+    let marked: BTreeSet<usize> = places.into_iter().collect();
+    talk.texts_but(json, &marked, |json, at, role, tell| match control.as_deref().filter(|_| marked.contains(&at)) {
+        None => turns::text_message(json, role, tell),
+        Some(control) => {
+            json.open(b'{');
+            json.text_field("role", turns::speaker(role));
+            json.key("content");
+            json.open(b'[');
+            json.open_typed("text");
+            json.key("text");
+            json.said(tell);
+            close(json, Some(control));
+            json.close(b']');
+            json.close(b'}');
+        }
+    });
     json.close(b']');
-    if plan.sayings.last().is_some_and(|last| last.role == Role::Assistant) {
+    if talk.ends_with_assistant(&plan) {
         let text = "the last message is the assistant's; models that take no prefill refuse it";
-        notes.info(DiagnosticCode::BodyEndsWithAssistant, messages.len().checked_sub(1), text.to_owned());
+        notes.info(DiagnosticCode::BodyEndsWithAssistant, talk.count().checked_sub(1), text.to_owned());
     }
     tools(body, target, behind_tools);
     body.settings();
 }
 
-fn max_tokens(body: &mut Body<'_>, notes: &mut Notes<'_, '_>) {
+fn max_tokens(body: &mut Body<'_>, notes: &mut Notes<'_>) {
     let target = body.target;
     if target.max_tokens.is_none() && target.fields.contains_key("max_tokens") {
         return;
@@ -120,28 +128,20 @@ fn control(cache: &CacheSettings) -> String {
 }
 
 /// The messages to put breakpoints behind, as many as there is room for.
-fn places(
-    cache: &CacheSettings,
-    messages: &[Message<'_>],
-    hints: &Hints,
-    room: usize,
-    notes: &mut Notes<'_, '_>,
-) -> Vec<usize> {
+fn places(cache: &CacheSettings, talk: &Talk<'_, '_>, hints: &Hints, room: usize, notes: &mut Notes<'_>) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
+    let count = talk.count();
     match &cache.messages {
         CacheMessages::Auto => {
-            let last = messages.len().checked_sub(1);
+            let last = count.checked_sub(1);
             let earlier = match hints.stable.checked_sub(1) {
                 // A turn ago the conversation ended with the user message before the last.
-                None => messages
-                    .iter()
-                    .rposition(|message| message.role == Role::User)
-                    .and_then(|user| messages.get(..user)?.iter().rposition(|message| message.role == Role::User)),
+                None => (0..count).rev().filter(|&at| talk.role(at) == Some(Role::User)).nth(1),
                 stable => stable,
             };
             let before_cut = hints.before_cut.and_then(|count| count.checked_sub(1));
             for place in [last, earlier, before_cut].into_iter().flatten() {
-                if place < messages.len() && !places.contains(&place) && places.len() < room {
+                if place < count && !places.contains(&place) && places.len() < room {
                     places.push(place);
                 }
             }
@@ -149,9 +149,9 @@ fn places(
         CacheMessages::At(given) => {
             let mut left_out = 0;
             for &place in given {
-                let count = i64::try_from(messages.len()).unwrap_or(i64::MAX);
-                let place = if place < 0 { place.saturating_add(count) } else { place };
-                let place = usize::try_from(place).ok().filter(|&place| place < messages.len());
+                let whole = i64::try_from(count).unwrap_or(i64::MAX);
+                let place = if place < 0 { place.saturating_add(whole) } else { place };
+                let place = usize::try_from(place).ok().filter(|&place| place < count);
                 match place {
                     Some(place) if places.contains(&place) => {}
                     Some(place) if places.len() < room => places.push(place),
@@ -183,11 +183,10 @@ fn message<'c>(
     json: &mut Json,
     turn: &[Saying<'_>],
     control: impl Fn(usize) -> Option<&'c str>,
-    notes: &mut Notes<'_, '_>,
+    notes: &mut Notes<'_>,
 ) {
-    let role = if turn.first().is_some_and(|saying| saying.role == Role::Assistant) { "assistant" } else { "user" };
     json.open(b'{');
-    json.text_field("role", role);
+    json.text_field("role", turns::speaker(turn.first().map_or(Role::User, |saying| saying.role)));
     json.key("content");
     if let [Saying { what: What::Text(text), .. }] = turn
         && control(0).is_none()
@@ -203,7 +202,7 @@ fn message<'c>(
     json.close(b'}');
 }
 
-fn block(json: &mut Json, saying: &Saying<'_>, control: Option<&str>, notes: &mut Notes<'_, '_>) {
+fn block(json: &mut Json, saying: &Saying<'_>, control: Option<&str>, notes: &mut Notes<'_>) {
     match &saying.what {
         What::Text(text) => return text_block(json, text, control),
         What::Media(media) => open_image(json, media),
@@ -260,7 +259,7 @@ fn open_image(json: &mut Json, media: &Media<'_>) {
     json.close(b'}');
 }
 
-fn open_call(json: &mut Json, call: &Call<'_>, message: Option<usize>, notes: &mut Notes<'_, '_>) {
+fn open_call(json: &mut Json, call: &Call<'_>, message: Option<usize>, notes: &mut Notes<'_>) {
     json.open_typed("tool_use");
     json.text_field("id", &call.id);
     json.text_field("name", call.name);

@@ -42,7 +42,7 @@ pub(super) fn text(arguments: &Value) -> Cow<'_, str> {
 
 /// Says that the arguments of a call were wrapped.
 #[cold]
-pub(super) fn note(notes: &mut Notes<'_, '_>, tool: &str, message: Option<usize>) {
+pub(super) fn note(notes: &mut Notes<'_>, tool: &str, message: Option<usize>) {
     let text = format!("the arguments of a call of `{tool}` are no JSON object; they stand in one, under `arguments`");
     notes.warn(DiagnosticCode::BodyArgumentsWrapped, message, text);
 }

@@ -7,39 +7,81 @@ use serde_json::Value;
 
 /// Appends `text` as it stands between the quotes of a JSON string.
 ///
-/// One pass: what needs no escape is copied in runs, found eight bytes at a time. Escaping has no memory, so that the
-/// escaped form of two texts put together is their escaped forms put together.
+/// One pass, sixteen bytes at a time: all of them are copied, and where there is one to escape it goes on behind that.
+/// Escaping has no memory, so that the escaped form of two texts put together is their escaped forms put together.
 pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
-    while let Some((clean, byte, after)) = next_special(rest) {
-        out.extend_from_slice(clean);
-        escape_byte(out, byte);
-        rest = after;
+    while rest.len() >= CHUNK {
+        // Room for what is left and some escapes. Where there are more of them, it goes on with more room.
+        let start = out.len();
+        let room = rest.len() + rest.len() / 16 + 2 * CHUNK;
+        out.resize(start + room, 0);
+        let mut to = out.get_mut(start..).unwrap_or_default();
+        while let (Some(chunk), Some(here)) = (rest.first_chunk(), to.first_chunk_mut()) {
+            let (read, written) = escape_chunk(chunk, here);
+            rest = rest.get(read..).unwrap_or_default();
+            to = to.get_mut(written..).unwrap_or_default();
+        }
+        let left = to.len();
+        out.truncate(start + room - left);
     }
-    out.extend_from_slice(rest);
-}
-
-/// What comes before the first byte that has to be escaped, that byte, and what comes after it.
-fn next_special(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
-    let at = special_at(bytes)?;
-    let (clean, rest) = bytes.split_at_checked(at)?;
-    let (&byte, after) = rest.split_first()?;
-    Some((clean, byte, after))
-}
-
-fn special_at(bytes: &[u8]) -> Option<usize> {
-    let (words, tail) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let found = specials(u64::from_le_bytes(*word));
-        if found != 0 {
-            return Some(index * 8 + (found.trailing_zeros() / 8) as usize);
+    for &byte in rest {
+        if is_special(byte) {
+            let (escape, len) = escape(byte);
+            out.extend(escape.iter().take(len));
+        } else {
+            out.push(byte);
         }
     }
-    let at = tail.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
-    Some(words.len() * 8 + at)
+}
+
+const CHUNK: usize = 16;
+const LONGEST: usize = 6;
+
+/// Copies a chunk, up to and including the first byte that has to be escaped; how many bytes were read and written.
+fn escape_chunk(chunk: &[u8; CHUNK], to: &mut [u8; CHUNK + LONGEST]) -> (usize, usize) {
+    if let Some(to) = to.first_chunk_mut() {
+        *to = *chunk;
+    }
+    let Some(at) = first_special(chunk) else { return (CHUNK, CHUNK) };
+    let (escape, len) = escape(chunk.get(at).copied().unwrap_or_default());
+    if let Some(to) = to.get_mut(at..).and_then(|to| to.first_chunk_mut()) {
+        *to = escape;
+    }
+    (at + 1, at + len)
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// The first byte of a chunk that has to be escaped.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+    use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
+    let (words, _) = chunk.as_chunks::<8>();
+    let [low, high] = [words.first(), words.last()].map(|word| word.map_or(0, |word| u64::from_le_bytes(*word)));
+    let bytes = u64x2(low, high);
+    let control = u8x16_lt(bytes, u8x16_splat(0x20));
+    let quote = u8x16_eq(bytes, u8x16_splat(b'"'));
+    let backslash = u8x16_eq(bytes, u8x16_splat(b'\\'));
+    let found = u8x16_bitmask(v128_or(control, v128_or(quote, backslash)));
+    (found != 0).then_some(found.trailing_zeros() as usize)
+}
+
+/// The same without vectors.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+    let (words, _) = chunk.as_chunks::<8>();
+    let found = |(index, word): (usize, &[u8; 8])| {
+        let found = specials(u64::from_le_bytes(*word));
+        (found != 0).then(|| index * 8 + (found.trailing_zeros() / 8) as usize)
+    };
+    words.iter().enumerate().find_map(found)
 }
 
 /// A word whose lowest set bit lies in the first byte that has to be escaped; 0 when there is none.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 fn specials(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -49,7 +91,8 @@ fn specials(word: u64) -> u64 {
     below(word, 0x20) | equal(b'"') | equal(b'\\')
 }
 
-fn escape_byte(out: &mut Vec<u8>, byte: u8) {
+/// What stands for a byte that has to be escaped, and how many bytes of it.
+fn escape(byte: u8) -> ([u8; LONGEST], usize) {
     let short = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',
@@ -59,11 +102,10 @@ fn escape_byte(out: &mut Vec<u8>, byte: u8) {
         0x0C => b'f',
         _ => {
             let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + (value - 10) };
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)]);
-            return;
+            return ([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)], LONGEST);
         }
     };
-    out.extend_from_slice(&[b'\\', short]);
+    ([b'\\', short, 0, 0, 0, 0], 2)
 }
 
 /// JSON in the making. Commas come by themselves: before a key or an element that is not the first.
@@ -104,12 +146,33 @@ impl Json {
 
     /// One string of several texts.
     pub(super) fn strings(&mut self, texts: &[&str]) {
+        self.said(|say| texts.iter().for_each(|text| say(text)));
+    }
+
+    /// One string of all that is said.
+    pub(super) fn said(&mut self, tell: impl FnOnce(&mut dyn FnMut(&str))) {
         self.comma();
         self.out.push(b'"');
-        for text in texts {
-            escape_into(&mut self.out, text);
-        }
+        tell(&mut |text| escape_into(&mut self.out, text));
         self.out.push(b'"');
+    }
+
+    /// Elements that were written before; where they begin.
+    pub(super) fn copy(&mut self, elements: &[u8]) -> usize {
+        self.comma();
+        let start = self.out.len();
+        self.out.extend_from_slice(elements);
+        start
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Where the next element begins.
+    pub(super) fn next_at(&self) -> usize {
+        self.out.len() + usize::from(self.wants_comma())
     }
 
     /// Text that is JSON already.
@@ -158,9 +221,13 @@ impl Json {
     }
 
     fn comma(&mut self) {
-        // Strings end in a quote, so the last byte is punctuation of ours.
-        if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
+        if self.wants_comma() {
             self.out.push(b',');
         }
+    }
+
+    fn wants_comma(&self) -> bool {
+        // Strings end in a quote, so the last byte is punctuation of ours.
+        !matches!(self.out.last(), None | Some(b'{' | b'[' | b':'))
     }
 }

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::escape::Json;
 use super::media::{Kind, Media, Source};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, What};
+use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
 use super::{Body, Tool, arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::prompt::{Message, Role};
+use crate::prompt::Role;
 
 const RULES: Rules =
     Rules { name: "Gemini", user_first: true, system_field: true, takes, takes_reasoning, id: (usize::MAX, true) };
@@ -29,13 +29,8 @@ fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     }
 }
 
-pub(super) fn write<'m>(
-    body: &mut Body<'m>,
-    system: Option<&'m str>,
-    messages: &'m [Message<'m>],
-    notes: &mut Notes<'_, 'm>,
-) {
-    let plan = turns::plan(system, messages, body.target, &RULES, notes);
+pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
+    let plan = turns::plan(talk, body.target, &RULES, notes);
     if let Some(system) = &plan.system {
         let json = body.field("systemInstruction");
         json.open(b'{');
@@ -58,10 +53,22 @@ pub(super) fn write<'m>(
         json.close(b']');
         json.close(b'}');
     }
+    talk.texts(json, |json, role, tell| {
+        json.open(b'{');
+        json.text_field("role", if role == Role::Assistant { "model" } else { "user" });
+        json.key("parts");
+        json.open(b'[');
+        json.open(b'{');
+        json.key("text");
+        json.said(tell);
+        json.close(b'}');
+        json.close(b']');
+        json.close(b'}');
+    });
     json.close(b']');
-    if plan.sayings.last().is_some_and(|last| last.role == Role::Assistant) {
+    if talk.ends_with_assistant(&plan) {
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
-        notes.info(DiagnosticCode::BodyEndsWithAssistant, messages.len().checked_sub(1), text.to_owned());
+        notes.info(DiagnosticCode::BodyEndsWithAssistant, talk.count().checked_sub(1), text.to_owned());
     }
     tools(body);
     generation_config(body, notes);
@@ -79,7 +86,7 @@ fn text_part(json: &mut Json, text: &str) {
     json.close(b'}');
 }
 
-fn parts(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_, '_>) {
+fn parts(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
     let mut carried: Option<&str> = None;
     for (at, saying) in turn.iter().enumerate() {
         let thought = matches!(saying.what, What::Thought { .. });
@@ -207,7 +214,7 @@ fn tools(body: &mut Body<'_>) {
 }
 
 /// Ours, and the fields of the caller's own `generationConfig` that do not say the same.
-fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_, '_>) {
+fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
     let target = body.target;
     let mut config = Map::new();
     if let Some(tokens) = target.max_tokens {

@@ -13,18 +13,21 @@ mod media;
 mod openai_chat;
 mod openai_responses;
 mod target;
+mod texts;
 mod turns;
 
 use serde_json::Value;
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::prompt::{Content, Message, Part};
+use crate::prompt::{Content, Message, Part, Role};
 
 pub use escape::escape_into;
 pub use target::{CacheMessages, CacheSettings, CacheTtl, OPENING_TEXT, Provider, Target};
+pub(crate) use texts::{Texts, Written};
 
 use escape::Json;
-use turns::Notes;
+use texts::Flow;
+use turns::{Notes, Talk};
 
 /// What is known of a conversation beside its messages: where a prompt cache is likely to hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,21 +52,61 @@ pub fn write_body(
     hints: &Hints,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<u8>> {
-    let room = 512 + system.map_or(0, str::len) + messages.iter().map(size).sum::<usize>();
-    let mut body = Body::open(target, room + room / 16);
-    let mut notes = Notes { list: diagnostics, messages };
+    let room = messages.iter().map(size).sum::<usize>();
+    let mut talk = Talk { system: system.map(|text| (Role::System, text)), messages, flow: None };
+    let holder = |at: usize| match messages.get(at)?.node_ids.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    };
+    write(&mut talk, room + room / 16, target, hints, &mut Notes { list: diagnostics, holder: &holder })
+}
+
+/// The same for a conversation of texts, of which what was written `before` is copied: for the same provider, and for the
+/// conversation that [`Texts::known`] speaks of. A system context that is a message has its role, any other none.
+///
+/// # Errors
+/// As [`write_body`]. Nothing where the provider does not take the system context as a message.
+pub(crate) fn write_texts(
+    system: Option<(Option<Role>, &str)>,
+    texts: &dyn Texts,
+    target: &Target,
+    hints: &Hints,
+    before: &Written,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Written>> {
+    if system.is_some_and(|(role, _)| role.is_some()) && target.provider != Provider::OpenAi {
+        return Ok(None);
+    }
+    let flow = Flow { texts, before, spots: Vec::new() };
+    let room = flow.room();
+    let system = system.map(|(role, text)| (role.unwrap_or(Role::System), text));
+    let mut talk = Talk { system, messages: &[], flow: Some(flow) };
+    let holder = |at: usize| texts.node(at);
+    let bytes = write(&mut talk, room, target, hints, &mut Notes { list: diagnostics, holder: &holder })?;
+    Ok(Some(Written { bytes, spots: talk.flow.map(|flow| flow.spots).unwrap_or_default() }))
+}
+
+fn write<'m>(
+    talk: &mut Talk<'_, 'm>,
+    room: usize,
+    target: &'m Target,
+    hints: &Hints,
+    notes: &mut Notes<'_>,
+) -> Result<Vec<u8>> {
+    let system = talk.system.map_or(0, |(_, text)| text.len() + text.len() / 16);
+    let mut body = Body::open(target, 1024 + system + room);
     match target.provider {
-        Provider::Anthropic => anthropic::write(&mut body, system, messages, hints, &mut notes),
-        Provider::OpenAi => openai_chat::write(&mut body, system, messages, &mut notes),
-        Provider::OpenAiResponses => openai_responses::write(&mut body, system, messages, &mut notes),
-        Provider::Gemini => gemini::write(&mut body, system, messages, &mut notes),
+        Provider::Anthropic => anthropic::write(&mut body, talk, hints, notes),
+        Provider::OpenAi => openai_chat::write(&mut body, talk, notes),
+        Provider::OpenAiResponses => openai_responses::write(&mut body, talk, notes),
+        Provider::Gemini => gemini::write(&mut body, talk, notes),
         Provider::Completion => {
             let message =
                 "`target.provider` is `completion`, which takes a document and not messages; assemble a buffer";
             return Err(Error::new(Code::InvalidInput, message).with("path", "target.provider"));
         }
     }
-    Ok(body.close(&mut notes))
+    Ok(body.close(notes))
 }
 
 /// Writes the body of a plain completion: the document is the prompt.
@@ -83,9 +126,8 @@ pub fn write_completion(
     }
     let room = 512 + system.map_or(0, str::len) + document.len();
     let mut body = Body::open(target, room + room / 16);
-    let mut notes = Notes { list: diagnostics, messages: &[] };
     completion::write(&mut body, system, document);
-    Ok(body.close(&mut notes))
+    Ok(body.close(&mut Notes { list: diagnostics, holder: &|_| None }))
 }
 
 /// About how many bytes a message takes.
@@ -179,7 +221,7 @@ impl<'t> Body<'t> {
     }
 
     /// The caller's own fields, and the end.
-    fn close(mut self, notes: &mut Notes<'_, '_>) -> Vec<u8> {
+    fn close(mut self, notes: &mut Notes<'_>) -> Vec<u8> {
         let target = self.target;
         if target.cache.is_some() && target.provider != Provider::Anthropic {
             let message =

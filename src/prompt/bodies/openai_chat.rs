@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use super::escape::Json;
 use super::media::{Kind, Media, Source};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, What};
+use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
 use super::{Body, arguments};
 use crate::error::DiagnosticCode;
-use crate::prompt::{Message, Role};
+use crate::prompt::Role;
 
 const RULES: Rules = Rules {
     name: "OpenAI Chat Completions",
@@ -43,13 +43,8 @@ fn audio_format(mime: &str) -> Option<&'static str> {
     }
 }
 
-pub(super) fn write<'m>(
-    body: &mut Body<'m>,
-    system: Option<&'m str>,
-    messages: &'m [Message<'m>],
-    notes: &mut Notes<'_, 'm>,
-) {
-    let plan = turns::plan(system, messages, body.target, &RULES, notes);
+pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
+    let plan = turns::plan(talk, body.target, &RULES, notes);
     body.model();
     let json = body.field("messages");
     json.open(b'[');
@@ -61,6 +56,7 @@ pub(super) fn write<'m>(
             _ => plain(json, "system", turn),
         }
     }
+    talk.texts(json, |json, role, tell| turns::text_message(json, role, tell));
     json.close(b']');
     body.tools(|json, tool| {
         json.open_typed("function");
@@ -106,7 +102,7 @@ fn text_of<'s>(saying: &'s Saying<'_>) -> Option<&'s str> {
     if let What::Text(text) = &saying.what { Some(text) } else { None }
 }
 
-fn user(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_, '_>) {
+fn user(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
     if let [Saying { what: What::Text(_), .. }] = turn {
         return plain(json, "user", turn);
     }
@@ -149,7 +145,7 @@ fn result<'a>(
     json: &mut Json,
     answer: &'a Answer<'_>,
     message: Option<usize>,
-    notes: &mut Notes<'_, '_>,
+    notes: &mut Notes<'_>,
 ) -> Option<(Cow<'a, str>, Vec<&'a Media<'a>>)> {
     open(json, "tool");
     json.text_field("tool_call_id", &answer.id);
@@ -191,7 +187,7 @@ pub(super) fn error_text(
     answer: &Answer<'_>,
     message: Option<usize>,
     provider: &str,
-    notes: &mut Notes<'_, '_>,
+    notes: &mut Notes<'_>,
 ) -> &'static str {
     if !answer.is_error {
         return "";

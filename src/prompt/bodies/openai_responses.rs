@@ -5,10 +5,10 @@
 use super::escape::Json;
 use super::media::{Kind, Media};
 use super::openai_chat::{error_text, image_url, is_image};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, What};
+use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
 use super::{Body, arguments};
 use crate::error::DiagnosticCode;
-use crate::prompt::{Message, Role};
+use crate::prompt::Role;
 
 const RULES: Rules =
     Rules { name: "OpenAI Responses", user_first: false, system_field: true, takes, takes_reasoning, id: (64, true) };
@@ -24,13 +24,8 @@ fn takes_reasoning(_: &str, signature: Option<&str>) -> bool {
     })
 }
 
-pub(super) fn write<'m>(
-    body: &mut Body<'m>,
-    system: Option<&'m str>,
-    messages: &'m [Message<'m>],
-    notes: &mut Notes<'_, 'm>,
-) {
-    let plan = turns::plan(system, messages, body.target, &RULES, notes);
+pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
+    let plan = turns::plan(talk, body.target, &RULES, notes);
     body.model();
     if let Some(system) = &plan.system {
         body.field("instructions").string(system);
@@ -45,6 +40,7 @@ pub(super) fn write<'m>(
             user(json, turn, notes);
         }
     }
+    talk.texts(json, |json, role, tell| turns::text_message(json, role, tell));
     json.close(b']');
     body.tools(|json, tool| {
         json.open_typed("function");
@@ -67,7 +63,7 @@ fn message(json: &mut Json, role: &str, text: &str) {
     json.close(b'}');
 }
 
-fn assistant(json: &mut Json, saying: &Saying<'_>, thoughts: &mut usize, notes: &mut Notes<'_, '_>) {
+fn assistant(json: &mut Json, saying: &Saying<'_>, thoughts: &mut usize, notes: &mut Notes<'_>) {
     match &saying.what {
         What::Text(text) => message(json, "assistant", text),
         What::Call(call) => {
@@ -93,7 +89,7 @@ fn reasoning(
     signature: &str,
     number: usize,
     message: Option<usize>,
-    notes: &mut Notes<'_, '_>,
+    notes: &mut Notes<'_>,
 ) {
     let block = turns::vendor_block(signature);
     let own = block.as_ref().and_then(|block| turns::string_of(block, "reasoning", "id"));
@@ -120,7 +116,7 @@ fn reasoning(
     json.close(b'}');
 }
 
-fn user(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_, '_>) {
+fn user(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
     for saying in turn {
         if let What::Answer(answer) = &saying.what {
             result(json, answer, saying.message, notes);
@@ -156,7 +152,7 @@ fn image(json: &mut Json, media: &Media<'_>) {
     json.close(b'}');
 }
 
-fn result(json: &mut Json, answer: &Answer<'_>, message: Option<usize>, notes: &mut Notes<'_, '_>) {
+fn result(json: &mut Json, answer: &Answer<'_>, message: Option<usize>, notes: &mut Notes<'_>) {
     json.open_typed("function_call_output");
     json.text_field("call_id", &answer.id);
     json.key("output");

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::escape::Json;
 use super::media::{self, Media};
 use super::target::Target;
+use super::texts::Flow;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::prompt::{Content, Message, Part, Role, ToolCallPart, ToolResultPart};
 
@@ -101,20 +103,89 @@ pub(super) struct Plan<'m> {
     pub sayings: Vec<Saying<'m>>,
 }
 
-/// Takes down what was done to the conversation.
+/// What a body is written of: messages, or texts of which most was written before.
 #[derive(Debug)]
-pub(super) struct Notes<'n, 'm> {
-    pub list: &'n mut Vec<Diagnostic>,
+pub(super) struct Talk<'t, 'm> {
+    /// The system context that stands in no message, and who says it where there is no field for it.
+    pub system: Option<(Role, &'m str)>,
     pub messages: &'m [Message<'m>],
+    pub flow: Option<Flow<'t>>,
 }
 
-impl Notes<'_, '_> {
+impl<'m> Talk<'_, 'm> {
+    /// How many messages there are.
+    pub(super) fn count(&self) -> usize {
+        self.flow.as_ref().map_or(self.messages.len(), |flow| flow.texts.count())
+    }
+
+    /// Who says the message at this place.
+    pub(super) fn role(&self, at: usize) -> Option<Role> {
+        match &self.flow {
+            Some(flow) => (at < flow.texts.count()).then(|| flow.texts.role(at)),
+            None => self.messages.get(at).map(|message| message.role),
+        }
+    }
+
+    /// Whether the assistant has the last word.
+    pub(super) fn ends_with_assistant(&self, plan: &Plan<'_>) -> bool {
+        let last = match &self.flow {
+            Some(_) => self.count().checked_sub(1).and_then(|last| self.role(last)),
+            None => plan.sayings.last().map(|last| last.role),
+        };
+        last == Some(Role::Assistant)
+    }
+
+    /// Writes the texts, which come after all sayings of the plan.
+    pub(super) fn texts(&mut self, json: &mut Json, write: impl Fn(&mut Json, Role, Tell<'_>)) {
+        self.texts_but(json, &BTreeSet::new(), |json, _, role, tell| write(json, role, tell));
+    }
+
+    /// The same, where the texts at these places are written in another form than the others.
+    pub(super) fn texts_but(
+        &mut self,
+        json: &mut Json,
+        apart: &BTreeSet<usize>,
+        write: impl Fn(&mut Json, usize, Role, Tell<'_>),
+    ) {
+        if let Some(flow) = &mut self.flow {
+            let texts = flow.texts;
+            flow.pour(json, apart, |json, at| write(json, at, texts.role(at), &|say| texts.text(at, say)));
+        }
+    }
+}
+
+/// `{"role":"…","content":"…"}`, as all but Gemini have it.
+pub(super) fn text_message(json: &mut Json, role: Role, tell: Tell<'_>) {
+    // Written as it is, since there are so many of them.
+    json.raw(match role {
+        Role::Assistant => r#"{"role":"assistant","content":"#,
+        _ => r#"{"role":"user","content":"#,
+    });
+    json.said(tell);
+    json.close(b'}');
+}
+
+pub(super) fn speaker(role: Role) -> &'static str {
+    if role == Role::Assistant { "assistant" } else { "user" }
+}
+
+/// What hands over a text, piece by piece.
+pub(super) type Tell<'t> = &'t dyn Fn(&mut dyn FnMut(&str));
+
+/// Takes down what was done to the conversation.
+pub(super) struct Notes<'n> {
+    pub list: &'n mut Vec<Diagnostic>,
+    /// The node that a message holds, where it is a single one.
+    pub holder: &'n dyn Fn(usize) -> Option<&'n str>,
+}
+
+impl Notes<'_> {
     #[cold]
     pub(super) fn add(&mut self, code: DiagnosticCode, severity: Severity, message: Option<usize>, text: String) {
         let mut diagnostic = Diagnostic::new(code, severity, text);
         if let Some(at) = message {
             diagnostic = diagnostic.at_path(format!("messages[{at}]"));
-            if let Some([only]) = self.messages.get(at).map(|message| message.node_ids.as_slice()) {
+            if let Some(only) = (self.holder)(at) {
                 diagnostic = diagnostic.about_node(only);
             }
         }
@@ -130,34 +201,31 @@ impl Notes<'_, '_> {
     }
 }
 
-/// Puts the conversation in the order in which it is sent.
-pub(super) fn plan<'m>(
-    system: Option<&'m str>,
-    messages: &'m [Message<'m>],
-    target: &'m Target,
-    rules: &Rules,
-    notes: &mut Notes<'_, 'm>,
-) -> Plan<'m> {
-    let mut plan = Plan { system: system.map(Cow::Borrowed), sayings: Vec::with_capacity(messages.len() + 1) };
-    if !rules.system_field
-        && let Some(system) = plan.system.take()
-    {
-        plan.sayings.push(Saying { role: Role::System, message: None, what: What::Text(system) });
+/// Puts the conversation in the order in which it is sent. Texts come after all of it, as they are.
+pub(super) fn plan<'m>(talk: &Talk<'_, 'm>, target: &'m Target, rules: &Rules, notes: &mut Notes<'_>) -> Plan<'m> {
+    let messages = talk.messages;
+    let mut plan = Plan { system: None, sayings: Vec::with_capacity(messages.len() + 1) };
+    if let Some((role, system)) = talk.system {
+        let system = Cow::Borrowed(system);
+        if rules.system_field {
+            plan.system = Some(system);
+        } else {
+            plan.sayings.push(Saying { role, message: None, what: What::Text(system) });
+        }
     }
     let (flat, has_tools) = flatten(messages, rules, &mut plan, notes);
     let order = Order { target, rules, notes, pairs: if has_tools { Pairs::find(&flat) } else { Pairs::default() } };
     order.arrange(&flat, &mut plan.sayings);
     let first = plan.sayings.iter().position(|saying| !matches!(saying.role, Role::System | Role::Developer));
     let at = first.unwrap_or(plan.sayings.len());
-    let wanted = match first.and_then(|at| plan.sayings.get(at)) {
-        Some(first) => rules.user_first && first.role != Role::User,
-        // Without a single message, a system context alone is no request either.
-        None => true,
-    };
+    let begins = first.and_then(|at| plan.sayings.get(at)).map(|saying| saying.role);
+    let begins = begins.or_else(|| talk.flow.as_ref().and_then(|_| talk.role(0)));
+    // Without a single message, a system context alone is no request either.
+    let wanted = begins.is_none_or(|role| rules.user_first && role != Role::User);
     if wanted {
         let text = Cow::Borrowed(target.opening_text.as_str());
         plan.sayings.insert(at, Saying { role: Role::User, message: None, what: What::Text(text) });
-        let why = if first.is_some() {
+        let why = if begins.is_some() {
             format!("{} requires a user message first", rules.name)
         } else {
             "the conversation has no messages".to_owned()
@@ -187,7 +255,7 @@ fn flatten<'m>(
     messages: &'m [Message<'m>],
     rules: &Rules,
     plan: &mut Plan<'m>,
-    notes: &mut Notes<'_, 'm>,
+    notes: &mut Notes<'_>,
 ) -> (Vec<Flat<'m>>, bool) {
     let mut flat = Vec::with_capacity(messages.len());
     let mut has_tools = false;
@@ -266,10 +334,10 @@ impl Pairs {
     }
 }
 
-struct Order<'o, 'n, 'm> {
+struct Order<'o, 'n> {
     target: &'o Target,
     rules: &'o Rules,
-    notes: &'o mut Notes<'n, 'm>,
+    notes: &'o mut Notes<'n>,
     pairs: Pairs,
 }
 
@@ -280,8 +348,8 @@ struct Open<'m> {
     name: &'m str,
 }
 
-impl<'m> Order<'_, '_, 'm> {
-    fn arrange(mut self, flat: &[Flat<'m>], out: &mut Vec<Saying<'m>>) {
+impl Order<'_, '_> {
+    fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Saying<'m>>) {
         let mut ids = Ids { rule: self.rules.id, used: BTreeMap::new() };
         let mut open: Vec<Open<'m>> = Vec::new();
         for (at, item) in flat.iter().enumerate() {
@@ -335,7 +403,7 @@ impl<'m> Order<'_, '_, 'm> {
     }
 
     /// The results of the calls that the turn before `at` made, wherever they stand.
-    fn answers(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Saying<'m>>) {
+    fn answers<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Saying<'m>>) {
         for call in open.drain(..) {
             let Some(&place) = self.pairs.result_of.get(&call.at) else { continue };
             let Some(Flat { message, part: FlatPart::Part(Part::ToolResult(result)), .. }) = flat.get(place) else {
@@ -355,7 +423,7 @@ impl<'m> Order<'_, '_, 'm> {
         }
     }
 
-    fn pieces(&mut self, result: &'m ToolResultPart<'m>, message: usize) -> Vec<Piece<'m>> {
+    fn pieces<'m>(&mut self, result: &'m ToolResultPart<'m>, message: usize) -> Vec<Piece<'m>> {
         let parts = match &result.content {
             Content::Text(text) => return vec![Piece::Text(Cow::Borrowed(text))],
             Content::Parts(parts) => parts,
@@ -388,7 +456,7 @@ impl<'m> Order<'_, '_, 'm> {
         pieces
     }
 
-    fn media(&mut self, media: Media<'m>, place: Place, message: usize) -> What<'m> {
+    fn media<'m>(&mut self, media: Media<'m>, place: Place, message: usize) -> What<'m> {
         if (self.rules.takes)(place, &media) {
             return What::Media(media);
         }
@@ -402,7 +470,7 @@ impl<'m> Order<'_, '_, 'm> {
         What::Text(Cow::Owned(stand_in))
     }
 
-    fn missing(&mut self, item: &Flat<'m>, stand_in: String) -> Saying<'m> {
+    fn missing<'m>(&mut self, item: &Flat<'m>, stand_in: String) -> Saying<'m> {
         self.lacks_bytes(item.message, &stand_in);
         Saying { role: item.role, message: Some(item.message), what: What::Text(Cow::Owned(stand_in)) }
     }
@@ -427,7 +495,7 @@ impl<'m> Order<'_, '_, 'm> {
         takes
     }
 
-    fn id(&mut self, ids: &mut Ids, call: &ToolCallPart<'m>, message: usize) -> Cow<'m, str> {
+    fn id<'m>(&mut self, ids: &mut Ids, call: &ToolCallPart<'m>, message: usize) -> Cow<'m, str> {
         let id = ids.assign(call.id);
         if id != call.id {
             let said =

@@ -3,10 +3,10 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | `CTXV` |
-//! | 4..8 | version of the format, 1 |
+//! | 4..8 | version of the format, 2 |
 //! | 8..24 | name of the encoding, padded with zeros |
 //! | 24..28 | number of tokens, n |
-//! | 28..32 | bytes of all tokens together |
+//! | 28..32 | how many bytes those of more than eight bytes have together |
 //! | 32..40 | checksum of all other bytes |
 //! | 40..296 | the single bytes, which are tokens 0 to 255, in rank order |
 //! | 296.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
@@ -15,12 +15,12 @@
 //! Planes compress better than numbers in a row, and better than the texts of the tokens.
 
 use super::Encoding;
-use super::pairs::{MAX_TOKENS, Rank};
 use super::split::load8;
+use super::words::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const NAME: usize = 16;
 const CHECKSUM: std::ops::Range<usize> = 32..40;
 const HEADER: usize = 40;
@@ -35,8 +35,8 @@ const PLANES: usize = 6;
 pub(super) struct Asset<'a> {
     /// Number of tokens.
     pub(super) tokens: usize,
-    /// Bytes of all tokens together.
-    pub(super) token_bytes: usize,
+    /// How many bytes those of more than eight bytes have together.
+    pub(super) longer_bytes: usize,
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
@@ -55,7 +55,7 @@ impl<'a> Asset<'a> {
         if asset.get(8..8 + NAME) != Some(&name(encoding)) {
             return Err(invalid(encoding, "it is the vocabulary of another encoding"));
         }
-        let (tokens, token_bytes) = (number(24) as usize, number(28) as usize);
+        let (tokens, longer_bytes) = (number(24) as usize, number(28) as usize);
         let body = asset.get(HEADER..).unwrap_or_default();
         let whole = (BYTES..MAX_TOKENS).contains(&tokens) && body.len() == BYTES + (tokens - BYTES) * PLANES;
         let (true, Some((bytes, planes))) = (whole, body.split_at_checked(BYTES)) else {
@@ -69,32 +69,35 @@ impl<'a> Asset<'a> {
             return Err(invalid(encoding, "it is not the vocabulary that this version of ctxweave knows")
                 .with("checksum", format!("{checksum:016x}")));
         }
-        Ok(Self { tokens, token_bytes, bytes, planes })
+        Ok(Self { tokens, longer_bytes, bytes, planes })
     }
 
-    /// The parts of each token from the given one on.
-    pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {
+    /// Reads the parts of the tokens from the given one on, which is none of the single bytes: how many there were.
+    #[inline(never)]
+    pub(super) fn read_turn(&self, from: usize, merges: &mut [(Rank, Rank)]) -> usize {
         let rows = self.tokens - BYTES;
-        let plane = |i: usize| {
-            let plane = self.planes.get(i * rows..(i + 1) * rows).unwrap_or_default();
-            plane.get(from.saturating_sub(BYTES)..).unwrap_or_default().iter()
-        };
+        let plane = |i: usize| self.planes.get(i * rows + from - BYTES..(i + 1) * rows).unwrap_or_default().iter();
         let number = |((&low, &middle), &high): ((&u8, &u8), &u8)| Rank::from_le_bytes([low, middle, high, 0]);
         let left = plane(0).zip(plane(1)).zip(plane(2)).map(number);
         let right = plane(3).zip(plane(4)).zip(plane(5)).map(number);
-        left.zip(right)
+        let mut count = 0;
+        for (merge, read) in merges.iter_mut().zip(left.zip(right)) {
+            *merge = read;
+            count += 1;
+        }
+        count
     }
 }
 
-/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how many
-/// bytes all tokens have together.
-pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], token_bytes: u32) -> Vec<u8> {
+/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how many bytes
+/// those of more than eight bytes have together.
+pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], longer_bytes: u32) -> Vec<u8> {
     let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES);
     asset.extend(MAGIC);
     asset.extend(VERSION.to_le_bytes());
     asset.extend(name(encoding));
     asset.extend(((BYTES + merges.len()) as u32).to_le_bytes());
-    asset.extend(token_bytes.to_le_bytes());
+    asset.extend(longer_bytes.to_le_bytes());
     asset.extend([0; 8]);
     asset.extend(bytes);
     for plane in 0..3 {
@@ -115,21 +118,30 @@ pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], t
 fn checksum(asset: &[u8]) -> u64 {
     let head = asset.get(..CHECKSUM.start).unwrap_or_default();
     let rest = asset.get(CHECKSUM.end..).unwrap_or_default();
-    let hash = words(asset.len() as u64, head);
-    words(hash, rest)
+    words(words(asset.len() as u64, head), rest)
 }
 
-/// One run of [`checksum`].
+/// One run of [`checksum`]: four words in turn go into four states, which processors do side by side.
 #[inline(never)]
 fn words(start: u64, bytes: &[u8]) -> u64 {
-    let step = |hash: u64, word: u64| {
-        let hash = (hash ^ word).wrapping_mul(super::pairs::SPREAD);
-        hash ^ hash >> 32
-    };
-    let chunks = bytes.chunks_exact(8);
-    let tail = load8(chunks.remainder(), 0);
-    let hash = chunks.fold(start, |hash, chunk| step(hash, load8(chunk, 0)));
-    step(hash, tail)
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (chunks, last) = words.as_chunks::<4>();
+    let states = chunks.iter().fold([start, 1, 2, 3], |[a, b, c, d], &[e, f, g, h]| {
+        [step(a, word(e)), step(b, word(f)), step(c, word(g)), step(d, word(h))]
+    });
+    let hash = states.into_iter().chain(last.iter().copied().map(word)).fold(0, step);
+    step(hash, load8(rest, 0))
+}
+
+#[inline(always)]
+fn word(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
+}
+
+#[inline(always)]
+fn step(hash: u64, word: u64) -> u64 {
+    let hash = (hash ^ word).wrapping_mul(SPREAD);
+    hash ^ hash >> 32
 }
 
 fn name(encoding: Encoding) -> [u8; NAME] {

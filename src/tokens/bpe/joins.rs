@@ -8,7 +8,7 @@
 //! - where neither is noted, nothing ever merges across the boundary: each side is encoded by itself;
 //! - where the bytes are not noted, nothing merges across it before both characters are whole.
 
-use super::pairs::SPREAD;
+use super::words::SPREAD;
 
 /// Bits of the filter of pairs of characters, as a power of two. A pair that is not noted may be taken for one that is:
 /// that costs time, no more.
@@ -51,21 +51,21 @@ impl Joins {
         Self { bytes: vec![0; 256 * 256 / 64], characters: vec![0; (1 << FILTER_BITS) / 64] }
     }
 
-    /// Notes that a token joins `left` and `right`.
-    pub(super) fn note(&mut self, left: &[u8], right: &[u8]) {
-        let (Some(&last), Some(&first)) = (left.last(), right.first()) else { return };
+    /// Notes that a token joins what ends with `left` and what begins with `right`: the last bytes of the one, at the top
+    /// of the word, and the first of the other, at its bottom, as many as said.
+    pub(super) fn note(&mut self, (left, left_len): (u64, usize), (right, right_len): (u64, usize)) {
+        let (last, first) = ((left >> 56) as u8, right as u8);
         if last < 0x80 && first < 0x80 || width(first) == 0 {
             return; // no question is ever asked within ASCII, and this is no boundary of characters
         }
-        match (last_character(left), first_character(right)) {
-            (Some(before), Some(behind)) => {
-                let (word, bit) = character_bit(before, behind);
-                self.characters[word] |= bit;
-            }
-            _ => {
-                let (word, bit) = byte_bit(last, first);
-                self.bytes[word] |= bit;
-            }
+        if let Some(before) = last_character(left, left_len)
+            && width(first) <= right_len
+        {
+            let (word, bit) = character_bit(before, character(right as u32));
+            self.characters[word] |= bit;
+        } else {
+            let (word, bit) = byte_bit(last, first);
+            self.bytes[word] |= bit;
         }
     }
 
@@ -108,22 +108,45 @@ pub(super) fn code_point(character: u32) -> usize {
     }
 }
 
-/// The first character, if it is there whole.
-fn first_character(bytes: &[u8]) -> Option<u32> {
-    let width = width(*bytes.first()?);
-    let character = bytes.get(..width)?;
-    Some(character.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))).filter(|_| width > 0)
+/// The last character of what ends at the top of the word and has `len` bytes, if it is there whole.
+#[inline(always)]
+fn last_character(word: u64, len: usize) -> Option<u32> {
+    // Zeros where a byte is within a character; the first byte above them begins the last.
+    let within = (word ^ 0x8080_8080_8080_8080) & 0xc0c0_c0c0_c0c0_c0c0;
+    let bytes = within.leading_zeros() as usize / 8 + 1;
+    if bytes > len.min(4) {
+        return None;
+    }
+    let tail = (word >> (64 - 8 * bytes)) as u32;
+    Some(tail).filter(|_| width(tail as u8) == bytes)
 }
 
-/// The character that a text is, if it is one.
-pub(super) fn only_character(bytes: &[u8]) -> Option<u32> {
-    str::from_utf8(bytes).ok()?;
-    first_character(bytes).filter(|_| width(bytes[0]) == bytes.len())
-}
+/// The characters of two and three bytes that are one token, by code point.
+pub(super) struct Characters(Vec<u64>);
 
-/// The last character, if it is there whole.
-fn last_character(bytes: &[u8]) -> Option<u32> {
-    let start = bytes.iter().rposition(|&byte| width(byte) > 0)?;
-    let bytes = bytes.get(start..)?;
-    first_character(bytes).filter(|_| width(bytes[0]) == bytes.len())
+impl Characters {
+    /// None.
+    pub(super) fn new() -> Self {
+        Self(vec![0; 0x1_0000 / 64])
+    }
+
+    /// Notes a token of two or three bytes, given little-endian with zeros behind, if it is one character.
+    pub(super) fn note(&mut self, token: u32, len: usize) {
+        let follows = |byte: u32| (token >> (8 * byte)) & 0xc0 == 0x80;
+        if width(token as u8) != len || !follows(1) || len == 3 && !follows(2) {
+            return;
+        }
+        let code_point = code_point(token);
+        // Lower ones are written with fewer bytes.
+        if code_point >= if len == 2 { 0x80 } else { 0x800 } {
+            self.0[code_point >> 6] |= 1 << (code_point & 63);
+        }
+    }
+
+    /// Whether a character of two or three bytes is one token.
+    #[inline(always)]
+    pub(super) fn contains(&self, character: u32) -> bool {
+        let code_point = code_point(character);
+        self.0[code_point >> 6] & 1 << (code_point & 63) != 0
+    }
 }

@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use super::pairs::SPREAD;
 use super::split::load8;
+use super::words::SPREAD;
 
 /// Texts up to this long are remembered.
 pub(super) const MEMORABLE: usize = 128;

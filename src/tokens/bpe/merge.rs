@@ -1,13 +1,19 @@
-//! Byte pair encoding: of all neighbours that merge, the pair with the lowest rank does, the leftmost of several, until
-//! none is left.
+//! Byte pair encoding: of all neighbours whose bytes together are a token, the pair with the lowest rank merges, the
+//! leftmost of several, until none is left.
 //!
-//! Up to [`FEW`] parts are looked through for each merge. More of them stand under a tree of minima, so that
-//! n parts take n log n time.
+//! A few parts are looked through for each merge. Of more, all merges into one token are done in one pass: a merge makes
+//! a token that ranks higher than its parts, and what that may merge into next ranks higher still, so the merges come in
+//! the order of their ranks. Where the passes do little, those parts that are still many stand under a tree of minima, so
+//! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
+//! for texts that nobody writes, takes n.
 
-use super::pairs::{NONE, Pairs, Rank};
+use super::words::{NONE, Rank, Words};
 
-/// Up to so many parts the plain search is the faster one.
+/// Up to so many parts the plain search is the fastest.
 const FEW: usize = 64;
+
+/// Passes go on while each takes away one part of so many.
+const WORTHWHILE: usize = 4;
 
 /// Merges to a turn, after which optimized code can take the place of what a WebAssembly engine begins with.
 const TURN: usize = 1024;
@@ -15,89 +21,233 @@ const TURN: usize = 1024;
 /// Children of one node of the tree.
 const FAN: usize = 16;
 
-/// The end of a list.
-const NIL: usize = usize::MAX;
+/// So many bounds have [`FEW`] parts.
+const FEW_BOUNDS: usize = FEW + 1;
+
+/// The end of a list, and the bound of a part that is gone.
+const NIL: u32 = u32::MAX;
 
 /// The parts of one text while they merge: room that is used again for the next text.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// The tokens to begin with; when merged, the tokens that are left.
-    pub(super) ranks: Vec<Rank>,
-    next: Vec<usize>,
-    before: Vec<usize>,
-    tree: Vec<Rank>,
-    levels: Vec<usize>,
+    /// Where each part begins, and where the last ends: those to begin with; when merged, those that are left.
+    pub(super) bounds: Vec<u32>,
+    /// The parts to begin with, while windows of them are encoded.
+    all: Vec<u32>,
+    window: Window,
 }
 
 impl Parts {
     /// Begins with the bytes of a text.
-    pub(super) fn start(&mut self, pairs: &Pairs, bytes: &[u8]) {
-        self.ranks.clear();
-        self.ranks.extend(bytes.iter().map(|&byte| pairs.byte(byte)));
+    pub(super) fn start(&mut self, bytes: &[u8]) {
+        self.bounds.clear();
+        self.bounds.extend(0..=bytes.len() as u32);
     }
 
-    /// Merges [`Self::ranks`] until no pair is left.
-    pub(super) fn merge(&mut self, pairs: &Pairs) {
-        if self.ranks.len() <= FEW {
-            let left = merge_few(pairs, &mut self.ranks);
-            self.ranks.truncate(left);
+    /// How many parts there are.
+    pub(super) fn len(&self) -> usize {
+        self.bounds.len().saturating_sub(1)
+    }
+
+    /// Merges the parts of the text until no pair is left.
+    pub(super) fn merge(&mut self, words: &Words, bytes: &[u8]) {
+        if self.len() <= FEW {
+            self.window.merge_bounds(words, bytes, &mut self.bounds);
         } else {
-            self.merge_many(pairs);
+            self.merge_windows(words, bytes, FEW);
         }
     }
 
-    /// The parts form a list; the rank of the merge of a part with the next stands under the tree, [`NONE`] where
-    /// there is none.
-    fn merge_many(&mut self, pairs: &Pairs) {
-        let count = self.ranks.len();
+    /// Merges a window of so many parts after the other. A window begins with a token of the one before; from where the
+    /// two have a token in common, what the second says holds (docs/counting.md says why).
+    fn merge_windows(&mut self, words: &Words, bytes: &[u8], size: usize) {
+        std::mem::swap(&mut self.all, &mut self.bounds);
+        let mut size = size;
+        while !self.try_windows(words, bytes, &mut size) {
+            // Two neighbours without a token in common: once more, and with more of the text at once.
+            size = size.saturating_mul(16);
+        }
+    }
+
+    /// [`Self::merge_windows`], unless two windows have no token in common. The size grows where tokens are so long that
+    /// too few of them are in a window.
+    fn try_windows(&mut self, words: &Words, bytes: &[u8], size: &mut usize) -> bool {
+        let Self { bounds, all, window } = self;
+        let last = all.len() - 1;
+        bounds.clear();
+        bounds.extend(all.first());
+        // How many of the bounds are settled: the next window begins at the last of these. Behind them stand the other
+        // tokens of the window before.
+        let (mut from, mut settled) = (0, 1);
+        loop {
+            let to = last.min(from + (*size).min(last));
+            window.bounds.clear();
+            window.bounds.extend_from_slice(&all[from..=to]);
+            window.merge(words, bytes);
+            let met = if from == 0 { Some((0, 0)) } else { meet(&bounds[settled - 1..], &window.bounds) };
+            let Some((before, behind)) = met else { return false };
+            if to == last {
+                bounds.truncate(settled + before);
+                bounds.extend_from_slice(&window.bounds[behind + 1..]);
+                return true;
+            }
+            // The next window shall begin in the last quarter of this one, whose end knows nothing of what follows, and
+            // not before the token in common.
+            let begin = all[from + (to - from) / 4 * 3];
+            let next = window.bounds.partition_point(|&bound| bound <= begin).saturating_sub(1).max(behind);
+            if next == 0 || next + 1 >= window.bounds.len() {
+                *size *= 2;
+                continue;
+            }
+            bounds.truncate(settled + before);
+            bounds.extend_from_slice(&window.bounds[behind + 1..]);
+            settled += before + next - behind;
+            from = all.partition_point(|&bound| bound < window.bounds[next]);
+        }
+    }
+}
+
+/// The first token that two lists of bounds, which begin with the same, have in common: how many bounds there are before
+/// its end in each, the first not counted.
+fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
+    let (mut i, mut j) = (0, 0);
+    while let ([a, b, ..], [c, d, ..]) = (one.get(i..)?, other.get(j..)?) {
+        if (a, b) == (c, d) {
+            return Some((i + 1, j + 1));
+        }
+        // Whichever ends first can have no more in common with what begins later.
+        i += usize::from(b <= d);
+        j += usize::from(d <= b);
+    }
+    None
+}
+
+/// The parts of one window.
+#[derive(Default)]
+struct Window {
+    /// Where each part begins, and where the last ends.
+    bounds: Vec<u32>,
+    /// The rank of each part together with the next, [`NONE`] where they are no token.
+    ranks: Vec<Rank>,
+    next: Vec<u32>,
+    before: Vec<u32>,
+    tree: Vec<Rank>,
+    levels: Vec<usize>,
+}
+
+impl Window {
+    /// [`Self::merge`] for the given parts.
+    fn merge_bounds(&mut self, words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
+        std::mem::swap(&mut self.bounds, bounds);
+        self.merge(words, bytes);
+        std::mem::swap(&mut self.bounds, bounds);
+    }
+
+    /// Merges the parts until no pair is left.
+    fn merge(&mut self, words: &Words, bytes: &[u8]) {
+        if self.bounds.len() > 16 {
+            let mut least = self.rank_pairs(words, bytes);
+            let mut parts = usize::MAX;
+            while least != NONE && self.bounds.len() <= parts {
+                parts = self.bounds.len() - self.bounds.len() / WORTHWHILE;
+                least = self.pass(words, bytes, least);
+            }
+        }
+        match self.bounds.len() {
+            0..=2 => {}
+            3..=17 => merge_up_to::<16>(words, bytes, &mut self.bounds),
+            18..=FEW_BOUNDS => merge_up_to::<FEW>(words, bytes, &mut self.bounds),
+            _ => self.merge_tree(words, bytes),
+        }
+    }
+
+    /// Looks up all pairs; the lowest rank.
+    #[inline(never)]
+    fn rank_pairs(&mut self, words: &Words, bytes: &[u8]) -> Rank {
+        self.ranks.clear();
+        let mut least = NONE;
+        for pair in self.bounds.windows(3) {
+            let rank = rank(words, bytes, pair[0], pair[2]);
+            least = least.min(rank);
+            self.ranks.push(rank);
+        }
+        least
+    }
+
+    /// Does all merges into the token of the lowest rank, from left to right, and gives the next rank.
+    #[inline(never)]
+    fn pass(&mut self, words: &Words, bytes: &[u8], lowest: Rank) -> Rank {
+        let Self { bounds, ranks, .. } = self;
+        let parts = bounds.len() - 1;
+        let mut least = NONE;
+        // Parts are read at `from` and written at `to`, which is never ahead.
+        let (mut from, mut to) = (0, 0);
+        let mut changed = false;
+        while from < parts {
+            let start = bounds[from];
+            let merges = ranks.get(from) == Some(&lowest);
+            let next = from + 1 + usize::from(merges);
+            if to > 0 {
+                changed |= merges;
+                let rank = if changed { rank(words, bytes, bounds[to - 1], bounds[next]) } else { ranks[from - 1] };
+                ranks[to - 1] = rank;
+                least = least.min(rank);
+            }
+            bounds[to] = start;
+            to += 1;
+            changed = merges;
+            from = next;
+        }
+        bounds[to] = bounds[parts];
+        bounds.truncate(to + 1);
+        ranks.truncate(to - 1);
+        least
+    }
+
+    /// Merges with the ranks under a tree of minima: the parts form a list, each under the number that it has now.
+    #[inline(never)]
+    fn merge_tree(&mut self, words: &Words, bytes: &[u8]) {
+        let parts = self.bounds.len() as u32 - 1;
         self.next.clear();
-        self.next.extend(1..=count);
-        self.next[count - 1] = NIL;
+        self.next.extend(1..=parts);
         self.before.clear();
         self.before.push(NIL);
-        self.before.extend(0..count - 1);
-        self.plant(pairs);
-        while self.merge_turn(pairs) {}
-        self.ranks.retain(|&rank| rank != NONE);
+        self.before.extend(0..parts - 1);
+        self.plant();
+        while self.merge_turn(words, bytes) {}
+        self.bounds.retain(|&bound| bound != NIL);
     }
 
     /// The next [`TURN`] merges; `false` when none is left.
     #[inline(never)]
-    fn merge_turn(&mut self, pairs: &Pairs) -> bool {
+    fn merge_turn(&mut self, words: &Words, bytes: &[u8]) -> bool {
         for _ in 0..TURN {
             let Some(at) = self.lowest() else { return false };
-            let merged = self.tree[at];
-            let right = self.next[at];
-            let after = self.next[right];
-            self.ranks[at] = merged;
-            self.ranks[right] = NONE;
-            self.next[at] = after;
+            let right = self.next[at] as usize;
+            let after = self.next[right] as usize;
+            self.bounds[right] = NIL;
+            self.next[at] = after as u32;
             self.set(right, NONE);
-            let with_next = if after == NIL {
-                NONE
-            } else {
-                self.before[after] = at;
-                pairs.get(merged, self.ranks[after])
-            };
+            let mut with_next = NONE;
+            if let Some(&end) = self.next.get(after) {
+                self.before[after] = at as u32;
+                with_next = rank(words, bytes, self.bounds[at], self.bounds[end as usize]);
+            }
             self.set(at, with_next);
             let before = self.before[at];
             if before != NIL {
-                self.set(before, pairs.get(self.ranks[before], merged));
+                self.set(before as usize, rank(words, bytes, self.bounds[before as usize], self.bounds[after]));
             }
         }
         true
     }
 
     /// Builds the tree, the lowest level first, each level padded to whole nodes; the last level is one node.
-    fn plant(&mut self, pairs: &Pairs) {
+    fn plant(&mut self) {
         self.tree.clear();
         self.levels.clear();
         self.levels.push(0);
-        let mut ranks = self.ranks.as_slice();
-        while ranks.len() > 1 {
-            self.tree.extend(ranks.windows(2).take(TURN).map(|pair| pairs.get(pair[0], pair[1])));
-            ranks = ranks.get(TURN..).unwrap_or_default();
-        }
+        self.tree.extend_from_slice(&self.ranks);
         let mut from = 0;
         loop {
             let padded = (self.tree.len() - from).next_multiple_of(FAN);
@@ -131,7 +281,7 @@ impl Parts {
 
     /// Sets the rank at a place and the minima above it.
     fn set(&mut self, mut at: usize, rank: Rank) {
-        if at >= self.next.len() - 1 {
+        if at >= self.ranks.len() {
             return; // the last part has no next one and no place in the tree
         }
         let mut rank = rank;
@@ -147,6 +297,12 @@ impl Parts {
     }
 }
 
+/// The rank of the bytes from `start` to `end`.
+#[inline(always)]
+fn rank(words: &Words, bytes: &[u8], start: u32, end: u32) -> Rank {
+    words.rank(bytes, start as usize, (end - start) as usize)
+}
+
 /// The lowest rank of a node.
 #[inline]
 fn least(node: &[Rank]) -> Rank {
@@ -156,7 +312,7 @@ fn least(node: &[Rank]) -> Rank {
 /// Bits for the index of a part among [`FEW`].
 const INDEX_BITS: u32 = FEW.trailing_zeros();
 
-/// Above every key: this pair does not merge.
+/// Above every order: this pair does not merge.
 const NEVER: u32 = u32::MAX;
 
 /// The rank of a merge and its place, in one number: the lowest is the merge that is next.
@@ -165,57 +321,123 @@ fn order(rank: Rank, at: usize) -> u32 {
     if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
 }
 
-/// Merges at most [`FEW`] parts in place and gives how many are left, at the front.
-fn merge_few(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
-    match ranks.len() {
-        0 | 1 => ranks.len(),
-        2..=16 => merge_up_to::<16>(pairs, ranks),
-        _ => merge_up_to::<FEW>(pairs, ranks),
-    }
-}
-
-/// The same for at most `MOST` parts, a power of two.
+/// Merges at least two parts and at most `MOST`, a power of two.
 #[inline(never)]
-fn merge_up_to<const MOST: usize>(pairs: &Pairs, ranks: &mut [Rank]) -> usize {
+fn merge_up_to<const MOST: usize>(words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
     const { assert!(MOST.is_power_of_two() && MOST <= FEW) };
     let mask = MOST - 1;
-    let count = ranks.len().min(MOST);
+    let parts = bounds.len() - 1;
     let mut orders = [NEVER; MOST];
-    for (at, (order, pair)) in orders.iter_mut().zip(ranks.windows(2)).enumerate() {
-        *order = self::order(pairs.get(pair[0], pair[1]), at);
+    for (at, (order, pair)) in orders.iter_mut().zip(bounds.windows(3)).enumerate() {
+        *order = self::order(rank(words, bytes, pair[0], pair[2]), at);
     }
-    // The parts form a list. Behind the last is `count`; before the first is nothing that is asked for.
+    // The parts form a list. Behind the last is the end; before the first is nothing that is asked for.
     let mut next: [u8; MOST] = std::array::from_fn(|at| (at + 1) as u8);
     let mut before: [u8; MOST] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
-    let mut left = count;
     loop {
-        let first = orders.iter().take(count - 1).fold(NEVER, |first, &order| first.min(order));
+        let first = orders.iter().take(parts - 1).fold(NEVER, |first, &order| first.min(order));
         if first == NEVER {
             break;
         }
-        let (at, merged) = (first as usize & mask, first >> INDEX_BITS);
+        let at = first as usize & mask;
         let gone = usize::from(next[at]) & mask;
         let after = usize::from(next[gone]);
-        left -= 1;
-        ranks[at] = merged;
-        ranks[gone] = NONE;
+        bounds[gone] = NIL;
         orders[gone] = NEVER;
         next[at] = after as u8;
         orders[at] = NEVER;
-        if after < count {
+        if after < parts {
             before[after & mask] = at as u8;
-            orders[at] = order(pairs.get(merged, ranks[after]), at);
+            let end = bounds[usize::from(next[after & mask])];
+            orders[at] = order(rank(words, bytes, bounds[at], end), at);
         }
         if at > 0 {
             let before = usize::from(before[at]) & mask;
-            orders[before] = order(pairs.get(ranks[before], merged), before);
+            orders[before] = order(rank(words, bytes, bounds[before], bounds[after]), before);
         }
     }
-    let mut to = 0;
-    for from in 0..count {
-        let rank = ranks[from];
-        ranks[to] = rank;
-        to += usize::from(rank != NONE);
+    bounds.retain(|&bound| bound != NIL);
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random, the same ones each time.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % end
+        }
     }
-    left
+
+    /// What byte pair encoding is, word by word.
+    fn plainly(words: &Words, bytes: &[u8]) -> Vec<u32> {
+        let mut bounds: Vec<u32> = (0..=bytes.len() as u32).collect();
+        loop {
+            let ranks = bounds.windows(3).map(|pair| rank(words, bytes, pair[0], pair[2]));
+            match ranks.enumerate().min_by_key(|&(_, rank)| rank) {
+                Some((at, rank)) if rank != NONE => bounds.remove(at + 1),
+                _ => return bounds,
+            };
+        }
+    }
+
+    /// A vocabulary over few letters: each further token is what two others make, and encodes as these two.
+    fn vocabulary(random: &mut Random, letters: usize, further: usize) -> Words {
+        let mut tokens: Vec<Vec<u8>> = (0..letters as u8).map(|letter| vec![b'a' + letter]).collect();
+        let mut words = Words::new(letters + further, further * 40);
+        tokens.iter().for_each(|token| words.push(token).unwrap());
+        for _ in 0..further * 4 {
+            let joined =
+                [tokens[random.below(tokens.len())].clone(), tokens[random.below(tokens.len())].clone()].concat();
+            let new = joined.len() <= 40 && tokens.len() < letters + further && !tokens.contains(&joined);
+            if new && plainly(&words, &joined).len() == 3 {
+                words.push(&joined).unwrap();
+                tokens.push(joined);
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_way_to_merge_gives_the_same() {
+        let mut random = Random(1);
+        let (mut met, mut missed) = (0, 0);
+        for round in 0..400 {
+            let letters = 1 + random.below(4);
+            let further = 5 + random.below(60);
+            let words = vocabulary(&mut random, letters, further);
+            let len = 1 + random.below(if round % 10 == 0 { 2000 } else { 200 });
+            let bytes: Vec<u8> = (0..len).map(|_| b'a' + random.below(letters) as u8).collect();
+            let expected = plainly(&words, &bytes);
+            let mut parts = Parts::default();
+            parts.start(&bytes);
+            parts.merge(&words, &bytes);
+            assert_eq!(parts.bounds, expected);
+            let mut window = Window::default();
+            window.bounds.extend(0..=len as u32);
+            let mut least = window.rank_pairs(&words, &bytes);
+            while least != NONE {
+                least = window.pass(&words, &bytes, least);
+            }
+            assert_eq!(window.bounds, expected, "in passes");
+            window.bounds.clear();
+            window.bounds.extend(0..=len as u32);
+            if window.rank_pairs(&words, &bytes) != NONE {
+                window.merge_tree(&words, &bytes);
+            }
+            assert_eq!(window.bounds, expected, "under the tree");
+            for mut size in [1, 2, 3, 5, 8, 17] {
+                parts.start(&bytes);
+                parts.merge_windows(&words, &bytes, size);
+                assert_eq!(parts.bounds, expected, "in windows of {size}");
+                if parts.try_windows(&words, &bytes, &mut size) { met += 1 } else { missed += 1 }
+            }
+        }
+        // Windows so small see now and then that they were too small.
+        assert!(met > 100 && missed > 100, "{met} {missed}");
+    }
 }

@@ -3,11 +3,8 @@
 use super::Encoding;
 use super::asset::{self, BYTES, invalid};
 use super::merge::Parts;
-use super::pairs::{MAX_TOKENS, NONE, Pairs, Rank};
+use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
 use crate::error::Result;
-
-/// Tokens are no longer than this.
-const MAX_TOKEN_BYTES: usize = 128;
 
 /// The asset for a vocabulary: its ordinary tokens in the order of their ranks, as a rank file lists them.
 ///
@@ -25,46 +22,50 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
     if !(BYTES..MAX_TOKENS).contains(&tokens.len()) {
         return Err(invalid(encoding, "it has too few or too many tokens"));
     }
+    let longer_bytes = tokens.iter().map(Vec::len).filter(|&len| len > SHORT).sum();
+    let mut words = Words::new(tokens.len(), longer_bytes);
+    let crowded = || invalid(encoding, "its tokens do not fit into the tables");
     let (single, further) = tokens.split_at(BYTES);
-    let mut ranks = [NONE; BYTES];
-    for (rank, token) in (0..).zip(single) {
+    let mut bytes = [false; BYTES];
+    for token in single {
         match token.as_slice() {
-            &[byte] => ranks[usize::from(byte)] = rank,
+            &[byte] => bytes[usize::from(byte)] = true,
             _ => return Err(invalid(encoding, "its first 256 tokens are not single bytes")),
         }
+        words.push(token).ok_or_else(crowded)?;
     }
-    if ranks.contains(&NONE) {
+    if bytes.contains(&false) {
         return Err(invalid(encoding, "a byte is no token"));
     }
 
-    let mut pairs = Pairs::new(ranks, further.len());
     let mut merges = Vec::with_capacity(further.len());
-    let mut token_bytes = BYTES;
     for (rank, token) in (BYTES as Rank..).zip(further) {
         if token.len() > MAX_TOKEN_BYTES || token.contains(&0xff) {
             return Err(invalid(encoding, "a token is too long or holds the byte 255").with("token", rank));
         }
-        let Some((left, right)) = parts(&pairs, token) else {
+        if token.is_empty() || words.rank(token, 0, token.len()) != NONE {
+            return Err(invalid(encoding, "a token is empty, or equal to another").with("token", rank));
+        }
+        let Some(merge) = merge_of(&words, token) else {
             return Err(invalid(encoding, "a token is not made of two lower ones").with("token", rank));
         };
-        if pairs.get(left, right) != NONE {
-            return Err(invalid(encoding, "two tokens are equal").with("token", rank));
-        }
-        pairs.insert(left, right, rank);
-        merges.push((left, right));
-        token_bytes += token.len();
+        words.push(token).ok_or_else(crowded)?;
+        merges.push(merge);
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();
-    Ok(asset::write(encoding, &single, &merges, token_bytes as u32))
+    Ok(asset::write(encoding, &single, &merges, longer_bytes as u32))
 }
 
-/// What byte pair encoding with the pairs so far makes of a token, if that is two parts.
-fn parts(pairs: &Pairs, token: &[u8]) -> Option<(Rank, Rank)> {
+/// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.
+fn merge_of(words: &Words, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
-    parts.start(pairs, token);
-    parts.merge(pairs);
-    match parts.ranks.as_slice() {
-        &[left, right] => Some((left, right)),
+    parts.start(token);
+    parts.merge(words, token);
+    match *parts.bounds.as_slice() {
+        [_, middle, end] => {
+            let (middle, end) = (middle as usize, end as usize);
+            Some((words.rank(token, 0, middle), words.rank(token, middle, end - middle)))
+        }
         _ => None,
     }
 }

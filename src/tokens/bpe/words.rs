@@ -1,191 +1,260 @@
-//! Which texts are one token as they stand.
+//! Which texts are a token, and of what rank: the whole of the vocabulary, as byte pair encoding sees it.
 //!
-//! Most pieces of ordinary text are, so this is the question asked most. The tables hold the texts themselves, padded
-//! with `0xff`, a byte that no UTF-8 text has: up to eight bytes in one word, up to sixteen in two, the few longer ones
-//! as places in a blob. A look-up is one hash and, nearly always, one cache line.
+//! Most pieces of ordinary text are one token, so this is the question asked most; and two neighbours merge where their
+//! bytes together are one. The tokens stand in a list, by rank, so that those that occur most are close together. An open
+//! hash table beside it has a rank and 14 bits of the hash in each slot: what is no token is mostly known from there.
 
-use super::pairs::SPREAD;
 use super::split::load8;
 
-/// Tokens up to this long are in the first table.
+/// A token's number, which is also its rank: of two merges the one into the lower rank goes first.
+pub type Rank = u32;
+
+/// No such token.
+pub(super) const NONE: Rank = Rank::MAX;
+
+/// Bits of a rank in a slot.
+const RANK_BITS: u32 = 18;
+
+/// Vocabularies have fewer tokens than this.
+pub(super) const MAX_TOKENS: usize = 1 << RANK_BITS;
+
+/// Tokens are no longer than this.
+pub(super) const MAX_TOKEN_BYTES: usize = 128;
+
+/// An odd number without pattern, by which hashes multiply.
+pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Tokens up to this long are a word in the list.
 pub(super) const SHORT: usize = 8;
 
-/// Tokens up to this long are in a table of keys.
+/// Tokens up to this long have all their bytes in the hash.
 const TWO_WORDS: usize = 16;
 
-/// No text has this key.
-const EMPTY: u64 = u64::MAX;
+/// What is copied or read at once may go so far over both ends.
+const OVER: usize = 8;
 
-/// The texts that are one token.
+/// A token in the list.
+///
+/// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros behind. No token
+/// but a single one has the byte `0xff`, so this says how long it is, and such words are joined by shifting. A longer
+/// token is in the blob: zero in the lowest byte, then its length, then where it begins.
+pub(super) type Text = u64;
+
+/// Whether a token has up to [`SHORT`] bytes. The byte `0xff` counts as longer: it is in no UTF-8 and in no other token.
+#[inline(always)]
+pub(super) fn is_short(text: Text) -> bool {
+    text as u8 != 0
+}
+
+/// How many bits a token of up to [`SHORT`] bytes has.
+#[inline(always)]
+pub(super) fn bits(text: Text) -> u32 {
+    64 - (text.leading_zeros() & !7)
+}
+
+/// The tokens of a vocabulary.
 pub(super) struct Words {
-    /// Up to eight bytes.
-    short: Vec<u64>,
-    short_shift: u32,
-    /// Nine to sixteen bytes.
-    middle: Vec<[u64; 2]>,
-    middle_shift: u32,
-    /// More: where in the blob, and how long.
-    long: Vec<(u32, u32)>,
+    /// All tokens by rank.
+    texts: Vec<Text>,
+    /// The longer ones one behind the other, and room at both ends.
     blob: Vec<u8>,
-    /// The length of the longest.
-    longest: usize,
+    /// Where the next of them goes.
+    end: usize,
+    /// The rank plus one, below the tag; zero where there is none.
+    slots: Vec<u32>,
 }
 
-/// How many tokens there are of each length.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sizes {
-    pub(super) short: usize,
-    pub(super) middle: usize,
-    pub(super) long: usize,
-    pub(super) long_bytes: usize,
+/// The word of up to eight bytes from `at`.
+#[inline(always)]
+fn short(bytes: &[u8], at: usize, len: usize) -> Text {
+    debug_assert!(0 < len && len <= SHORT);
+    !load8(bytes, at) & u64::MAX >> (64 - 8 * len)
 }
 
-impl Sizes {
-    /// Counts a token of so many bytes.
-    pub(super) fn add(&mut self, len: usize) {
-        match len {
-            0..=SHORT => self.short += 1,
-            9..=TWO_WORDS => self.middle += 1,
-            _ => {
-                self.long += 1;
-                self.long_bytes += len;
-            }
-        }
+#[inline(always)]
+fn hash_short(text: Text) -> u64 {
+    text.wrapping_mul(SPREAD)
+}
+
+/// The hash of more than eight bytes.
+#[inline(always)]
+fn hash_longer(bytes: &[u8], at: usize, len: usize) -> u64 {
+    let ends = [load8(bytes, at), load8(bytes, at + len - 8)];
+    if len <= TWO_WORDS {
+        hash_two(ends, len)
+    } else {
+        // Long tokens are runs of one character or begin alike: the length tells most of them apart, the ends the rest.
+        hash_two([hash_two(ends, len), load8(bytes, at + len / 2)], len)
     }
 }
 
-/// Slots for so many entries: a power of two, and some always stay empty.
-fn slots(entries: usize) -> usize {
-    (entries + entries / 4 + 1).next_power_of_two().max(16)
-}
-
-/// The key of up to eight bytes from `at`.
 #[inline(always)]
-fn key(bytes: &[u8], at: usize, len: usize) -> u64 {
-    debug_assert!(0 < len && len <= 8);
-    load8(bytes, at) | u64::MAX << (8 * (len - 1)) << 8
+fn hash_two([one, other]: [u64; 2], len: usize) -> u64 {
+    (one.wrapping_mul(SPREAD).rotate_left(29) ^ other ^ len as u64).wrapping_mul(SPREAD)
 }
 
+/// The part of a hash that stands in the slot above the rank: not the bits that tell where the slot is.
 #[inline(always)]
-fn hash_two(key: [u64; 2]) -> u64 {
-    (key[0].wrapping_mul(SPREAD).rotate_left(29) ^ key[1]).wrapping_mul(SPREAD)
-}
-
-fn hash_many(bytes: &[u8]) -> u64 {
-    // Long tokens are runs of one character or begin alike: the length tells most of them apart, the ends the rest.
-    let middle = load8(bytes, bytes.len() / 2);
-    hash_two([hash_two([load8(bytes, 0), middle]), load8(bytes, bytes.len() - 8) ^ bytes.len() as u64])
+fn tag(hash: u64) -> u32 {
+    ((hash >> 32) as u32) << RANK_BITS
 }
 
 impl Words {
-    /// Empty tables with room for so many tokens.
-    pub(super) fn new(sizes: Sizes) -> Self {
-        let (short, middle) = (slots(sizes.short), slots(sizes.middle));
+    /// Room for so many tokens, and for so many bytes of tokens of more than [`SHORT`] bytes.
+    pub(super) fn new(tokens: usize, longer_bytes: usize) -> Self {
         Self {
-            short: vec![EMPTY; short],
-            short_shift: 64 - short.trailing_zeros(),
-            middle: vec![[EMPTY; 2]; middle],
-            middle_shift: 64 - middle.trailing_zeros(),
-            long: vec![(0, 0); slots(sizes.long)],
-            blob: Vec::with_capacity(sizes.long_bytes),
-            longest: 0,
+            texts: Vec::with_capacity(tokens),
+            blob: vec![0; OVER + longer_bytes + OVER],
+            end: OVER,
+            // A third more, and room at the end for those that find theirs taken.
+            slots: vec![0; tokens + tokens / 3 + 64],
         }
     }
 
-    /// Whether the `len` bytes from `at` are one token. There is at least one.
+    /// How many tokens there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The slot where a token with this hash would like to be: the hash as a fraction of the table.
     #[inline(always)]
-    pub(super) fn contains(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        if len <= SHORT { self.contains_short(bytes, at, len) } else { self.contains_longer(bytes, at, len) }
+    fn home(&self, hash: u64) -> usize {
+        ((hash >> 32) * (self.slots.len() as u64 - 63) >> 32) as usize
     }
 
-    /// [`Self::contains`] for one to [`SHORT`] bytes.
+    /// The rank of the token with this hash of which `is` says that it is the one.
     #[inline(always)]
-    pub(super) fn contains_short(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        let key = key(bytes, at, len);
-        let mask = self.short.len() - 1;
-        let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
+    fn find(&self, hash: u64, is: impl Fn(Text) -> bool) -> Rank {
+        let tag = tag(hash);
+        let mut at = self.home(hash);
         loop {
-            match self.short[slot & mask] {
-                found if found == key => return true,
-                EMPTY => return false,
-                _ => slot += 1,
-            }
-        }
-    }
-
-    /// [`Self::contains`] for more bytes.
-    #[inline(never)]
-    pub(super) fn contains_longer(&self, bytes: &[u8], at: usize, len: usize) -> bool {
-        if len <= TWO_WORDS {
-            let key = [load8(bytes, at), key(bytes, at + 8, len - 8)];
-            let mask = self.middle.len() - 1;
-            let mut slot = (hash_two(key) >> self.middle_shift) as usize;
-            loop {
-                match self.middle[slot & mask] {
-                    found if found == key => return true,
-                    [EMPTY, _] => return false,
-                    _ => slot += 1,
-                }
-            }
-        }
-        if len > self.longest {
-            return false;
-        }
-        bytes.get(at..at + len).is_some_and(|word| self.find_long(word).is_ok())
-    }
-
-    /// The slot where a token of more than sixteen bytes is, or as the error the one where it would be.
-    fn find_long(&self, word: &[u8]) -> Result<usize, usize> {
-        let mask = self.long.len() - 1;
-        let mut slot = (hash_many(word) >> 32) as usize & mask;
-        loop {
-            match self.long[slot] {
-                (_, 0) => return Err(slot),
-                (from, len) => {
-                    let (from, len) = (from as usize, len as usize);
-                    if self.blob.get(from..from + len) == Some(word) {
-                        return Ok(slot);
+            match self.slots.get(at) {
+                None | Some(0) => return NONE,
+                Some(&slot) if (slot ^ tag) >> RANK_BITS == 0 => {
+                    let rank = slot % MAX_TOKENS as u32 - 1;
+                    if self.texts.get(rank as usize).is_some_and(|&text| is(text)) {
+                        return rank;
                     }
                 }
+                _ => {}
             }
-            slot = (slot + 1) & mask;
+            at += 1;
         }
     }
 
-    /// Adds a token, the `len` bytes from `at`, without the byte `0xff` in it. There are no more of them than [`Sizes`]
-    /// said.
+    /// The rank of the token that the `len` bytes from `at` are, or [`NONE`]. There is at least one byte, and none is
+    /// `0xff`.
     #[inline(always)]
-    pub(super) fn insert(&mut self, bytes: &[u8], at: usize, len: usize) {
-        if len <= SHORT {
-            let key = key(bytes, at, len);
-            let mask = self.short.len() - 1;
-            let mut slot = (key.wrapping_mul(SPREAD) >> self.short_shift) as usize;
-            while self.short[slot & mask] != EMPTY {
-                slot += 1;
+    pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        if len <= SHORT { self.rank_of_short(bytes, at, len) } else { self.rank_of_longer(bytes, at, len) }
+    }
+
+    /// [`Self::rank`] for one to [`SHORT`] bytes.
+    #[inline(always)]
+    pub(super) fn rank_of_short(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        let text = short(bytes, at, len);
+        self.find(hash_short(text), |found| found == text)
+    }
+
+    /// [`Self::rank`] for more bytes.
+    #[inline(never)]
+    pub(super) fn rank_of_longer(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        if len > MAX_TOKEN_BYTES {
+            return NONE;
+        }
+        self.find(hash_longer(bytes, at, len), |found| {
+            found as u16 == (len as u16) << 8 && {
+                let start = (found >> 16) as usize;
+                // The last word overlaps the one before.
+                let word = |at: usize| load8(&self.blob, start + at);
+                (0..len - 8).step_by(8).chain([len - 8]).all(|next| word(next) == load8(bytes, at + next))
             }
-            self.short[slot & mask] = key;
-        } else {
-            self.insert_longer(bytes, at, len);
+        })
+    }
+
+    /// The token of that rank.
+    #[inline(always)]
+    pub(super) fn text(&self, rank: Rank) -> Option<Text> {
+        self.texts.get(rank as usize).copied()
+    }
+
+    /// The last eight bytes of the blob before a place, and the first behind it.
+    pub(super) fn around(&self, middle: usize) -> Option<(u64, u64)> {
+        Some((load8(&self.blob, middle.checked_sub(8)?), load8(&self.blob, middle)))
+    }
+
+    /// Adds the next token, of up to [`SHORT`] bytes. It comes only once. `None` where there is no room for it, as there is
+    /// for as many as were announced.
+    #[inline(always)]
+    pub(super) fn push_short(&mut self, text: Text) -> Option<()> {
+        self.link(hash_short(text))?;
+        self.texts.push(text);
+        Some(())
+    }
+
+    /// Adds the next token, which is two joined and has more than [`SHORT`] bytes. Gives where the second begins in the
+    /// blob, and how long both are. `None` where there is no room for it, or where they are no tokens.
+    #[inline(never)]
+    pub(super) fn push_joined(&mut self, left: Text, right: Text) -> Option<(usize, usize, usize)> {
+        let start = self.end;
+        self.append(left)?;
+        let middle = self.end;
+        self.append(right)?;
+        self.push_appended(start)?;
+        Some((middle, middle - start, self.end - middle))
+    }
+
+    /// Adds the next token.
+    pub(super) fn push(&mut self, token: &[u8]) -> Option<()> {
+        if token.len() <= SHORT {
+            return self.push_short(short(token, 0, token.len()));
+        }
+        let start = self.end;
+        self.end += token.len();
+        self.blob.get_mut(start..self.end)?.copy_from_slice(token);
+        self.push_appended(start)
+    }
+
+    /// Adds what stands in the blob from `start` to the end as the next token.
+    #[inline(always)]
+    fn push_appended(&mut self, start: usize) -> Option<()> {
+        let len = self.end - start;
+        if !(SHORT + 1..=MAX_TOKEN_BYTES).contains(&len) {
+            return None;
+        }
+        self.link(hash_longer(&self.blob, start, len))?;
+        self.texts.push((start as u64) << 16 | (len as u64) << 8);
+        Some(())
+    }
+
+    /// Puts the next rank into the table.
+    #[inline(always)]
+    fn link(&mut self, hash: u64) -> Option<()> {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots.get_mut(at)?;
+            if *slot == 0 {
+                *slot = tag(hash) | (self.texts.len() as u32 + 1);
+                return Some(());
+            }
+            at += 1;
         }
     }
 
-    #[inline(never)]
-    fn insert_longer(&mut self, bytes: &[u8], at: usize, len: usize) {
-        if len <= TWO_WORDS {
-            let key = [load8(bytes, at), key(bytes, at + 8, len - 8)];
-            let mask = self.middle.len() - 1;
-            let mut slot = (hash_two(key) >> self.middle_shift) as usize;
-            while self.middle[slot & mask][0] != EMPTY {
-                slot += 1;
-            }
-            self.middle[slot & mask] = key;
-        } else {
-            let word = bytes.get(at..at + len).unwrap_or_default();
-            if let Err(slot) = self.find_long(word) {
-                self.long[slot] = (self.blob.len() as u32, len as u32);
-                self.blob.extend_from_slice(word);
-                self.longest = self.longest.max(len);
-            }
+    /// Appends a token to the blob, in whole words, past its end: what comes next overwrites that.
+    #[inline(always)]
+    fn append(&mut self, text: Text) -> Option<()> {
+        if is_short(text) {
+            *self.blob.get_mut(self.end..)?.first_chunk_mut()? = (!text).to_le_bytes();
+            self.end += bits(text) as usize / 8;
+            return Some(());
         }
+        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        for at in (0..len).step_by(8) {
+            let word = load8(&self.blob, start + at);
+            *self.blob.get_mut(self.end + at..)?.first_chunk_mut()? = word.to_le_bytes();
+        }
+        self.end += len;
+        Some(())
     }
 }

@@ -1,0 +1,202 @@
+//! Finding nodes and edges by their ids.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hasher};
+
+/// How many ids a bucket has room for.
+const ROOM: usize = 8;
+/// How many buckets there are at least, when there are any.
+const LEAST: usize = 4;
+
+/// Finds places by ids, of which it keeps no copies.
+///
+/// A quick hash says which bucket a place is in. What has no room there is kept in order, by a hash that is not easily
+/// made to collide: so no choice of ids makes looking them up slow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ids {
+    /// As many as a power of two, or none.
+    buckets: Vec<Bucket>,
+    /// How many places are in them.
+    count: usize,
+    /// What had no room.
+    rest: BTreeSet<(u64, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    /// The hash and the place of each id; what is in use comes first.
+    ids: [(u32, u32); ROOM],
+    used: usize,
+}
+
+impl Bucket {
+    fn ids(&self) -> &[(u32, u32)] {
+        self.ids.get(..self.used).unwrap_or_default()
+    }
+
+    /// Whether there was room.
+    fn push(&mut self, hash: u32, place: u32) -> bool {
+        let free = self.ids.get_mut(self.used);
+        let room = free.is_some();
+        if let Some(free) = free {
+            *free = (hash, place);
+            self.used += 1;
+        }
+        room
+    }
+}
+
+impl Ids {
+    /// Makes room for so many ids at once.
+    pub(crate) fn reserve(&mut self, ids: usize) {
+        let buckets = buckets_for(self.count.saturating_add(ids));
+        if buckets > self.buckets.len() {
+            self.resize(buckets);
+        }
+    }
+
+    /// The place of an id. `is_it` says of a place whether it has this id.
+    pub(crate) fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let hash = quick_hash(id);
+        let bucket = self.buckets.get(self.bucket_of(hash))?;
+        let found = bucket.ids().iter().find(|&&(known, place)| known == hash && is_it(place));
+        found.map(|&(_, place)| place).or_else(|| {
+            if self.rest.is_empty() {
+                return None;
+            }
+            let hash = strong_hash(id);
+            self.rest.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, place)| place).find(|&place| is_it(place))
+        })
+    }
+
+    /// Adds the id of a place; false where it is there already.
+    pub(crate) fn add(&mut self, id: &str, place: u32, is_it: impl Fn(u32) -> bool) -> bool {
+        if self.find(id, is_it).is_some() {
+            return false;
+        }
+        self.reserve(1);
+        let hash = quick_hash(id);
+        let bucket = self.bucket_of(hash);
+        if self.buckets.get_mut(bucket).is_some_and(|bucket| bucket.push(hash, place)) {
+            self.count += 1;
+        } else {
+            self.rest.insert((strong_hash(id), place));
+        }
+        true
+    }
+
+    /// Forgets the id of a place.
+    pub(crate) fn remove(&mut self, id: &str, place: u32) {
+        let hash = quick_hash(id);
+        let at = self.bucket_of(hash);
+        let bucket = self.buckets.get_mut(at);
+        let found =
+            bucket.and_then(|bucket| Some((bucket.ids().iter().position(|&known| known == (hash, place))?, bucket)));
+        match found {
+            Some((at, bucket)) => {
+                bucket.used -= 1;
+                bucket.ids.swap(at, bucket.used);
+                self.count -= 1;
+            }
+            None => drop(self.rest.remove(&(strong_hash(id), place))),
+        }
+    }
+
+    fn bucket_of(&self, hash: u32) -> usize {
+        hash as usize & self.buckets.len().saturating_sub(1)
+    }
+
+    fn resize(&mut self, buckets: usize) {
+        let old = std::mem::replace(&mut self.buckets, vec![Bucket::default(); buckets]);
+        for (hash, place) in old.iter().flat_map(Bucket::ids).copied() {
+            let at = self.bucket_of(hash);
+            // A bucket's ids go to two buckets, so that there is room.
+            if let Some(bucket) = self.buckets.get_mut(at) {
+                bucket.push(hash, place);
+            }
+        }
+    }
+}
+
+/// How many buckets so many ids take: with three in each, few have no room.
+fn buckets_for(ids: usize) -> usize {
+    ids.div_ceil(3).next_power_of_two().max(LEAST)
+}
+
+/// A hash that is fast and no more.
+fn quick_hash(id: &str) -> u32 {
+    const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+    let (words, rest) = id.as_bytes().as_chunks();
+    let rest = rest.iter().fold(1, |word, &byte| word << 8 | u64::from(byte));
+    let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain([rest]);
+    let mixed = words.fold(0, |mixed: u64, word| (mixed.rotate_left(23) ^ word).wrapping_mul(MIX));
+    (mixed >> 32) as u32
+}
+
+fn strong_hash(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Adds, finds and removes in a random order, beside a map. All ids of one group have one quick hash.
+    #[test]
+    fn does_as_a_map_does() {
+        let colliding = colliding(50);
+        for id in &colliding {
+            assert_eq!(quick_hash(id), quick_hash(&colliding[0]), "the ids are to collide");
+        }
+        let id = |at: usize| colliding.get(at).cloned().unwrap_or_else(|| format!("node-{at}"));
+        let mut seed = 1_u32;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) as usize % below
+        };
+        let mut places: Vec<String> = Vec::new();
+        let (mut ids, mut map) = (Ids::default(), BTreeMap::new());
+        for _ in 0..30_000 {
+            let id = id(next(600));
+            let known = map.get(&id).copied();
+            assert_eq!(ids.find(&id, |place| places[place as usize] == id), known, "{id}");
+            if next(3) > 0 {
+                let place = u32::try_from(places.len()).unwrap();
+                assert_eq!(ids.add(&id, place, |place| places[place as usize] == id), known.is_none());
+                if known.is_none() {
+                    map.insert(id.clone(), place);
+                    places.push(id);
+                }
+            } else if let Some(place) = map.remove(&id) {
+                ids.remove(&id, place);
+            }
+        }
+        assert!(!ids.rest.is_empty(), "some had no room");
+    }
+
+    /// So many ids with one quick hash: the second word of each undoes what the first one did.
+    fn colliding(count: usize) -> Vec<String> {
+        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+        let both = (0_u64..).map(|number| {
+            let first = u64::from_le_bytes(*format!("{number:08}").as_bytes().first_chunk().unwrap());
+            let second = first.wrapping_mul(MIX).rotate_left(23) ^ 0x2020_2020_2020_2020;
+            [first.to_le_bytes(), second.to_le_bytes()].concat()
+        });
+        both.filter_map(|bytes| String::from_utf8(bytes).ok()).take(count).collect()
+    }
+
+    /// However many ids have one quick hash, a bucket does not grow.
+    #[test]
+    fn no_choice_of_ids_fills_a_bucket_without_end() {
+        let mut ids = Ids::default();
+        for place in 0..1000 {
+            // Places are told apart by their number: the ids are the same to the hash.
+            ids.add("one id", place, |_| false);
+        }
+        assert_eq!(ids.count, ROOM);
+        assert_eq!(ids.rest.len(), 1000 - ROOM);
+    }
+}

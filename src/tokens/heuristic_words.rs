@@ -1,0 +1,266 @@
+//! What words cost by the token estimator, remembered by their spelling: most words of most texts come again.
+
+use std::fmt;
+
+/// How many words are remembered. A word has one place, and another with the same place drives it out.
+const PLACES: usize = 4096;
+/// How long a word may be with what stands before it, in bytes.
+const WIDTH: usize = 16;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// A short word of small ASCII letters, of which the first may be a capital, with the one character that belongs to its
+/// piece: all that the piece's cost depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Word {
+    /// The character before it, 0 where none belongs to it, and the letters; filled up with zeros.
+    key: [u64; 2],
+    /// How many letters it has.
+    pub(crate) letters: usize,
+}
+
+impl Word {
+    /// The word whose first letter is at `at` and whose piece begins there or one byte before. Nothing where the piece may
+    /// not end with the word, or is too long.
+    #[inline(always)]
+    pub(crate) fn at(text: &[u8], from: usize, at: usize) -> Option<Self> {
+        let before =
+            if from == at { 0 } else { text.get(from).copied().filter(|&byte| byte != 0 && byte.is_ascii())? };
+        let low = load(text, at);
+        // The first letter may be a capital.
+        let gap = !small_letters(low) & HIGH & !0xFF;
+        let ((low, high), letters, next) = if gap == 0 {
+            let high = load(text, at.saturating_add(8));
+            let gap = (!small_letters(high) & HIGH).trailing_zeros() & !7;
+            ((low, high & mask(gap)), 8 + gap / 8, high >> (gap & 63))
+        } else {
+            let gap = gap.trailing_zeros() & !7;
+            ((low & mask(gap), 0), gap / 8, low >> gap)
+        };
+        let letters = letters as usize;
+        let next = (next & 0xFF) as u8;
+        if letters >= WIDTH || !ends(next, letters, small_letters(low) & 0x80 != 0) {
+            return None;
+        }
+        Some(Self { key: [low << 8 | u64::from(before), high << 8 | low >> 56], letters })
+    }
+}
+
+/// The place of a key among [`PLACES`].
+#[inline(always)]
+fn place_of([low, high]: [u64; 2]) -> usize {
+    let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 52) as usize % PLACES
+}
+
+/// What the word with this key costs, where that is known.
+#[inline(always)]
+fn cost_of(places: &[Place; PLACES], key: [u64; 2]) -> Option<u32> {
+    places.get(place_of(key)).filter(|place| place.0 == key).map(|place| place.1)
+}
+
+/// How many bytes are looked at together.
+const WINDOW: usize = 64;
+
+/// Goes on with the known words, each with a space before it, that follow the end of a run.
+///
+/// Where letters are is found for a window of bytes at once, so that from one word to the next there are few steps.
+#[inline(always)]
+fn spaced(places: &[Place; PLACES], text: &[u8], mut run: Run, most: u64) -> Run {
+    let mut padded = [0; WINDOW + WIDTH];
+    while run.cost <= most {
+        let base = run.end;
+        let rest = text.get(base..).unwrap_or_default();
+        let window = rest.first_chunk().unwrap_or_else(|| {
+            padded = [0; WINDOW + WIDTH];
+            if let Some(to) = padded.get_mut(..rest.len()) {
+                to.copy_from_slice(rest);
+            }
+            &padded
+        });
+        let Some(shown) = window.first_chunk() else { return run };
+        let small = small_letters_in(shown);
+        // Where the space before the next word is. The last place is left out, so that the word's first letter is in view.
+        let mut from = 0;
+        while from < WINDOW - 1 && window.get(from) == Some(&b' ') {
+            let at = from + 1;
+            // The first letter may be a capital.
+            let is_small = small >> at & 1 != 0;
+            let letters = (small >> at | 1).trailing_ones() as usize;
+            let end = at + letters;
+            let Some(chunk) = window.get(from..).and_then(|rest| rest.first_chunk::<WIDTH>()) else { break };
+            if !is_small && !chunk[1].is_ascii_uppercase() || letters >= WIDTH {
+                return run;
+            }
+            let next = window.get(end).copied().unwrap_or_default();
+            if next != b' ' && !ends(next, letters, is_small) {
+                return run;
+            }
+            if end >= WINDOW {
+                break;
+            }
+            let bytes = u128::from_le_bytes(*chunk);
+            let (low, high) = (bytes as u64, (bytes >> 64) as u64);
+            let bits = letters as u32 * 8 + 8;
+            let key = if bits <= 64 { [low & mask(bits), 0] } else { [low, high & mask(bits - 64)] };
+            let Some(cost) = cost_of(places, key) else { return run };
+            run.cost += u64::from(cost);
+            run.end = base + end;
+            if run.cost > most {
+                return run;
+            }
+            from = end;
+        }
+        if run.end == base || window.get(from) != Some(&b' ') {
+            return run;
+        }
+    }
+    run
+}
+
+/// Whether a word of so many letters ends before this byte. More letters of other kinds go on, and so does what follows a
+/// carriage return. A capital begins a new piece behind a small letter only.
+#[inline(always)]
+fn ends(next: u8, letters: usize, small: bool) -> bool {
+    next.is_ascii() && next != b'\r' && (small || letters > 1 || !next.is_ascii_uppercase())
+}
+
+/// A bit for each byte that is a small ASCII letter, that of the first byte lowest.
+#[inline(always)]
+fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
+    // The multiplication moves the lowest bits of eight bytes into one byte.
+    let byte =
+        |word: &[u8; 8]| (small_letters(u64::from_le_bytes(*word)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    window.as_chunks().0.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
+}
+
+/// The lowest bits, so many of them.
+#[inline(always)]
+fn mask(bits: u32) -> u64 {
+    1_u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1)
+}
+
+/// The eight bytes from `at` on, with zeros behind the end of the text.
+#[inline(always)]
+fn load(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.first_chunk().map_or_else(|| load_last(rest), |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cold]
+fn load_last(rest: &[u8]) -> u64 {
+    rest.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte))
+}
+
+/// The highest bit of each byte that is a small ASCII letter.
+#[inline(always)]
+fn small_letters(bytes: u64) -> u64 {
+    let plain = bytes & !HIGH;
+    let from_a = plain + ONES * u64::from(0x80 - b'a');
+    let above_z = plain + ONES * u64::from(0x7F - b'z');
+    from_a & !above_z & !bytes & HIGH
+}
+
+/// What words cost that were counted before.
+pub(crate) struct Words {
+    /// None until there is something to remember.
+    places: Option<Box<[Place; PLACES]>>,
+}
+
+/// A word's key, and its cost in units. No word has a key of zeros.
+type Place = ([u64; 2], u32);
+
+/// Words that follow each other with a space between them, all of them known.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Run {
+    /// Units.
+    pub(crate) cost: u64,
+    /// Where the last one ends.
+    pub(crate) end: usize,
+}
+
+impl Words {
+    /// Nothing is remembered yet.
+    pub(crate) const fn new() -> Self {
+        Self { places: None }
+    }
+
+    /// The known words from the one whose first letter is at `at` on, where that one is known, until they cost more than
+    /// `most`. `from` is where its piece begins.
+    #[inline(never)]
+    pub(crate) fn run(&self, text: &[u8], from: usize, at: usize, most: u64) -> Option<Run> {
+        let places = self.places.as_deref()?;
+        let run = if from < at && text.get(from) == Some(&b' ') {
+            spaced(places, text, Run { cost: 0, end: from }, most)
+        } else {
+            let word = Word::at(text, from, at)?;
+            let first = Run { cost: cost_of(places, word.key)?.into(), end: at.saturating_add(word.letters) };
+            spaced(places, text, first, most)
+        };
+        (run.end > from).then_some(run)
+    }
+
+    /// Remembers what the word costs.
+    pub(crate) fn learn(&mut self, word: &Word, cost: u32) {
+        // Not made on the stack, which is small.
+        self.places = self.places.take().or_else(|| vec![([0; 2], 0); PLACES].into_boxed_slice().try_into().ok());
+        if let Some(place) = self.places.as_deref_mut().and_then(|places| places.get_mut(place_of(word.key))) {
+            *place = (word.key, cost);
+        }
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Words").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letter by letter.
+    fn naive(text: &[u8], from: usize, at: usize) -> Option<(Vec<u8>, usize)> {
+        let rest = &text[at..];
+        let letters = 1 + rest[1..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let next = rest.get(letters).copied().unwrap_or(b' ');
+        let small = rest[..letters].iter().any(u8::is_ascii_lowercase);
+        let ends = next.is_ascii() && next != b'\r' && (small || !next.is_ascii_uppercase());
+        let before = text[from..at].iter().all(|byte| byte.is_ascii() && *byte != 0);
+        (ends && before && letters < WIDTH).then(|| (text[from..at + letters].to_vec(), letters))
+    }
+
+    #[test]
+    fn words_end_where_their_letters_do() {
+        let befores = ["", " ", "'", "\0", "é"];
+        let ends = ["", " ", "\n", "\r", "A", "é", "1", "'", "\0", "`", "{", "[", "@", "\u{7f}", "\u{80}"];
+        for before in befores {
+            for first in ["a", "z", "A", "Z", "m"] {
+                for length in 0..20 {
+                    for end in ends {
+                        for tail in ["", "abcdefghijklmnopqrstuvwxyz"] {
+                            let text = format!("{before}{first}{}{end}{tail}", "qz".repeat(10).split_at(length).0);
+                            let (bytes, at) = (text.as_bytes(), before.len());
+                            let from = at.saturating_sub(1);
+                            let found = Word::at(bytes, from, at);
+                            let expected = naive(bytes, from, at);
+                            assert_eq!(
+                                found.map(|word| word.letters),
+                                expected.as_ref().map(|word| word.1),
+                                "{text:?}"
+                            );
+                            let Some((word, (spelling, _))) = found.zip(expected) else { continue };
+                            let mut key = vec![0; usize::from(from == at)];
+                            key.extend(spelling);
+                            key.resize(WIDTH, 0);
+                            let all = [word.key[0].to_le_bytes(), word.key[1].to_le_bytes()].concat();
+                            assert_eq!(all, key, "{text:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

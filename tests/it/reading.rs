@@ -1,0 +1,144 @@
+//! Requests as JSON text, however it is written: what is borrowed from the text and what had to be copied out of it say
+//! the same.
+
+use std::fmt::Write;
+
+use ctxweave::loom::wire::{Request, assemble_dialogue_json, request_body_json};
+use ctxweave::{Code, Error};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn body(request: &[u8]) -> Result<Vec<u8>, Error> {
+    request_body_json(request, &Default::default())
+}
+
+fn assembly(request: &[u8]) -> Result<Vec<u8>, Error> {
+    assemble_dialogue_json(request, &Default::default())
+}
+
+/// A request with texts of all kinds, in ids, too.
+fn request(ids: [&str; 3], text: &str) -> Value {
+    let [first, second, third] = ids;
+    let node = |id: &str, author: &str, content: &str| {
+        json!({
+            "id": id, "content": content, "authorType": author, "localId": format!("local {id}"),
+            "createdAt": "2026-03-01T09:00:00Z", "authorAgentId": "ada", "metadata": { "bookmarked": true }, "other": [text],
+        })
+    };
+    let edge = |from: &str, to: &str| json!({ "id": format!("{from} to {to}"), "sources": [{ "nodeId": from, "role": "primary" }], "targetNodeId": to });
+    json!({
+        "tree": {
+            "systemContext": text,
+            "nodes": [node(first, "human", text), node(second, "model", "said"), node(third, "human", "and again")],
+            "edges": [edge(first, second), edge(second, third)],
+        },
+        "tip": third, "contextWindow": 100_000, "target": { "provider": "anthropic", "model": "m" },
+    })
+}
+
+/// The same JSON with some characters of its strings as escapes, keys included.
+fn escaped(json: &str, every: usize) -> String {
+    let mut out = String::new();
+    let (mut inside, mut behind_backslash) = (false, false);
+    for (at, ch) in json.chars().enumerate() {
+        let plain = inside && !behind_backslash && ch != '"' && ch != '\\';
+        if plain && at.is_multiple_of(every) {
+            for unit in ch.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}").unwrap();
+            }
+        } else {
+            out.push(ch);
+        }
+        inside ^= ch == '"' && !behind_backslash;
+        behind_backslash = inside && ch == '\\' && !behind_backslash;
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn escapes_change_nothing(
+        ids in prop::collection::btree_set("[a-zé😀\\\\\"\n]{1,12}", 3), text in any::<String>(), every in 1_usize..5
+    ) {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let json = request([ids[0], ids[1], ids[2]], &text).to_string();
+        let escaped = escaped(&json, every);
+        prop_assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), serde_json::from_str::<Value>(&json).unwrap());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        prop_assert_eq!(body(escaped.as_bytes()).map(text).unwrap(), body(json.as_bytes()).map(text).unwrap());
+        prop_assert_eq!(assembly(escaped.as_bytes()).map(text).unwrap(), assembly(json.as_bytes()).map(text).unwrap());
+    }
+}
+
+/// Where the text has to be repaired, the tree keeps nothing of the copy that was repaired.
+#[test]
+fn half_pairs_are_replaced_wherever_they_stand() {
+    let json = request(["one", "two", "three"], "a text").to_string();
+    for (from, to) in [("\"a text\"", "\"\\ud800 text\""), ("\"two\"", "\"\\udc00two\""), ("one", "\\ud800one")] {
+        let broken = json.replace(from, to);
+        let mended = broken.replace("\\ud800", "\u{FFFD}").replace("\\udc00", "\u{FFFD}");
+        assert_ne!(broken, mended);
+        assert_eq!(body(broken.as_bytes()).unwrap(), body(mended.as_bytes()).unwrap(), "{to}");
+        let request = Request::from_json(broken.as_bytes(), &Default::default()).unwrap();
+        assert!(!request.diagnostics.is_empty(), "{to}");
+        let whole = Request::from_json(mended.as_bytes(), &Default::default()).unwrap();
+        assert_eq!(format!("{:?}", request.tree), format!("{:?}", whole.tree), "{to}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_ignored() {
+    let json = request(["one", "two", "three"], "a text").to_string();
+    assert_eq!(body(format!("\u{feff}{json}").as_bytes()).unwrap(), body(json.as_bytes()).unwrap());
+}
+
+/// What is wrong is told with its place, as it is of an object.
+#[test]
+fn what_is_no_request_is_refused_with_its_place() {
+    let json = request(["one", "two", "three"], "a text").to_string();
+    let told = |text: &[u8]| {
+        let error = body(text).unwrap_err();
+        (error.code(), error.message().to_owned())
+    };
+    let replaced = |from: &str, to: &[u8]| {
+        let at = json.find(from).unwrap();
+        [&json.as_bytes()[..at], to, &json.as_bytes()[at + from.len()..]].concat()
+    };
+    let deep = format!("\"content\":{}{}", "[".repeat(300), "]".repeat(300));
+    for (text, code, said) in [
+        (replaced("\"id\":\"one\"", b"\"id\":5"), Code::InvalidInput, "`tree.nodes[0].id` must be a string"),
+        (replaced("\"id\":\"one\"", b"\"id\":null"), Code::InvalidInput, "`tree.nodes[0].id` must be a string"),
+        (
+            replaced("\"localId\":\"local one\"", b"\"localId\":[]"),
+            Code::InvalidInput,
+            "`tree.nodes[0].localId` must be a string",
+        ),
+        (replaced("\"nodeId\":\"one\",", b""), Code::InvalidInput, "`tree.edges[0].sources[0]` lacks `nodeId`"),
+        (replaced("\"id\":\"one\"", b"\"id\":\"one\",\"id\":\"one\""), Code::InvalidInput, "duplicate field"),
+        (replaced("\"id\":\"one\"", b"\"id\":\"\xff\""), Code::InvalidInput, "at line 1 column"),
+        (replaced("\"id\":\"one\"", b"\"id\":\"o\nne\""), Code::InvalidInput, "control character"),
+        (replaced("\"id\":\"two\"", b"\"id\":\"one\""), Code::DuplicateId, "two nodes have the id `one`"),
+        (
+            replaced("\"id\":\"two to three\"", b"\"id\":\"one to two\""),
+            Code::DuplicateId,
+            "two edges have the id `one to two`",
+        ),
+        (
+            replaced("\"targetNodeId\":\"two\"", b"\"targetNodeId\":\"four\""),
+            Code::EdgeNodeNotFound,
+            "names node `four`",
+        ),
+        (replaced("100000", b"1e999"), Code::InvalidInput, "number out of range"),
+        (replaced("\"content\":\"a text\"", deep.as_bytes()), Code::LimitExceeded, "jsonDepth"),
+        (json.as_bytes()[..json.len() - 1].to_vec(), Code::InvalidInput, "EOF while parsing"),
+    ] {
+        let (found, message) = told(&text);
+        assert_eq!(found, code, "{message}");
+        assert!(message.contains(said), "{message} does not say {said}");
+    }
+    // What is in a field that is not known does not matter.
+    let ignored = replaced("\"other\":[\"a text\"]", b"\"other\":[\"\xff\"]");
+    assert_eq!(body(&ignored).unwrap(), body(json.as_bytes()).unwrap());
+}
