@@ -564,9 +564,9 @@ fn what_is_known_is_neither_sent_nor_written_again() {
         let author = if at.is_multiple_of(2) { Author::Human } else { Author::Model };
         let node = Node::new(format!("n{at}"), author, vec![Block::Text(format!("\"round\" {round}"))]);
         if at == nodes.len() {
-            let source = Source { node: format!("n{}", at - 1), role: SourceRole::Primary };
+            let source = Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary };
             let (id, target) = (format!("e{at}"), node.id.clone());
-            edges.push(Edge { id, sources: vec![source], target, kind: EdgeKind::Continuation });
+            edges.push(Edge { id: id.into(), sources: vec![source], target, kind: EdgeKind::Continuation });
             nodes.push(node.clone());
             tree.upsert(vec![node], vec![edges[at - 1].clone()], &limits).unwrap();
         } else {
