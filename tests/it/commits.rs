@@ -810,3 +810,28 @@ fn long_chains_take_no_stack() {
     // A quarter of what WebAssembly has.
     std::thread::Builder::new().stack_size(256 * 1024).spawn(work).unwrap().join().unwrap();
 }
+
+// Checkpointer
+
+/// SPEC §5 "Checkpointer": what was offered and not stored counts as failed, and turns are counted from what was stored.
+#[test]
+fn only_the_last_offer_counts_and_turns_after_it_do() {
+    use ctxweave::commits::{CheckpointFields, Checkpointer, CheckpointerOptions};
+    let at = CheckpointFields { created_at: "2026-03-01T09:30:00Z".into(), ..CheckpointFields::default() };
+    let options = CheckpointerOptions { every: 3, ..CheckpointerOptions::new("generic-v1") };
+    let mut session = Checkpointer::new(options, &ctxweave::Limits::default()).unwrap();
+    let turn = |session: &mut Checkpointer, text: &str| {
+        session.push(format!("{{\"role\":\"user\",\"content\":\"{text}\"}}").as_bytes()).unwrap();
+        session.checkpoint(Trigger::TurnBoundary, &at).unwrap()
+    };
+    assert!(turn(&mut session, "one").is_empty());
+    let failed = session.checkpoint(Trigger::Explicit, &at).unwrap();
+    session.push(br#"{"role":"assistant","content":"more"}"#).unwrap();
+    let offered = session.checkpoint(Trigger::Explicit, &at).unwrap();
+    assert_eq!(session.stored(&failed[0].record.id).unwrap_err().code(), Code::CommitNotFound);
+    assert_eq!(session.head(), None);
+    assert!(turn(&mut session, "two").is_empty());
+    session.stored(&offered[0].record.id).unwrap();
+    assert!(turn(&mut session, "three").is_empty());
+    assert_eq!(turn(&mut session, "four").len(), 1, "the third turn since what was stored");
+}

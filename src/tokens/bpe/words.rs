@@ -119,7 +119,7 @@ impl Words {
     /// The slot where a token with this hash would like to be: the hash as a fraction of the table.
     #[inline(always)]
     fn home(&self, hash: u64) -> usize {
-        ((hash >> 32) * (self.slots.len() as u64 - 63) >> 32) as usize
+        (((hash >> 32) * (self.slots.len() as u64 - 63)) >> 32) as usize
     }
 
     /// The rank of the token with this hash of which `is` says that it is the one.

@@ -213,7 +213,7 @@ fn a_result_belongs_to_the_nearest_call_of_its_id() {
 fn a_breakpoint_stands_behind_what_is_no_thought() {
     let target =
         Target::read(json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } }));
-    let thought = Part::Reasoning { text: "Hm.".into(), signature: Some("sig") };
+    let thought = Part::Reasoning { text: "Hm.", signature: Some("sig") };
     let messages =
         [text(Role::User, "Go."), parts(Role::Assistant, vec![say("I went."), thought]), text(Role::User, "And?")];
     let (body, _) = body_of(&target.unwrap(), None, &messages);
@@ -238,10 +238,24 @@ fn a_tool_keeps_its_own_breakpoint() {
     assert_eq!(given.matches("cache_control").count(), 1, "{given}");
 }
 
+/// In Responses a tool is strict unless it says otherwise; what it says is said once.
+#[test]
+fn a_tool_says_once_whether_it_is_strict() {
+    for (tool, expected) in [(json!({ "name": "f" }), "false"), (json!({ "name": "f", "strict": true }), "true")] {
+        let target = json!({ "provider": "openai-responses", "model": "m", "tools": [tool] });
+        let target = Target::read(target).unwrap();
+        let messages = [text(Role::User, "Go.")];
+        let body = write_body(None, &messages, &target, &Hints::default(), &mut Vec::new()).unwrap();
+        let body = String::from_utf8(body).unwrap();
+        assert_eq!(body.matches("\"strict\"").count(), 1, "{body}");
+        assert!(body.contains(&format!("\"strict\":{expected}")), "{body}");
+    }
+}
+
 /// A signature goes on what the model did next; where it did nothing more, it stays with the thought.
 #[test]
 fn no_signature_of_a_thought_is_lost() {
-    let thought = |text: &'static str, signature| Part::Reasoning { text: text.into(), signature: Some(signature) };
+    let thought = |text: &'static str, signature| Part::Reasoning { text, signature: Some(signature) };
     let messages = [
         text(Role::User, "Go."),
         parts(
