@@ -165,7 +165,7 @@ impl LoomTree {
         })
     }
 
-    /// Assembles a dialogue.
+    /// Assembles a dialogue, as one object: for whoever uses the module without the package, which takes it packed.
     ///
     /// # Errors
     /// `{ code, message, details }`.
