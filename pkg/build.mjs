@@ -4,8 +4,8 @@
  *
  * - types and modules by tsc, one file for each source file;
  * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
- * - ES modules: what the entry points share in one file, `core.js`, so that there is one instance of the module and few
- *   files to load; beside it the glue and the class of errors;
+ * - ES modules: what the entry points share in one file, `core.js`, with the glue, so that there is one instance of the
+ *   module and few files to load: each of them costs half a millisecond; beside it the class of errors;
  * - the wasm as base64, for `ctxweave/inline`.
  *
  * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
@@ -33,12 +33,13 @@ const tiktokenOnly = ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "g
 /** What only the first flavour has: other ways to load. */
 const onlyDefault = ["inline.ts", "inline-bytes.d.ts", "slim.ts"];
 
-/** What is left out of each flavour besides: tiktoken needs no assets, and loom has the areas that its module has. */
+const filesOf = (areas) => areas.flatMap((area) => [`api/${area}.ts`, `types/${area}.ts`]);
+const notInLoom = filesOf(["commits", "folders", "operators", "transcripts", "workspace"]);
+
+/** What is left out of each flavour besides: loom and tokens have what their modules have, and tiktoken needs no assets. */
 const without = {
-  loom: ["commits", "folders", "operators", "transcripts", "workspace"].flatMap((area) => [
-    `api/${area}.ts`,
-    `types/${area}.ts`,
-  ]),
+  loom: notInLoom,
+  tokens: [...notInLoom, ...filesOf(["bodies", "loom", "resident"]), "api/parcel.ts"],
   tiktoken: ["vocab", "vocabulary.ts"],
 };
 
@@ -145,12 +146,15 @@ async function joinModules() {
     /^(index|inline|node|slim|workerd|vocab\/.*)\.js$/.test(name),
   );
   /** What stays a file of its own, by the path that core.js and the entry points beside it know it by. */
-  const apart = /\/(error|glue|inline-bytes)\.js$|\.(wasm|bin)$/;
+  const apart = {
+    "error.js": flavour === "default" ? "./error.js" : "../error.js",
+    "inline-bytes.js": "./inline-bytes.js",
+  };
   const leaveApart = {
     name: "leave-apart",
     setup({ onResolve }) {
-      onResolve({ filter: apart }, ({ path }) => ({
-        path: /\.js$/.test(path) ? `./${basename(path)}` : path,
+      onResolve({ filter: /\/(error|inline-bytes)\.js$|\.(wasm|bin)$/ }, ({ path }) => ({
+        path: apart[basename(path)] ?? path,
         external: true,
       }));
     },
@@ -196,8 +200,9 @@ async function joinModules() {
   };
   await bundle([leaveApart, useCore], { entryPoints: entries.map((name) => join(dist, name)) });
 
+  const kept = [...entries, "core.js", ...Object.keys(apart).filter((name) => apart[name] === `./${name}`)];
   for (const name of filesIn(["", "api/", "vocab/"])) {
-    if (!entries.includes(name) && !/^(core|error|glue|inline-bytes)\.js$/.test(name)) rmSync(join(dist, name));
+    if (!kept.includes(name)) rmSync(join(dist, name));
   }
 }
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/crate.md")]
 
+#[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;
 #[cfg(feature = "commits")]
 pub mod commits;
@@ -12,13 +13,17 @@ mod json;
 #[cfg(any(feature = "commits", feature = "workspace"))]
 mod jsonl;
 pub mod limits;
+#[cfg(feature = "loom")]
 pub mod loom;
 #[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;
+#[cfg(feature = "loom")]
 pub mod prompt;
+#[cfg(feature = "requests")]
 pub mod text;
+#[cfg(any(feature = "commits", feature = "folders", feature = "loom"))]
 pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]

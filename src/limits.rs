@@ -88,6 +88,7 @@ pub(crate) fn whole(name: &str, value: f64) -> Result<u32> {
 }
 
 /// Fails with [`Code::LimitExceeded`] when `value` is above `max`.
+#[cfg(feature = "requests")]
 pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     if value <= max as usize {
         return Ok(());
@@ -96,6 +97,7 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
 }
 
 /// The error for a limit that was passed.
+#[cfg(any(feature = "requests", target_arch = "wasm32"))]
 #[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
     Error::new(

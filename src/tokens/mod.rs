@@ -8,6 +8,7 @@ pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_table;
 mod heuristic_words;
+#[cfg(feature = "loom")]
 pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]

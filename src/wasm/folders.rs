@@ -6,8 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use super::data::{decode, encode, lone_surrogates, throw};
-use super::tokens::{OwnCounter, tokenizers};
+use super::data::{decode, encode, throw};
+use super::own::OwnCounter;
+use super::surrogates::lone_surrogates;
+use super::tokens::tokenizers;
 use crate::error::{Diagnostic, Error};
 use crate::folders::diff;
 use crate::folders::wire::{

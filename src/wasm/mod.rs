@@ -3,17 +3,24 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
+#[cfg(feature = "loom")]
 pub mod bodies;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
 #[cfg(feature = "folders")]
 pub mod folders;
+#[cfg(feature = "loom")]
 pub mod loom;
 #[cfg(feature = "operators")]
 pub mod operators;
+#[cfg(any(feature = "commits", feature = "folders", feature = "loom", feature = "workspace"))]
+mod own;
 mod read;
+#[cfg(feature = "loom")]
 pub mod resident;
+#[cfg(any(feature = "folders", feature = "loom", feature = "operators", feature = "workspace"))]
+mod surrogates;
 pub mod tokens;
 #[cfg(feature = "commits")]
 pub mod transcripts;

@@ -3,7 +3,8 @@
 use js_sys::{JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::data::{decode, encode, lone_surrogates, throw};
+use super::data::{decode, encode, throw};
+use super::surrogates::lone_surrogates;
 use super::tokens::tokenizers;
 use crate::error::Error;
 use crate::operators::wire;

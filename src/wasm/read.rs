@@ -95,6 +95,11 @@ impl de::Error for Misfit {
     fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
         Self::new(format!("something else, expected {expected}"))
     }
+
+    #[cold]
+    fn invalid_value(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(format!("something else, expected {expected}"))
+    }
 }
 
 thread_local! {

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::data::{decode, encode, lone_surrogates, throw};
-use super::tokens::{OwnCounter, tokenizers};
+use super::data::{decode, encode, throw};
+use super::own::OwnCounter;
+use super::surrogates::lone_surrogates;
+use super::tokens::tokenizers;
 use crate::error::{Code, Diagnostic, Error};
 use crate::loom::resident::wire::{Edited, Handle, Question, UpsertIn};
 use crate::loom::wire::{RequestIn, TreeIn};

@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 use super::data::{decode, encode_with_bytes, throw};
-use super::tokens::{OwnCounter, tokenizers};
+use super::own::OwnCounter;
+use super::tokens::tokenizers;
 use crate::commits::transcript_wire::{ImportIn, ReadIn, TranslateIn};
 use crate::error::Error;
 use crate::tokens::Counter;

@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::data::{decode, encode, lone_surrogates, throw};
-use super::tokens::{OwnCounter, tokenizers};
+use super::data::{decode, encode, throw};
+use super::own::OwnCounter;
+use super::surrogates::lone_surrogates;
+use super::tokens::tokenizers;
 use crate::error::Error;
 use crate::input::Content;
 use crate::tokens::Counter;

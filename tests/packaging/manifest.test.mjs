@@ -90,14 +90,25 @@ test("the features and the profile reach cargo", () => {
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 
-test("the flavour without the areas has none of them", () => {
-  const loom = own.slice(own.indexOf("[flavours.loom]"), own.indexOf("# tiktoken-rs itself"));
-  const { status, text } = xtask("build", own.slice(0, own.indexOf("[flavours.default]")) + loom);
+test("the smaller flavours have their areas and no other", () => {
+  const both = own.slice(own.indexOf("# Loom trees,"), own.indexOf("# tiktoken-rs itself"));
+  const { status, text } = xtask("build", own.slice(0, own.indexOf("[flavours.default]")) + both);
   assert.equal(status, 0, text);
-  const module = new WebAssembly.Module(readFileSync(join(out, "loom/ctxweave.wasm")));
-  const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
-  assert.ok(exports.includes("assembleDialogue"), exports.join(", "));
-  for (const name of ["buildContextChain", "parseTask", "importTranscript"]) assert.ok(!exports.includes(name), name);
+  const exports = (flavour) => {
+    const module = new WebAssembly.Module(readFileSync(join(out, flavour, "ctxweave.wasm")));
+    return WebAssembly.Module.exports(module).map(({ name }) => name);
+  };
+  const has = (flavour, names, not) => {
+    const found = exports(flavour);
+    for (const name of names) assert.ok(found.includes(name), `${flavour}: ${found.join(", ")}`);
+    for (const name of not) assert.ok(!found.includes(name), `${flavour}: ${name}`);
+  };
+  const [areas, trees] = [
+    ["buildContextChain", "parseTask", "importTranscript"],
+    ["assembleDialogue", "requestBody"],
+  ];
+  has("loom", ["countTokens", ...trees], areas);
+  has("tokens", ["countTokens", "countTokensBatch", "countChatTokens", "loadVocabulary"], [...trees, ...areas]);
 });
 
 test("an import that is allowed and not needed is refused by name", () => {

@@ -44,6 +44,7 @@ const raw = [
   "ctxweave.wasm",
   "loom/ctxweave.wasm",
   "tiktoken/ctxweave.wasm",
+  "tokens/ctxweave.wasm",
   "vocab/cl100k_base.bin",
   "vocab/o200k_base.bin",
 ];
@@ -108,7 +109,8 @@ test("each module and each vocabulary is there once, and the wasm once more as b
 test("what the wasm imports reaches no clock, chance, console, network or global", () => {
   const banned =
     /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
-  for (const name of ["dist/glue.js", "dist/loom/glue.js", "dist/tiktoken/glue.js"]) {
+  // The glue is in core.js.
+  for (const name of ["dist/core.js", "dist/loom/core.js", "dist/tiktoken/core.js", "dist/tokens/core.js"]) {
     const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(inPackage(name).toString());
     assert.match(imports, /new Array\(\)/, "this is where they are");
     assert.doesNotMatch(imports, banned);

@@ -102,20 +102,30 @@ ${load("a", "ctxweave")}
 ${load("b", "ctxweave/inline")}
 ${load("c", "ctxweave/slim")}
 ${load("l", "ctxweave/loom")}
+${load("n", "ctxweave/tokens")}
 ${load("t", "ctxweave/tiktoken")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
+${load("tokensVocabulary", "ctxweave/tokens/vocab/cl100k_base")}
 const whole: typeof a = b;
 const backwards: typeof b = a;
 const { init: _, ...slim } = c;
 const rest: Omit<typeof a, "init"> = slim;
 const wider: Omit<typeof a, "CtxweaveError"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
+const least: Omit<typeof n, "CtxweaveError"> = l;
+const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const there: typeof o200k.load = loomVocabulary.load;
+const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
 l.parseTask("<task/>");
+// @ts-expect-error the flavour has counting alone
+n.assembleDialogue;
+// @ts-expect-error and none of the types of what it has not
+type Tree = n.LoomTreeData;
+const counted: number = n.countChatTokens([{ role: "user", content: "text" }], { tokenizer: tokensVocabulary.name });
 // @ts-expect-error only tiktoken-rs knows this one
 a.countTokens("text", { tokenizer: "p50k_base" });
 // @ts-expect-error no such tokenizer
@@ -142,7 +152,7 @@ async function use(): Promise<void> {
   const { document }: a.BufferAssembly = a.assembleBuffer({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096 });
   if (!(document && most)) throw new a.CtxweaveError("internal_error", "none");
 }
-export = [whole, backwards, rest, wider, part, alike, there, use];
+export = [whole, backwards, rest, wider, part, least, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

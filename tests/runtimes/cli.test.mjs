@@ -6,25 +6,26 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, root } from "../packaging/packed.mjs";
-import { counts, countsFile, loomGoldens, readGoldens } from "./goldens.mjs";
+import { counts, countsFile, goldensOf, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 import { examples } from "./readme.mjs";
 
 const data = readGoldens();
-const loomData = loomGoldens(data);
+const smaller = { loom: goldensOf("loom", data), tokens: goldensOf("tokens", data) };
 const dir = folder("cli");
 
 /** npm runs no install scripts here (.npmrc), and Bun's would only move this file to where its name says. */
 const bun = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`;
 
 writeFileSync(join(dir, "data.json"), JSON.stringify(data));
-writeFileSync(join(dir, "loom.json"), JSON.stringify(loomData));
+for (const [name, data] of Object.entries(smaller)) writeFileSync(join(dir, `${name}.json`), JSON.stringify(data));
 copyFileSync(countsFile, join(dir, "counts.json"));
 copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
 for (const [entry, file] of [
   ["ctxweave", "data.json"],
   ["ctxweave/inline", "data.json"],
   ["ctxweave/loom", "loom.json"],
+  ["ctxweave/tokens", "tokens.json"],
 ]) {
   const name = entry.replace("/", "-");
   writeFileSync(join(dir, `${name}.mjs`), `import * as ctxweave from "${entry}";\n${program("await import", file)}`);
@@ -37,6 +38,7 @@ for (const [name, entry, vocabularies] of [
   ["exact", "ctxweave", "ctxweave/vocab"],
   ["exact-inline", "ctxweave/inline", "ctxweave/vocab"],
   ["exact-loom", "ctxweave/loom", "ctxweave/loom/vocab"],
+  ["exact-tokens", "ctxweave/tokens", "ctxweave/tokens/vocab"],
   ["exact-tiktoken", "ctxweave/tiktoken"],
 ]) {
   const assets = vocabularies ? encodings.map((of) => [of, `${vocabularies}/${of}`]) : [];
@@ -92,14 +94,18 @@ for (const [name, runtime] of Object.entries(runtimes)) {
   for (const entry of ["ctxweave", "ctxweave-inline"]) {
     test(`${name}: ${entry} gives the goldens`, () => judge(JSON.parse(run(runtime, entry)), data));
   }
-  test(`${name}: ctxweave/loom gives the goldens of its areas`, () =>
-    judge(JSON.parse(run(runtime, "ctxweave-loom")), loomData));
+  for (const [flavour, data] of Object.entries(smaller)) {
+    test(`${name}: ctxweave/${flavour} gives the goldens of its areas`, () =>
+      judge(JSON.parse(run(runtime, `ctxweave-${flavour}`)), data));
+  }
 }
 
 for (const [name, runtime] of Object.entries(runtimes)) {
   for (const entry of ["exact", "exact-inline", "exact-loom"]) {
     test(`${name}: ${entry} counts what tiktoken counts`, () => judgeExact(JSON.parse(run(runtime, entry)), counts));
   }
+  test(`${name}: ctxweave/tokens counts what tiktoken counts`, () =>
+    judgeExact(JSON.parse(run(runtime, "exact-tokens")), counts, { assembly: false }));
   test(`${name}: ctxweave/tiktoken counts what tiktoken counts`, () =>
     judgeExact(JSON.parse(run(runtime, "exact-tiktoken")), counts, { assets: false }));
 }

@@ -33,12 +33,12 @@ export function readGoldens() {
   };
 }
 
-/** The areas that `ctxweave/loom` has. */
-const loomAreas = ["bodies", "loom", "resident"];
+/** The areas that the smaller flavours have. */
+const areas = { loom: ["bodies", "loom", "resident", "tokens"], tokens: ["tokens"] };
 
-/** Those goldens that `ctxweave/loom` must give too. */
-export function loomGoldens({ goldens, ...rest }) {
-  return { ...rest, goldens: goldens.filter(({ name }) => loomAreas.includes(name.split(/[/\\]/)[0])) };
+/** Those goldens that a smaller flavour must give too. */
+export function goldensOf(flavour, { goldens, ...rest }) {
+  return { ...rest, goldens: goldens.filter(({ name }) => areas[flavour].includes(name.split(/[/\\]/)[0])) };
 }
 
 function readJson(path) {

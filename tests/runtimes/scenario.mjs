@@ -87,7 +87,7 @@ function counts(ctxweave) {
 /**
  * Exact counting: the same counts as tiktoken's own, in every way there is to ask for them. `vocabularies` are the
  * modules `ctxweave/vocab/*` by the name of the encoding, undefined for the flavour that needs none. `texts` is the list
- * in counts.json.
+ * in counts.json. Assemblies are counted only where there are any.
  */
 export async function exact(ctxweave, vocabularies, texts) {
   await ctxweave.init();
@@ -106,7 +106,8 @@ export async function exact(ctxweave, vocabularies, texts) {
     }
   }
   const spaces = ctxweave.countTokens(" ".repeat(1_000_000), { tokenizer: "o200k_base" });
-  return { codes, counted: texts.length, wrong, spaces, assembled: assembled(ctxweave), own: own(ctxweave) };
+  const assemblies = "assembleDialogue" in ctxweave && { assembled: assembled(ctxweave), own: own(ctxweave) };
+  return { codes, counted: texts.length, wrong, spaces, ...assemblies };
 }
 
 /** Loads both vocabularies, with everything that can go wrong before. */

@@ -146,6 +146,22 @@ const run = async () => JSON.stringify(await exact(ctxweave, undefined, texts));
   assert.deepEqual(said, [], "the console is silent");
 });
 
+test("Vite build: ctxweave/tokens counts what tiktoken counts in Chromium, with exactly one wasm and the vocabularies", async () => {
+  const text = `import * as ctxweave from "ctxweave/tokens";
+import * as o200k_base from "ctxweave/tokens/vocab/o200k_base";
+import * as cl100k_base from "ctxweave/tokens/vocab/cl100k_base";
+import texts from "./counts.json";
+import { exact } from "./scenario.mjs";
+const run = async () => JSON.stringify(await exact(ctxweave, { o200k_base, cl100k_base }, texts));
+`;
+  const { dir, config } = await application("tokens", text);
+  const { outcome, said } = await built(config);
+  assert.ok(outcome.wrong, JSON.stringify(outcome, null, 2));
+  judgeExact(outcome, counts, { assembly: false });
+  assert.deepEqual(said, [], "the console is silent");
+  assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
+});
+
 function wasmFiles(dir) {
   const names = readdirSync(join(dir, "dist"), { recursive: true, encoding: "utf8" });
   assert.ok(

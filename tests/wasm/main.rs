@@ -17,6 +17,8 @@ mod resident;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
+mod tokens;
+#[cfg(test)]
 mod transcripts;
 #[cfg(test)]
 mod workspace;
@@ -74,6 +76,7 @@ mod goldens {
         crate::loom::call,
         crate::operators::call,
         crate::resident::call,
+        crate::tokens::call,
         crate::transcripts::call,
         crate::workspace::call,
     ];

@@ -53,25 +53,25 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
         cargo.args(args).env("RUSTDOCFLAGS", "-D warnings");
         cargo
     };
+    let clippy = |args: &[&str]| cargo(&[&["clippy"], args, &["--", "-D", "warnings"]].concat());
     let wasm = "--target=wasm32-unknown-unknown";
+    let alone = ["-p", "ctxweave", "--lib", "--no-default-features"];
+    let mut prettier = project.npm_bin("prettier");
+    prettier.args(["--check", "--log-level=warn", "."]);
+    let mut tsc = project.npm_bin("tsc");
+    tsc.args(["--noEmit", "-p", "pkg"]);
     let mut commands = vec![
         ("rustfmt", cargo(&["fmt", "--all", "--check"])),
-        ("clippy", cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])),
-        (
-            "clippy for wasm32",
-            cargo(&["clippy", "-p", "ctxweave", wasm, "--lib", "--test", "wasm", "--", "-D", "warnings"]),
-        ),
-        (
-            "clippy for wasm32, without the areas",
-            cargo(&["clippy", "-p", "ctxweave", wasm, "--lib", "--no-default-features", "--", "-D", "warnings"]),
-        ),
+        ("clippy", clippy(&["--workspace", "--all-targets", "--all-features"])),
+        ("clippy for wasm32", clippy(&["-p", "ctxweave", wasm, "--lib", "--test", "wasm"])),
+        ("clippy for wasm32, loom alone", clippy(&[&alone[..], &["--features=loom", wasm]].concat())),
+        ("clippy for wasm32, tokens alone", clippy(&[&alone[..], &[wasm]].concat())),
+        ("clippy, tokens alone", clippy(&alone)),
         ("rustdoc", cargo(&["doc", "-p", "ctxweave", "--no-deps"])),
         ("rustdoc for wasm32", cargo(&["doc", "-p", "ctxweave", "--no-deps", wasm])),
-        ("prettier", project.npm_bin("prettier")),
-        ("tsc for pkg", project.npm_bin("tsc")),
+        ("prettier", prettier),
+        ("tsc for pkg", tsc),
     ];
-    commands[6].1.args(["--check", "--log-level=warn", "."]);
-    commands[7].1.args(["--noEmit", "-p", "pkg"]);
     if project.path("www/tsconfig.json").exists() {
         let mut tsc = project.npm_bin("tsc");
         tsc.args(["--noEmit", "-p", "www"]);

@@ -10,6 +10,15 @@ export const counters = {
       return (text) => countTokens(text, { tokenizer: "${encoding}" });
     }`,
 
+  "ctxweave/tokens": (encoding, runtime) => `
+    import { countTokens, init } from "ctxweave/tokens";
+    import { load } from "ctxweave/tokens/vocab/${encoding}";
+    export async function ready() {
+      const options = ${runtime === "chromium" ? `{ source: new URL("./${encoding}.bin", import.meta.url) }` : undefined};
+      await Promise.all([init(), load(options)]);
+      return (text) => countTokens(text, { tokenizer: "${encoding}" });
+    }`,
+
   "ctxweave/tiktoken": (encoding) => `
     import { countTokens, init } from "ctxweave/tiktoken";
     export async function ready() {
@@ -58,9 +67,13 @@ export const counters = {
     }`,
 };
 
+/** Those that differ from another one only in how they start: they count with the same code. */
+export const startsAlone = ["ctxweave/tokens"];
+
 /** What the modules fetch in a browser, beside themselves. */
 export const assets = {
   ctxweave: (encoding) => ["ctxweave/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
+  "ctxweave/tokens": (encoding) => ["ctxweave/tokens/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
   "ctxweave/tiktoken": () => ["ctxweave/tiktoken/ctxweave.wasm"],
   tiktoken: () => ["tiktoken/tiktoken_bg.wasm"],
 };

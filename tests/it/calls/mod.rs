@@ -8,6 +8,7 @@ mod folders;
 mod loom;
 mod operators;
 mod resident;
+mod tokens;
 mod transcripts;
 mod workspace;
 
@@ -24,6 +25,7 @@ pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Resul
         loom::call,
         operators::call,
         resident::call,
+        tokens::call,
         transcripts::call,
         workspace::call,
     ];

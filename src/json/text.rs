@@ -8,10 +8,13 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::limits::{self, JSON_DEPTH_MAX};
+use crate::limits::JSON_DEPTH_MAX;
+
+use super::number;
+use super::shape::{TOO_DEEP, shape_error, under_index, under_key};
 
 /// Reads a value from JSON text.
 ///
@@ -25,33 +28,6 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de [u8]) -> Result<T> {
 /// Writes a result as JSON text.
 pub(crate) fn write(result: &impl serde::Serialize) -> Result<Vec<u8>> {
     serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
-}
-
-/// Turns what the decoder says into an error for the person who wrote the request.
-#[cold]
-pub(crate) fn shape_error(path: &str, message: &str) -> Error {
-    if message.starts_with(TOO_DEEP) || message.starts_with("recursion limit exceeded") {
-        return limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX);
-    }
-    let place = if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") };
-    let said = match (message.strip_prefix("missing field `"), message.rsplit_once(", expected ")) {
-        (Some(field), _) => {
-            let field = field.split('`').next().unwrap_or_default();
-            format!("{place} lacks `{field}`")
-        }
-        (None, Some((_, expected))) => {
-            let expected = expected.split(" at line ").next().unwrap_or(expected);
-            let expected = match expected {
-                "f64" => "a number",
-                "u32" => "a whole number",
-                other => other,
-            };
-            format!("{place} must be {expected}")
-        }
-        (None, None) => format!("{place} cannot be read: {}", message.trim_end_matches('.')),
-    };
-    let error = Error::new(Code::InvalidInput, said);
-    if path.is_empty() { error } else { error.with("path", path) }
 }
 
 /// The path of the value at which a reader of JSON text gave up.
@@ -122,19 +98,6 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
         }
     }
 }
-
-/// The path that goes through an object: `key.rest`.
-pub(crate) fn under_key(key: &str, rest: &str) -> String {
-    let dot = if rest.is_empty() || rest.starts_with('[') { "" } else { "." };
-    format!("{key}{dot}{rest}")
-}
-
-/// The path that goes through a list: `[index].rest`.
-pub(crate) fn under_index(index: usize, rest: &str) -> String {
-    under_key(&format!("[{index}]"), rest)
-}
-
-pub(crate) const TOO_DEEP: &str = "json is too deep";
 
 /// The decoder's error for nesting that goes too deep; [`shape_error`] knows it again.
 pub(crate) fn too_deep<E: serde::de::Error>() -> E {
@@ -236,16 +199,6 @@ impl<'de> Visitor<'de> for AnyValue {
     fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> std::result::Result<Value, E> {
         Err(E::custom("bytes, expected a JSON value"))
     }
-}
-
-/// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
-pub(crate) fn number(value: f64) -> Value {
-    const SAFE: f64 = 9_007_199_254_740_991.0;
-    if value.fract() == 0.0 && value.abs() <= SAFE {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
-        return Value::Number(Number::from(value as i64));
-    }
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
 /// Replaces escapes of lone surrogates in JSON text by U+FFFD, with one diagnostic for each string that held some.

@@ -1,0 +1,25 @@
+//! JSON: values as JavaScript has them, and errors that say where in a request something does not fit.
+
+#[cfg(any(feature = "requests", target_arch = "wasm32"))]
+mod shape;
+#[cfg(feature = "requests")]
+mod text;
+
+use serde_json::{Number, Value};
+
+#[cfg(any(feature = "commits", feature = "workspace"))]
+pub(crate) use shape::TOO_DEEP;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use shape::{shape_error, under_index, under_key};
+#[cfg(feature = "requests")]
+pub(crate) use text::*;
+
+/// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
+pub(crate) fn number(value: f64) -> Value {
+    const SAFE: f64 = 9_007_199_254_740_991.0;
+    if value.fract() == 0.0 && value.abs() <= SAFE {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
+        return Value::Number(Number::from(value as i64));
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}

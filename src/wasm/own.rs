@@ -1,0 +1,74 @@
+//! Tokenizers that callers bring.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Function, Reflect};
+use wasm_bindgen::prelude::*;
+
+use super::read::said;
+use crate::error::{Code, Error};
+use crate::tokens::Counter;
+
+/// A caller's own tokenizer. What it throws is kept until the call is over.
+#[derive(Debug)]
+pub(super) struct OwnCounter {
+    name: String,
+    object: JsValue,
+    count: Function,
+    failure: RefCell<Option<Error>>,
+}
+
+impl OwnCounter {
+    /// The counter in a request's `tokenizer`, where that is an object with a function `count`.
+    pub(super) fn of(request: &JsValue) -> Option<Rc<Self>> {
+        // Asked of anything but an object, `Reflect` throws, and what is thrown across the boundary is never given back.
+        if !request.is_object() {
+            return None;
+        }
+        let object = Reflect::get(request, &"tokenizer".into()).ok().filter(JsValue::is_object)?;
+        let count = Reflect::get(&object, &"count".into()).ok()?.dyn_into().ok()?;
+        let name = Reflect::get(&object, &"name".into()).ok().and_then(|name| name.as_string());
+        let name = name.unwrap_or_else(|| "own".to_owned());
+        Some(Rc::new(Self { name, object, count, failure: RefCell::default() }))
+    }
+
+    /// Whether it is the same function of the same object.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.object == other.object && self.count == other.count
+    }
+
+    /// Fails when counting did.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    fn call(&self, text: &str) -> Result<u32, String> {
+        let answer = self.count.call1(&self.object, &text.into());
+        let answer = answer.map_err(|thrown| format!("threw: {}", said(&thrown)))?;
+        let number =
+            answer.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
+        number
+            .map(|number| number as u32)
+            .ok_or_else(|| "gave something else than a whole number, 0 or more".to_owned())
+    }
+}
+
+impl Counter for OwnCounter {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        // After the first failure the result is thrown away, so nothing more needs to be asked.
+        if self.failure.borrow().is_some() {
+            return 0;
+        }
+        self.call(text).unwrap_or_else(|what| {
+            let message = format!("the function `count` of `tokenizer` {what}");
+            *self.failure.borrow_mut() = Some(Error::new(Code::TokenizerFailed, message));
+            0
+        })
+    }
+}
