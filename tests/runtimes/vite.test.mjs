@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { build, createServer, preview } from "vite";
 import { folder, installed } from "../packaging/packed.mjs";
 import { openPage, withBrowser } from "./browser.mjs";
-import { counts, countsFile, loomGoldens, readGoldens } from "./goldens.mjs";
+import { counts, countsFile, goldensOf, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
 const data = readGoldens();
@@ -128,7 +128,7 @@ test("Vite build: ctxweave/inline gives the goldens in Chromium, with no wasm be
 });
 
 test("Vite build: ctxweave/loom gives the goldens of its areas in Chromium, with exactly one wasm", async () => {
-  const given = loomGoldens(data);
+  const given = goldensOf("loom", data);
   const { dir, config } = await application("loom", program("ctxweave/loom", "ctxweave/loom"), given);
   judgeBoth(await built(config), given);
   assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
