@@ -3,12 +3,13 @@
 //
 //   node benches/loom/bodies.mjs [--nodes 10000] [--rounds 15]
 //
-// The JavaScript estimates four characters a token, as the seed of this module says; ctxweave counts with its estimator
-// where it has to, and asks for nothing where the window holds more tokens than the texts can have.
+// The JavaScript takes four characters for a token, or counts with ctxweave's estimator in one call. ctxweave counts with
+// its estimator where it has to, and not at all where the window holds more tokens than the texts can have.
 
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
-import { init, requestBody, requestBodyWithReport } from "ctxweave";
+import { countTokensBatch, init, requestBody, requestBodyWithReport } from "ctxweave";
+import { median, writer } from "./prose.mjs";
 
 const { values } = parseArgs({
   options: { nodes: { type: "string", default: "10000" }, rounds: { type: "string", default: "15" } },
@@ -16,22 +17,9 @@ const { values } = parseArgs({
 const nodes = Number(values.nodes);
 const rounds = Number(values.rounds);
 
-/** A path of so many nodes of about 400 characters, some with line ends and quotes, as prose has them. */
+/** A path of so many nodes of about 400 characters. */
 function tree(count) {
-  const words =
-    'the rain fell softly on old roofs while a lamp burned in some window and nobody asked "who is there" twice\n'.split(
-      " ",
-    );
-  let seed = 1;
-  const word = () => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return words[seed >>> 27] ?? words[seed % words.length];
-  };
-  const content = () => {
-    let text = "";
-    while (text.length < 400) text += `${word()} `;
-    return `${text}end`;
-  };
+  const content = writer();
   return {
     id: "bench",
     systemContext: "You are a careful reader.",
@@ -53,7 +41,7 @@ function tree(count) {
 }
 
 /** What a careful person would write for this tree, and no more: no sources, versions, tools or media. */
-function byHand(bytes) {
+function byHand(bytes, count = (texts) => texts.map((text) => Math.ceil(text.length / 4))) {
   const { tree, tip, contextWindow, target } = JSON.parse(new TextDecoder().decode(bytes));
   const byId = new Map(tree.nodes.map((node) => [node.id, node]));
   const before = new Map(
@@ -65,28 +53,23 @@ function byHand(bytes) {
   for (let id = tip; id !== undefined; id = before.get(id)) path.push(byId.get(id));
   path.reverse();
   const system = tree.systemContext?.trim();
-  let tokens = Math.ceil((system?.length ?? 0) / 4) + 3;
   const messages = [];
   for (const node of path) {
     if (node.metadata?.excluded || node.metadata?.pruned) continue;
     const content = node.content.trim();
     if (!content) continue;
-    tokens += Math.ceil(content.length / 4);
     const role = node.authorType === "human" ? "user" : "assistant";
     const last = messages.at(-1);
     if (last?.role === role) last.content += `\n\n${content}`;
-    else {
-      messages.push({ role, content });
-      tokens += 4;
-    }
+    else messages.push({ role, content });
   }
+  const costs = count([system ?? "", ...messages.map(({ content }) => content)]);
+  const tokens = costs.reduce((sum, cost) => sum + cost, 3 + 4 * messages.length);
   if (tokens > contextWindow - 1024) throw new Error("too long");
   const { model, maxTokens } = target;
   const body = { model, max_tokens: maxTokens, ...(system && { system }), messages };
   return new TextEncoder().encode(JSON.stringify(body));
 }
-
-const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
 
 function time(action) {
   const start = performance.now();
@@ -108,6 +91,7 @@ for (const contextWindow of [10_000_000, 2_000_000]) {
   assert.deepEqual(Buffer.from(requestBody(bytes)), Buffer.from(byHand(bytes)), "the same body");
   const ways = {
     "by hand": () => byHand(bytes),
+    "by hand, counting with countTokensBatch": () => byHand(bytes, countTokensBatch),
     "requestBody(bytes)": () => requestBody(bytes),
     "requestBodyWithReport(bytes)": () => requestBodyWithReport(bytes),
     "requestBody(object)": () => requestBody(request),

@@ -13,6 +13,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { countTokens, init, LoomTree } from "ctxweave";
+import { median, writer } from "./prose.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -29,19 +30,7 @@ const target = { provider: "openai", model: "some-model" };
 
 /** A path of so many nodes of about 400 characters. */
 function tree(count) {
-  const words =
-    'the rain fell softly on old roofs while a lamp burned in some window and nobody asked "who is there" twice\n'.split(
-      " ",
-    );
-  let seed = 1;
-  const content = () => {
-    let text = "";
-    while (text.length < 400) {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      text += `${words[(seed >>> 16) % words.length]} `;
-    }
-    return `${text}end`;
-  };
+  const content = writer();
   const nodes = Array.from({ length: count }, (_, at) => node(at, content()));
   return { nodes, edges: nodes.slice(1).map((_, at) => edge(at + 1)) };
 }
@@ -104,8 +93,6 @@ class ByHand {
   }
 }
 
-const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
-
 /** Takes the ways in turn, so that whatever else the machine does disturbs all of them alike, after some that do not count. */
 function race(ways, counted = rounds, before = 3) {
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
@@ -135,26 +122,44 @@ console.log("\n## All of 10,000 nodes to a request body\n");
   const options = { tip: "node-9999", contextWindow: 10_000_000, preferences, target };
   const expected = hand.body("node-9999", 10_000_000);
   assert.deepEqual(Buffer.from(mine.requestBody(options)), Buffer.from(expected), "the same body");
-  // What was written for the same provider before is copied; so another in between means that all is written anew.
-  const other = { ...options, target: { ...target, provider: "gemini" } };
-  const edit = (round) => {
-    const change = { nodes: [node(5000, `edited ${round}`)] };
+  const change = (change) => {
     mine.upsert(change);
     hand.upsert(change);
   };
-  const times = race({
-    "an edit in the middle, both": edit,
-    "LoomTree.requestBody, after the edit": () => mine.requestBody(options),
-    "LoomTree.requestBody, another provider": () => mine.requestBody(other),
-    "LoomTree.requestBody, all of it anew": () => mine.requestBody(options),
-    "by hand, JSON.stringify, encode": () => hand.body("node-9999", 10_000_000),
-  });
+  let last = 9999;
+  const byHand = { "by hand, JSON.stringify, encode": () => hand.body(options.tip, 10_000_000) };
+  const base = Object.keys(byHand)[0];
+  const body = () => mine.requestBody(options);
+  // Each has a race of its own with the JavaScript.
+  const races = [
+    {
+      "a node more, both": () => {
+        last += 1;
+        change({ nodes: [node(last, `typed ${last}`)], edges: [edge(last)] });
+        options.tip = `node-${last}`;
+      },
+      "LoomTree.requestBody, a node more": body,
+      ...byHand,
+    },
+    {
+      "an edit in the middle, both": (round) => change({ nodes: [node(5000, `edited ${round}`)] }),
+      "LoomTree.requestBody, after the edit": body,
+      ...byHand,
+    },
+    {
+      // What was written for the same provider before is copied; after another one all is written anew.
+      "LoomTree.requestBody, another provider": () =>
+        mine.requestBody({ ...options, target: { ...target, provider: "gemini" } }),
+      "LoomTree.requestBody, all of it anew": body,
+      ...byHand,
+    },
+  ];
+  for (const ways of races) show(race(ways), base);
   assert.deepEqual(
     Buffer.from(mine.requestBody(options)),
-    Buffer.from(hand.body("node-9999", 10_000_000)),
+    Buffer.from(hand.body(options.tip, 10_000_000)),
     "the same body, after edits",
   );
-  show(times, "by hand, JSON.stringify, encode");
   mine.free();
 }
 

@@ -130,7 +130,8 @@ impl Seen {
 /// own, that of the node it is an edit of; for a remark, its annotation edge.
 pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
     let mut at = node;
-    let mut seen = collect::set([at]);
+    // Few nodes are edits without an edge.
+    let mut seen = None;
     loop {
         let edges = match tree.incoming(at) {
             [] => tree.annotated_by(at),
@@ -141,7 +142,7 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
         }
         let origin = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id));
         match origin {
-            Some(origin) if seen.insert(origin) => at = origin,
+            Some(origin) if seen.get_or_insert_with(|| collect::set([node])).insert(origin) => at = origin,
             _ => return Ok(None),
         }
     }
@@ -191,6 +192,10 @@ pub(crate) fn predecessor(
     choices: &Choices,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(NodeIx, Vec<NodeIx>)> {
+    let mut sources = tree::predecessors(tree.sources(edge));
+    if let (Some(only), None) = (sources.next(), sources.next()) {
+        return Ok((only, Vec::new()));
+    }
     let mut versions = primaries(tree, edge);
     versions.dedup();
     let chosen = match versions.as_slice() {

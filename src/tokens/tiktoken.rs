@@ -1,30 +1,43 @@
 //! Counting with tiktoken-rs itself (cargo feature `tiktoken`): all its encodings, nothing to load, and the reference
 //! for our own engine. The only module that names tiktoken_rs.
 //!
-//! Texts are plain text throughout, special tokens in them too. One thing is put right: on a run of some hundred
+//! Texts are plain text throughout, special tokens in them too. Two things are put right: on a run of some hundred
 //! thousand spaces or more the regular expression engine that tiktoken-rs matches with runs out of its stack and the
-//! call panics. Such a run is cut out here, exactly where the pattern cuts, and is encoded by our own merge with
-//! tiktoken-rs's own tokens. Nothing is refused, and every count is what tiktoken-rs would give had it more stack.
+//! call panics; and a piece of a million letters takes its merge half a second, and forty bytes for each of its bytes.
+//! Such a piece is cut out here, exactly where the pattern cuts, and is encoded by our own merge with tiktoken-rs's own
+//! tokens. Nothing is refused, and every count is what tiktoken-rs would give had it more stack.
 
 use std::fmt;
 
 use tiktoken_rs::CoreBPE;
 
 use super::Counter;
-use super::bpe::{Encoding, WhiteMerges};
+use super::bpe::{Encoding, ForeignMerges};
 use crate::error::{Code, Error, Result};
 
-/// Pieces of white space longer than this, in bytes, are kept from the regular expression engine, which copes with
-/// 400,000 characters and no longer with a million.
+/// Pieces longer than this, in bytes, are kept from tiktoken-rs, whose regular expression engine copes with 400,000
+/// characters of white space and no longer with a million.
 const LONG: usize = 100_000;
 
-/// How the encodings differ in what they make of white space.
+/// How the encodings cut texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
     /// As one of our own encodings.
     Ours(Encoding),
-    /// GPT-2's pattern, which ends in `|\s++$|\s+(?!\S)|\s`.
+    /// GPT-2's pattern, which ends in `|\s++$|\s+(?!\S)|\s`. Only pieces of white space are cut out.
     Gpt2,
+}
+
+impl Pattern {
+    /// How many tokens there are before the first special one.
+    fn ordinary(self) -> u32 {
+        match self {
+            Self::Ours(Encoding::O200kBase) => 199_998,
+            Self::Ours(Encoding::Cl100kBase) => 100_256,
+            // There is a special one before those of white space, and it is none of white space.
+            Self::Gpt2 => u32::MAX,
+        }
+    }
 }
 
 /// Counts with tiktoken-rs.
@@ -67,39 +80,58 @@ impl Tiktoken {
         Ok(Self { name, pattern, bpe })
     }
 
-    /// The count, with pieces of white space of more than `long` bytes kept from tiktoken-rs. The merges for those are
-    /// made where they are needed; they are not worth keeping.
-    fn count_with(&self, text: &str, long: usize, merges: &mut Option<WhiteMerges>) -> u32 {
+    /// The count, with pieces of more than `long` bytes kept from tiktoken-rs. The merges for those are made where they
+    /// are needed; they are not worth keeping.
+    fn count_with(&self, text: &str, long: usize, merges: Option<&ForeignMerges>) -> u32 {
+        let kept = self.long_pieces(text, long);
+        let bytes = |&(start, end): &(usize, usize)| text.get(start..end).unwrap_or_default().as_bytes();
+        let mut made = None;
         let mut count = 0;
         let mut rest = 0;
-        for (start, end) in self.long_pieces(text, long) {
+        for piece in &kept {
+            let &(start, end) = piece;
             // What stands before begins and ends at piece boundaries, and no pattern but that of white space looks
-            // ahead, so it is cut as it would be in its place.
+            // ahead, which does not end it: so it is cut as it would be in its place.
             count += self.bpe.count_ordinary(text.get(rest..start).unwrap_or_default());
-            let merges = merges.get_or_insert_with(|| WhiteMerges::new(|rank| self.bpe.decode_bytes(&[rank]).ok()));
-            count += merges.count(text.get(start..end).unwrap_or_default().as_bytes());
+            let merges = merges.unwrap_or_else(|| made.get_or_insert_with(|| self.merges(kept.iter().map(bytes))));
+            count += merges.count(bytes(piece));
             rest = end;
         }
         count += self.bpe.count_ordinary(text.get(rest..).unwrap_or_default());
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// Where the pieces are that are white space only and longer than `long` bytes.
+    /// The merges for these pieces.
+    fn merges<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>) -> ForeignMerges {
+        let ordinary = self.pattern.ordinary();
+        ForeignMerges::new(pieces, |rank| self.bpe.decode_bytes(&[rank]).ok().filter(|_| rank < ordinary))
+    }
+
+    /// Where the pieces are that are longer than `long` bytes, and those of white space right before them.
     fn long_pieces(&self, text: &str, long: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        if text.len() <= long || white_runs(text).all(|(start, end)| end - start <= long) {
+        if text.len() <= long {
             return found;
         }
         match self.pattern {
             Pattern::Ours(encoding) => {
                 let mut start = 0;
+                let mut white_before = 0;
                 for piece in encoding.split(text) {
                     let end = start + piece.len();
-                    if piece.len() > long && piece.chars().all(char::is_whitespace) {
-                        found.push((start, end));
+                    let white = piece.chars().all(char::is_whitespace);
+                    found.push((start, end));
+                    if piece.len() > long {
+                        white_before = 0;
+                    } else if white {
+                        white_before += 1;
+                    } else {
+                        found.truncate(found.len() - 1 - white_before);
+                        white_before = 0;
                     }
                     start = end;
                 }
+                found.truncate(found.len() - white_before);
             }
             Pattern::Gpt2 => {
                 for (start, end) in white_runs(text) {
@@ -135,7 +167,7 @@ impl Counter for Tiktoken {
     }
 
     fn count(&self, text: &str) -> u32 {
-        self.count_with(text, LONG, &mut None)
+        self.count_with(text, LONG, None)
     }
 
     fn adds_up_before(&self, next: &str) -> bool {
@@ -154,13 +186,14 @@ mod tests {
     fn what_is_kept_from_tiktoken_counts_as_it_would_have() {
         let parts = [
             " ", " ", " ", "\n", "\t", "\r\n", "\u{3000}", "\u{85}", "a", "B", "!", "/", "1", "'s", "\u{301}", "  ",
-            "        ",
+            "        ", "the", "漢字", "👍",
         ];
         let mut state = 1_u64;
         let mut kept = 0;
         for &name in Tiktoken::NAMES {
             let counter = Tiktoken::new(name).unwrap();
-            let mut merges = None;
+            let all: Vec<u8> = (0..=255).collect();
+            let merges = counter.merges([all.as_slice()].into_iter());
             for _ in 0..1_000 {
                 let mut text = String::new();
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -172,7 +205,7 @@ mod tests {
                 let expected = counter.bpe.count_ordinary(&text);
                 for long in [1, 2, 5] {
                     assert_eq!(
-                        counter.count_with(&text, long, &mut merges) as usize,
+                        counter.count_with(&text, long, Some(&merges)) as usize,
                         expected,
                         "{name} {long} {text:?}"
                     );
@@ -183,7 +216,7 @@ mod tests {
                 for unit in [" ", "\n", "\t", "\u{3000}", " \n", "\t "] {
                     let text = unit.repeat(length);
                     assert_eq!(
-                        counter.count_with(&text, 0, &mut merges) as usize,
+                        counter.count_with(&text, 0, Some(&merges)) as usize,
                         counter.bpe.count_ordinary(&text),
                         "{name} {text:?}"
                     );
@@ -194,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_of_white_space_does_not_panic() {
+    fn a_million_of_one_thing_does_not_panic() {
         for name in ["o200k_base", "cl100k_base", "p50k_base"] {
             let counter = Tiktoken::new(name).unwrap();
             for unit in [" ", "\t", "\n", "\u{3000}"] {
@@ -202,6 +235,10 @@ mod tests {
                     let text = unit.repeat(1_000_000) + behind;
                     assert!(counter.count(&text) > 0);
                 }
+            }
+            for unit in ["a", "漢", "👍", "\t!", "xyz"] {
+                let text = unit.repeat(150_000);
+                assert_eq!(counter.count(&text) as usize, counter.bpe.count_ordinary(&text), "{name} {unit:?}");
             }
         }
     }

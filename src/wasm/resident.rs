@@ -38,6 +38,23 @@ pub struct LoomTree {
     diagnostics: JsValue,
 }
 
+/// What a question is about.
+enum Of {
+    /// What its options say.
+    Options,
+    /// This tip, or none.
+    Place(Option<String>),
+}
+
+/// A question, read.
+struct Asked<'t> {
+    handle: RefMut<'t, Handle>,
+    question: Question,
+    /// What had to be repaired in the options.
+    found: Vec<Diagnostic>,
+    own: Option<Rc<OwnCounter>>,
+}
+
 #[wasm_bindgen]
 impl LoomTree {
     /// A tree from an object, or from bytes of its JSON.
@@ -115,11 +132,7 @@ impl LoomTree {
     /// # Errors
     /// `{ code, message, details }`.
     pub fn path(&self, tip: String, options: JsValue) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request.at(Some(tip)),
-            |handle, question, _| Ok(encode(&handle.path(question)?)),
-        )
+        self.question(options, Of::Place(Some(tip)), |handle, question, _| Ok(encode(&handle.path(question)?)))
     }
 
     /// Tokens of nodes, each alone.
@@ -128,8 +141,7 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = tokensOf)]
     pub fn tokens_of(&self, ids: JsValue, options: JsValue) -> Thrown<JsValue> {
-        let alone = |request: RequestIn<'static>| request.at(None);
-        self.question(options, alone, |handle, question, _| {
+        self.question(options, Of::Place(None), |handle, question, _| {
             let ids: Vec<String> = decode(ids)?;
             Ok(encode(&handle.tokens_of(&ids, question)?))
         })
@@ -141,7 +153,7 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = measurePath)]
     pub fn measure_path(&self, options: JsValue) -> Thrown<JsValue> {
-        self.question(options, |request| request, |handle, question, _| Ok(encode(&handle.measure(question)?)))
+        self.question(options, Of::Options, |handle, question, _| Ok(encode(&handle.measure(question)?)))
     }
 
     /// What would be cut; nothing where all fits.
@@ -150,31 +162,23 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = wouldCut)]
     pub fn would_cut(&self, options: JsValue) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, _| {
-                handle.would_cut(question, |cut| cut.map_or(Ok(JsValue::UNDEFINED), |cut| encode(&cut)))
-            },
-        )
+        self.question(options, Of::Options, |handle, question, _| {
+            handle.would_cut(question, |cut| cut.map_or(Ok(JsValue::UNDEFINED), |cut| encode(&cut)))
+        })
     }
 
-    /// Assembles a dialogue.
+    /// Assembles a dialogue, as one object: for whoever uses the module without the package, which takes it packed.
     ///
     /// # Errors
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = assembleDialogue)]
     pub fn assemble_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.dialogue(question, |mut result| {
-                    result.report.diagnostics.splice(0..0, found);
-                    encode(&result)
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.dialogue(question, |mut result| {
+                result.report.diagnostics.splice(0..0, found);
+                encode(&result)
+            })
+        })
     }
 
     /// Assembles a dialogue with a short account of it.
@@ -183,16 +187,12 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = summarizeDialogue)]
     pub fn summarize_dialogue(&self, options: JsValue) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.dialogue_summary(question, |mut result| {
-                    result.report.diagnostics.splice(0..0, found);
-                    encode(&result)
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.dialogue_summary(question, |mut result| {
+                result.report.diagnostics.splice(0..0, found);
+                encode(&result)
+            })
+        })
     }
 
     /// The same in a form that is quick to send: `[numbers, things]`, of which the package makes the same object.
@@ -206,19 +206,15 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = packDialogue)]
     pub fn pack_dialogue(&self, options: JsValue, have: u32) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.delta(question, have, |mut delta| {
-                    delta.report.diagnostics.splice(0..0, found);
-                    let mut parcel = Parcel::default();
-                    put_report(&mut parcel, &delta.report)?;
-                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
-                    Ok(parcel.close())
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.delta(question, have, |mut delta| {
+                delta.report.diagnostics.splice(0..0, found);
+                let mut parcel = Parcel::default();
+                put_report(&mut parcel, &delta.report)?;
+                put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
+                Ok(parcel.close())
+            })
+        })
     }
 
     /// The whole account in the same form, with [`put_rows`] between the report and the dialogue.
@@ -227,21 +223,17 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = packAssembly)]
     pub fn pack_assembly(&self, options: JsValue, have: u32) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.assembly_delta(question, have, |mut delta| {
-                    delta.report.diagnostics.splice(0..0, found);
-                    let rows = delta.report;
-                    let mut parcel = Parcel::default();
-                    put_report(&mut parcel, &ReportSummary::of(&rows))?;
-                    put_rows(&mut parcel, &rows)?;
-                    put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
-                    Ok(parcel.close())
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.assembly_delta(question, have, |mut delta| {
+                delta.report.diagnostics.splice(0..0, found);
+                let rows = delta.report;
+                let mut parcel = Parcel::default();
+                put_report(&mut parcel, &ReportSummary::of(&rows))?;
+                put_rows(&mut parcel, &rows)?;
+                put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
+                Ok(parcel.close())
+            })
+        })
     }
 
     /// Assembles a document.
@@ -250,16 +242,12 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = assembleBuffer)]
     pub fn assemble_buffer(&self, options: JsValue) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.buffer(question, |mut result| {
-                    result.report.diagnostics.splice(0..0, found);
-                    encode(&result)
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.buffer(question, |mut result| {
+                result.report.diagnostics.splice(0..0, found);
+                encode(&result)
+            })
+        })
     }
 
     /// The body for the options' target: the bytes, or `[bytes, report]` with the report as [`put_report`] has it.
@@ -268,22 +256,18 @@ impl LoomTree {
     /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = requestBody)]
     pub fn request_body(&self, options: JsValue, with_report: bool) -> Thrown<JsValue> {
-        self.question(
-            options,
-            |request| request,
-            |handle, question, found| {
-                handle.body(question, |bytes, mut report| {
-                    let bytes: JsValue = Uint8Array::from(bytes).into();
-                    if !with_report {
-                        return Ok(bytes);
-                    }
-                    report.diagnostics.splice(0..0, found);
-                    let mut parcel = Parcel::default();
-                    put_report(&mut parcel, &report)?;
-                    Ok(Array::of2(&bytes, &parcel.close()).into())
-                })
-            },
-        )
+        self.question(options, Of::Options, |handle, question, found| {
+            handle.body(question, |bytes, mut report| {
+                let bytes: JsValue = Uint8Array::from(bytes).into();
+                if !with_report {
+                    return Ok(bytes);
+                }
+                report.diagnostics.splice(0..0, found);
+                let mut parcel = Parcel::default();
+                put_report(&mut parcel, &report)?;
+                Ok(Array::of2(&bytes, &parcel.close()).into())
+            })
+        })
     }
 
     fn ask<T>(&self, answer: impl FnOnce(&mut Handle) -> Result<T, Error>) -> Thrown<T> {
@@ -297,30 +281,45 @@ impl LoomTree {
         })
     }
 
-    /// Reads options and answers them. What a caller's own tokenizer threw comes before what followed from it.
+    /// Reads options and answers them.
     fn question(
         &self,
         options: JsValue,
-        shape: impl FnOnce(RequestIn<'static>) -> RequestIn<'static>,
+        of: Of,
         answer: impl FnOnce(&mut Handle, &Question, Vec<Diagnostic>) -> Result<Thrown<JsValue>, Error>,
     ) -> Thrown<JsValue> {
-        self.ask(|handle| {
-            let own = OwnCounter::of(&options).map(|own| self.known(own, handle));
+        // What does not depend on the question stands in functions of its own, so that it is in the module once.
+        let Asked { mut handle, question, found, own } = self.begin(&options, of)?;
+        let answered = answer(&mut handle, &question, found);
+        self.end(own.as_deref(), answered)
+    }
+
+    fn begin(&self, options: &JsValue, of: Of) -> Thrown<Asked<'_>> {
+        let begin = || {
+            let handle = self.open()?;
+            let own = OwnCounter::of(options).map(|own| self.known(own, &handle));
             let request = decode::<Option<RequestIn>>(options.clone())?.unwrap_or_default();
+            let request = match of {
+                Of::Options => request,
+                Of::Place(tip) => request.at(tip),
+            };
             let counter = own.as_ref().map(|(own, id)| (Rc::clone(own) as Rc<dyn Counter>, *id));
-            let question = handle.question(shape(request), &tokenizers(), counter)?;
+            let question = handle.question(request, &tokenizers(), counter)?;
             let damaged = question.holds(char::REPLACEMENT_CHARACTER);
-            let found = if damaged { lone_options(&options) } else { Vec::new() };
-            let result = answer(handle, &question, found);
-            if let Some((own, _)) = &own
-                && let Err(error) = own.check()
-            {
-                // What it gave may be worth nothing: the next one counts anew.
-                self.own.replace(None);
-                return Err(error);
-            }
-            result
-        })?
+            let found = if damaged { lone_options(options) } else { Vec::new() };
+            Ok(Asked { handle, question, found, own: own.map(|(own, _)| own) })
+        };
+        begin().map_err(|error| throw(&error))
+    }
+
+    /// What a caller's own tokenizer threw comes before what followed from it.
+    fn end(&self, own: Option<&OwnCounter>, answered: Result<Thrown<JsValue>, Error>) -> Thrown<JsValue> {
+        if let Some(Err(error)) = own.map(OwnCounter::check) {
+            // What it gave may be worth nothing: the next one counts anew.
+            self.own.replace(None);
+            return Err(throw(&error));
+        }
+        answered.map_err(|error| throw(&error))?
     }
 
     /// The counter that was used last, where this is the same; else this one with an id of its own.

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { build, createServer, preview } from "vite";
 import { folder, installed } from "../packaging/packed.mjs";
 import { openPage, withBrowser } from "./browser.mjs";
-import { counts, countsFile, readGoldens } from "./goldens.mjs";
+import { counts, countsFile, loomGoldens, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
 const data = readGoldens();
@@ -17,10 +17,10 @@ const data = readGoldens();
  * An application of one page, which runs the scenario, tries whether another entry shares the instance, and counts
  * exactly with the vocabularies.
  */
-const program = (entry) => `import * as ctxweave from "${entry}";
-import { countTokens } from "ctxweave/slim";
-import * as o200k_base from "ctxweave/vocab/o200k_base";
-import * as cl100k_base from "ctxweave/vocab/cl100k_base";
+const program = (entry, flavour = "ctxweave") => `import * as ctxweave from "${entry}";
+import { countTokens } from "${flavour === "ctxweave" ? "ctxweave/slim" : entry}";
+import * as o200k_base from "${flavour}/vocab/o200k_base";
+import * as cl100k_base from "${flavour}/vocab/cl100k_base";
 import texts from "./counts.json";
 import data from "./data.json";
 import { exact, scenario } from "./scenario.mjs";
@@ -33,13 +33,13 @@ async function run() {
 `;
 
 /** An application of one page, whose `run` gives the outcome. */
-async function application(name, text) {
+async function application(name, text, given = data) {
   const dir = folder(`vite-${name}`);
   writeFileSync(
     join(dir, "index.html"),
     '<!doctype html><html lang="en"><head><title>test</title><link rel="icon" href="data:,"></head><body><script type="module" src="/main.mjs"></script></body></html>\n',
   );
-  writeFileSync(join(dir, "data.json"), JSON.stringify(data));
+  writeFileSync(join(dir, "data.json"), JSON.stringify(given));
   copyFileSync(countsFile, join(dir, "counts.json"));
   copyFileSync(join(import.meta.dirname, "scenario.mjs"), join(dir, "scenario.mjs"));
   writeFileSync(
@@ -99,10 +99,10 @@ async function built(config) {
   }
 }
 
-function judgeBoth({ outcome, said }) {
+function judgeBoth({ outcome, said }, given = data) {
   assert.ok(outcome.outputs, JSON.stringify(outcome, null, 2));
   judgeExact(outcome.exact, counts);
-  judge(outcome, data);
+  judge(outcome, given);
   assert.deepEqual(said, [], "the console is silent");
 }
 
@@ -125,6 +125,13 @@ test("Vite build: ctxweave/inline gives the goldens in Chromium, with no wasm be
   const { dir, config } = await application("build-inline", program("ctxweave/inline"));
   judgeBoth(await built(config));
   assert.deepEqual(wasmFiles(dir), []);
+});
+
+test("Vite build: ctxweave/loom gives the goldens of its areas in Chromium, with exactly one wasm", async () => {
+  const given = loomGoldens(data);
+  const { dir, config } = await application("loom", program("ctxweave/loom", "ctxweave/loom"), given);
+  judgeBoth(await built(config), given);
+  assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
 });
 
 test("Vite build: ctxweave/tiktoken counts what tiktoken counts in Chromium", async () => {

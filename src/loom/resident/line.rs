@@ -262,29 +262,29 @@ impl Line {
     /// Notes what a step depends on.
     fn look(&mut self, tree: &Tree, at: usize) {
         self.look_marks.push(self.looks.len());
-        let Some(step) = self.steps.get(at) else { return };
-        let mut places = vec![step.node];
-        places.extend(tree.annotations(step.node));
-        places.extend(&step.versions);
-        if let Some(edge) = self.steps.get(at + 1).and_then(|next| next.edge) {
-            places.extend(tree.sources(edge).iter().map(|link| link.node));
+        let (Some(step), next) = (self.steps.get(at), self.steps.get(at + 1)) else { return };
+        let Self { looked, looks, dangling, .. } = self;
+        let number = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
+        let mut note = |place: NodeIx| {
+            if let Some(looked) = looked.get_mut(place as usize).filter(|looked| **looked == 0) {
+                *looked = number;
+                looks.push(place);
+            }
+        };
+        note(step.node);
+        tree.annotations(step.node).for_each(&mut note);
+        step.versions.iter().copied().for_each(&mut note);
+        if let Some(edge) = next.and_then(|next| next.edge) {
+            tree.sources(edge).iter().for_each(|link| note(link.node));
         }
         // An edit without an edge of its own, and versions of one node, depend on what they are edits of.
         let edited = step.edge.is_none_or(|edge| tree.edge(edge).target != step.node);
-        let chains =
-            [step.node].into_iter().filter(|_| edited || !step.versions.is_empty()).chain(step.versions.clone());
-        for version in chains {
+        let own = (edited || !step.versions.is_empty()).then_some(&step.node);
+        for &version in own.into_iter().chain(&step.versions) {
             let chain = path::origins(tree, version);
             let last = chain.last().and_then(|&last| tree.at(last).edited_from.as_deref());
-            self.dangling |= last.is_some_and(|id| tree.find_opt(id).is_none());
-            places.extend(chain);
-        }
-        let step = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
-        for place in places {
-            if let Some(looked) = self.looked.get_mut(place as usize).filter(|looked| **looked == 0) {
-                *looked = step;
-                self.looks.push(place);
-            }
+            *dangling |= last.is_some_and(|id| tree.find_opt(id).is_none());
+            chain.into_iter().for_each(&mut note);
         }
     }
 

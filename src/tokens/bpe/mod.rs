@@ -14,6 +14,8 @@
 mod asset;
 mod build;
 mod class;
+#[cfg(feature = "tiktoken")]
+mod foreign;
 mod joins;
 mod known;
 mod merge;
@@ -22,16 +24,14 @@ mod remembering;
 mod split;
 mod unicode_table;
 mod vocabulary;
-#[cfg(feature = "tiktoken")]
-mod white;
 mod words;
 
+#[cfg(feature = "tiktoken")]
+pub(crate) use foreign::ForeignMerges;
 pub use pack::pack;
 pub use remembering::Remembering;
 pub use split::Pieces;
 pub use vocabulary::Vocabulary;
-#[cfg(feature = "tiktoken")]
-pub(crate) use white::WhiteMerges;
 pub use words::Rank;
 
 /// An encoding that this module counts exactly.

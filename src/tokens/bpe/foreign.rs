@@ -1,0 +1,39 @@
+//! Byte pair encoding with another tokenizer's tokens: what the adapter for tiktoken-rs needs for pieces that are too
+//! long for tiktoken-rs.
+
+use super::merge::Parts;
+use super::words::{MAX_TOKENS, Rank, Words};
+
+/// The tokens that certain pieces can be made of.
+pub(crate) struct ForeignMerges {
+    words: Words,
+}
+
+impl ForeignMerges {
+    /// Picks the tokens out of all that `token` gives, from rank 0 to the first that it does not have.
+    ///
+    /// A merge inside a piece makes a token of bytes that occur in it, so the other tokens do not matter.
+    pub(crate) fn new<'p>(pieces: impl Iterator<Item = &'p [u8]>, token: impl Fn(Rank) -> Option<Vec<u8>>) -> Self {
+        let mut occurs = [false; 256];
+        for &byte in pieces.flatten() {
+            occurs[usize::from(byte)] = true;
+        }
+        let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
+        let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(possible).collect();
+        let mut words = Words::new(tokens.len(), tokens.iter().map(Vec::len).sum());
+        for token in tokens {
+            // Their ranks are others here, in the same order. There is room for all of them.
+            let pushed = words.push(&token);
+            debug_assert!(pushed.is_some());
+        }
+        Self { words }
+    }
+
+    /// How many tokens a piece is.
+    pub(crate) fn count(&self, piece: &[u8]) -> usize {
+        let mut parts = Parts::default();
+        parts.start(piece);
+        parts.merge(&self.words, piece);
+        parts.len()
+    }
+}
