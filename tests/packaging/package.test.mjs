@@ -117,6 +117,20 @@ test("what the wasm imports reaches no clock, chance, console, network or global
   }
 });
 
+test("a smaller flavour has no JavaScript of the areas that it lacks, and the errors are those of all", async () => {
+  const core = (flavour) => inPackage(`dist/${flavour}core.js`).toString();
+  const [trees, areas] = [/LoomTree|assembleDialogue|requestBody/, /CommitGraph|parseTask|buildContextChain|readContext/];
+  for (const pattern of [trees, areas]) assert.match(core(""), pattern);
+  assert.match(core("loom/"), trees);
+  assert.doesNotMatch(core("loom/"), areas);
+  for (const pattern of [trees, areas]) assert.doesNotMatch(core("tokens/"), pattern);
+  const errors = ["", "loom/", "tiktoken/", "tokens/"].map(async (flavour) => {
+    const module = await import(join(installed(), `node_modules/ctxweave/dist/${flavour}node.js`));
+    return module.CtxweaveError;
+  });
+  assert.equal(new Set(await Promise.all(errors)).size, 1);
+});
+
 test("no file of the package names a folder of the machine that built it", () => {
   for (const name of files) {
     const text = inPackage(name).toString("latin1");

@@ -215,7 +215,11 @@ mod goldens {
         let mut files = Vec::new();
         collect(&GOLDENS, &mut files);
         for file in files {
-            assert_plain(&call(&parse(file)), &file.path().display().to_string());
+            let result = call(&parse(file));
+            // A call may have nothing to say at all.
+            if !result.is_undefined() {
+                assert_plain(&result, &file.path().display().to_string());
+            }
         }
     }
 
