@@ -119,7 +119,10 @@ test("what the wasm imports reaches no clock, chance, console, network or global
 
 test("a smaller flavour has no JavaScript of the areas that it lacks, and the errors are those of all", async () => {
   const core = (flavour) => inPackage(`dist/${flavour}core.js`).toString();
-  const [trees, areas] = [/LoomTree|assembleDialogue|requestBody/, /CommitGraph|parseTask|buildContextChain|readContext/];
+  const [trees, areas] = [
+    /LoomTree|assembleDialogue|requestBody/,
+    /CommitGraph|parseTask|buildContextChain|readContext/,
+  ];
   for (const pattern of [trees, areas]) assert.match(core(""), pattern);
   assert.match(core("loom/"), trees);
   assert.doesNotMatch(core("loom/"), areas);
