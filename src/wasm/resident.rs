@@ -197,7 +197,7 @@ impl LoomTree {
 
     /// The same in a form that is quick to send: `[numbers, things]`, of which the package makes the same object.
     ///
-    /// First comes the report, as [`put_report`] has it; then the number of the dialogue, and the system context among the
+    /// First comes the report, as `put_report` has it; then the number of the dialogue, and the system context among the
     /// things. Then, for the messages: the place of a message in the dialogue whose number is `have`, and how many from
     /// there on are the same; or, for a new one, −1 less its role, or −11 less its role where it is not to be kept, and how
     /// many nodes it holds, with its content and their ids among the things.
@@ -217,7 +217,7 @@ impl LoomTree {
         })
     }
 
-    /// The whole account in the same form, with [`put_rows`] between the report and the dialogue.
+    /// The whole account in the same form, with `put_rows` between the report and the dialogue.
     ///
     /// # Errors
     /// `{ code, message, details }`.
@@ -250,7 +250,7 @@ impl LoomTree {
         })
     }
 
-    /// The body for the options' target: the bytes, or `[bytes, report]` with the report as [`put_report`] has it.
+    /// The body for the options' target: the bytes, or `[bytes, report]` with the report as `put_report` has it.
     ///
     /// # Errors
     /// `{ code, message, details }`.
