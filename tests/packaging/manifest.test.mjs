@@ -18,7 +18,7 @@ after(() => rmSync(dir, { recursive: true }));
 const own = readFileSync(join(root, "wasm-pack.toml"), "utf8");
 const standard = own.slice(0, own.indexOf("# Loom trees,")).replaceAll(/^(raw|gzip|brotli) = .*$/gm, "$1 = 99_000_000");
 assert.match(standard, /^\[flavours\.default\.ceiling\]$/m);
-assert.doesNotMatch(standard, /^\[flavours\.(loom|tiktoken)/m);
+assert.doesNotMatch(standard, /^\[flavours\.(loom|tokens|tiktoken)/m);
 const out = join(dir, "out");
 const module = join(out, "ctxweave.wasm");
 
