@@ -25,9 +25,10 @@ function now() {
   }
 }
 
-const commits = option("commits", 10_000);
-const bytes = option("megabytes", 100) * 1e6;
-const rounds = option("rounds", 5);
+const quick = process.argv.includes("--quick");
+const commits = option("commits", quick ? 100 : 10_000);
+const bytes = option("megabytes", quick ? 1 : 100) * 1e6;
+const rounds = option("rounds", quick ? 1 : 5);
 
 await init();
 const hasher = await createBLAKE3();

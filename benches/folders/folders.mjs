@@ -11,8 +11,8 @@ import { parseArgs } from "node:util";
 import picomatch from "picomatch";
 import { buildContextChain, bubble, contextWatchRecords, discoverContextFolders, init, watchersOf } from "ctxweave";
 
-const { values } = parseArgs({ options: { files: { type: "string", default: "10000" } } });
-const most = Number(values.files);
+const { values } = parseArgs({ options: { quick: { type: "boolean" }, files: { type: "string" } } });
+const most = Number(values.files ?? (values.quick ? 1000 : 10_000));
 const sizes = [Math.round(most / 10), most];
 
 function watchOf(at) {

@@ -1,7 +1,7 @@
 // From the bytes of a request to the bytes of a provider's body, beside a few lines of JavaScript that do the same for
 // this tree: decode, JSON.parse, assemble, JSON.stringify, encode. The outputs are compared.
 //
-//   node benches/loom/bodies.mjs [--nodes 10000] [--rounds 15]
+//   node benches/loom/bodies.mjs [--quick] [--nodes 10000] [--rounds 15]
 //
 // The JavaScript takes four characters for a token, or counts with ctxweave's estimator in one call. ctxweave counts with
 // its estimator where it has to, and not at all where the window holds more tokens than the texts can have.
@@ -9,13 +9,13 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import { countTokensBatch, init, requestBody, requestBodyWithReport } from "ctxweave";
-import { median, writer } from "./prose.mjs";
+import { median, writer } from "./parts/prose.mjs";
 
 const { values } = parseArgs({
-  options: { nodes: { type: "string", default: "10000" }, rounds: { type: "string", default: "15" } },
+  options: { quick: { type: "boolean" }, nodes: { type: "string", default: "10000" }, rounds: { type: "string" } },
 });
 const nodes = Number(values.nodes);
-const rounds = Number(values.rounds);
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 15));
 
 /** A path of so many nodes of about 400 characters. */
 function tree(count) {

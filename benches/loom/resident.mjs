@@ -1,7 +1,7 @@
 // A tree that stays, beside JavaScript that a careful person would write for the same: a Map of nodes, counts remembered
 // in another Map, the path walked back at every keystroke. The outputs are compared before anything is measured.
 //
-//   node --expose-gc benches/loom/resident.mjs [--rounds 30] [--sizes 1000,10000,100000]
+//   node --expose-gc benches/loom/resident.mjs [--quick] [--rounds 30] [--sizes 1000,10000,100000]
 //
 // Both sides count with ctxweave's estimator, so that they cut at the same place. The JavaScript knows text nodes, one
 // predecessor each, alternating roles and a rolling window; ctxweave does all that it always does. With the packages of
@@ -13,18 +13,20 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { countTokens, init, LoomTree } from "ctxweave";
-import { median, writer } from "./prose.mjs";
+import { median, writer } from "./parts/prose.mjs";
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: "string", default: "30" },
-    sizes: { type: "string", default: "1000,10000,100000" },
+    // Only to see that it runs.
+    quick: { type: "boolean" },
+    rounds: { type: "string" },
+    sizes: { type: "string" },
     // In a process of its own, which prints what `LoomTree` or `objects` take.
     memory: { type: "string" },
   },
 });
-const rounds = Number(values.rounds);
-const sizes = values.sizes.split(",").map(Number);
+const rounds = Number(values.rounds ?? (values.quick ? 2 : 30));
+const sizes = (values.sizes ?? (values.quick ? "1000" : "1000,10000,100000")).split(",").map(Number);
 const WINDOW = 128_000;
 const target = { provider: "openai", model: "some-model" };
 

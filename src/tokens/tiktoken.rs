@@ -3,7 +3,7 @@
 //!
 //! Texts are plain text throughout, special tokens in them too. Two things are put right: on a run of some hundred
 //! thousand spaces or more the regular expression engine that tiktoken-rs matches with runs out of its stack and the
-//! call panics; and a piece of a million letters takes its merge half a second, and forty bytes for each of its bytes.
+//! call panics; and a piece of a million letters takes its merge half a second, and many times its size in memory.
 //! Such a piece is cut out here, exactly where the pattern cuts, and is encoded by our own merge with tiktoken-rs's own
 //! tokens. Nothing is refused, and every count is what tiktoken-rs would give had it more stack.
 

@@ -167,7 +167,7 @@ impl LoomTree {
         })
     }
 
-    /// Assembles a dialogue, as one object: for whoever uses the module without the package, which takes it packed.
+    /// Assembles a dialogue, as one object. The package takes it packed; the goldens in WebAssembly compare this one.
     ///
     /// # Errors
     /// `{ code, message, details }`.

@@ -55,6 +55,14 @@ fn walks_back_over_the_primary_source_else_the_first() {
 }
 
 #[test]
+fn edits_in_a_circle_end() {
+    let circle = || tree(&["a<b", "b<c", "c<a"], &[]);
+    assert_eq!(path(circle(), json!({ "tip": "a" })), ["a"]);
+    let versions = tree(&["a<b", "b<a", "t"], &["a,b>t"]);
+    assert_eq!(path(versions, json!({ "tip": "t" })), ["b", "t"]);
+}
+
+#[test]
 fn a_choice_is_asked_for_and_taken() {
     let fork = || tree(&["a", "b", "c", "d"], &["a>c", "b>c", "c>d"]);
     let error = assemble(fork(), json!({ "tip": "d" })).unwrap_err();

@@ -513,6 +513,44 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
     assert_eq!((memory.texts(), memory.counts()), (0, 0));
 }
 
+/// An edit without an edge of its own goes on from where the node goes on that it is an edit of, however far back.
+#[test]
+fn what_an_edit_is_an_edit_of_is_looked_at_too() {
+    let node = |id: &str, origin: Option<&str>| Node {
+        edited_from: origin.map(|origin| origin.to_owned().into()),
+        ..Node::new(id.to_owned(), Author::Human, vec![Block::Text(format!("text of {id}"))])
+    };
+    let edge = |from: &str, to: &str| Edge {
+        id: format!("{from}-{to}").into(),
+        sources: vec![Source { node: from.to_owned().into(), role: SourceRole::Primary }],
+        target: to.to_owned().into(),
+        kind: EdgeKind::Continuation,
+    };
+    let nodes = vec![
+        node("p", None),
+        node("q", None),
+        node("one", None),
+        node("two", None),
+        node("between", Some("one")),
+        node("tip", Some("between")),
+    ];
+    let limits = Limits::default();
+    let edges = vec![edge("p", "one"), edge("q", "two")];
+    let made = Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap();
+    let mut tree = LoomTree::new(made, &Memory::default());
+    let memory = tree.memory().clone();
+    let counter = Asked::default();
+    let counting = memory.remember(&counter);
+    let options = Options::from_tip("tip", 5000);
+    let path = |tree: &mut LoomTree| -> Vec<String> {
+        let report = tree.assemble_dialogue(&options, &counting).unwrap().report;
+        report.path.iter().map(|id| (*id).to_owned()).collect()
+    };
+    assert_eq!(path(&mut tree), ["p", "tip"]);
+    tree.upsert(vec![node("between", Some("two"))], vec![], &limits).unwrap();
+    assert_eq!(path(&mut tree), ["q", "tip"]);
+}
+
 /// A keystroke costs what is new, and not what is in the tree.
 #[test]
 fn an_appended_node_costs_what_is_new() {
