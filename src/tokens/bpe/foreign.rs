@@ -1,12 +1,14 @@
 //! Byte pair encoding with another tokenizer's tokens: what the adapter for tiktoken-rs needs for pieces that are too
 //! long for tiktoken-rs.
 
+use super::joins::Joins;
 use super::merge::Parts;
-use super::words::{MAX_TOKENS, Rank, Words};
+use super::words::{MAX_TOKENS, NONE, Rank, Words};
 
 /// The tokens that certain pieces can be made of.
 pub(crate) struct ForeignMerges {
     words: Words,
+    joins: Joins,
 }
 
 impl ForeignMerges {
@@ -21,19 +23,29 @@ impl ForeignMerges {
         let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
         let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(possible).collect();
         let mut words = Words::new(tokens.len(), tokens.iter().map(Vec::len).sum());
+        let mut joins = Joins::new();
         for token in tokens {
+            joins.note_within(&token);
             // Their ranks are others here, in the same order. There is room for all of them.
             let pushed = words.push(&token);
             debug_assert!(pushed.is_some());
         }
-        Self { words }
+        Self { words, joins }
     }
 
     /// How many tokens a piece is.
     pub(crate) fn count(&self, piece: &[u8]) -> usize {
         let mut parts = Parts::default();
-        parts.start(piece);
-        parts.merge(&self.words, piece);
-        parts.len()
+        let mut count = 0;
+        self.joins.each_unit(piece, 0, piece.len(), |start, end| {
+            count += if self.words.rank(piece, start, end - start) == NONE {
+                parts.start(start, end);
+                parts.merge(&self.words, piece);
+                parts.len()
+            } else {
+                1
+            };
+        });
+        count
     }
 }

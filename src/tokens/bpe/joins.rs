@@ -8,6 +8,7 @@
 //! - where neither is noted, nothing ever merges across the boundary: each side is encoded by itself;
 //! - where the bytes are not noted, nothing merges across it before both characters are whole.
 
+use super::split::load8;
 use super::words::SPREAD;
 
 /// Bits of the filter of pairs of characters, as a power of two. A pair that is not noted may be taken for one that is:
@@ -69,6 +70,17 @@ impl Joins {
         }
     }
 
+    /// Notes every place between two characters that a token has: more than the one where its parts join.
+    pub(super) fn note_within(&mut self, token: &[u8]) {
+        let mut before = 0;
+        for (at, &byte) in token.iter().enumerate() {
+            if at > 0 {
+                self.note((before, at), (load8(token, at), token.len() - at));
+            }
+            before = before >> 8 | u64::from(byte) << 56;
+        }
+    }
+
     /// Whether a merge may reach across the boundary before both characters are whole. `before` and `behind` are the
     /// characters' bytes, little-endian, as [`character`] gives them.
     #[inline(always)]
@@ -83,6 +95,23 @@ impl Joins {
     pub(super) fn any(&self, before: u32, behind: u32) -> bool {
         let (word, bit) = character_bit(before, behind);
         self.characters[word] & bit != 0 || self.of_bytes(before, behind)
+    }
+
+    /// Cuts a piece where no merge reaches across.
+    #[inline(always)]
+    pub(super) fn each_unit(&self, bytes: &[u8], mut start: usize, end: usize, mut each: impl FnMut(usize, usize)) {
+        let mut at = start;
+        let mut before = 0;
+        while at < end {
+            let next = character(load8(bytes, at) as u32);
+            if at > start && (before | next) >= 0x80 && !self.any(before, next) {
+                each(start, at);
+                start = at;
+            }
+            at += width(next as u8).max(1);
+            before = next;
+        }
+        each(start, end);
     }
 }
 

@@ -38,10 +38,10 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Begins with the bytes of a text.
-    pub(super) fn start(&mut self, bytes: &[u8]) {
+    /// Begins with the bytes from `start` to `end` of a text.
+    pub(super) fn start(&mut self, start: usize, end: usize) {
         self.bounds.clear();
-        self.bounds.extend(0..=bytes.len() as u32);
+        self.bounds.extend(start as u32..=end as u32);
     }
 
     /// How many parts there are.
@@ -414,7 +414,7 @@ mod tests {
             let bytes: Vec<u8> = (0..len).map(|_| b'a' + random.below(letters) as u8).collect();
             let expected = plainly(&words, &bytes);
             let mut parts = Parts::default();
-            parts.start(&bytes);
+            parts.start(0, bytes.len());
             parts.merge(&words, &bytes);
             assert_eq!(parts.bounds, expected);
             let mut window = Window::default();
@@ -431,7 +431,7 @@ mod tests {
             }
             assert_eq!(window.bounds, expected, "under the tree");
             for mut size in [1, 2, 3, 5, 8, 17] {
-                parts.start(&bytes);
+                parts.start(0, bytes.len());
                 parts.merge_windows(&words, &bytes, size);
                 assert_eq!(parts.bounds, expected, "in windows of {size}");
                 if parts.try_windows(&words, &bytes, &mut size) { met += 1 } else { missed += 1 }

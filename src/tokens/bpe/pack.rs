@@ -59,7 +59,7 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
 /// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.
 fn merge_of(words: &Words, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
-    parts.start(token);
+    parts.start(0, token.len());
     parts.merge(words, token);
     match *parts.bounds.as_slice() {
         [_, middle, end] => {

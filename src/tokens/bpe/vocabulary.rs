@@ -55,7 +55,7 @@ impl Vocabulary {
         let mut at = 0;
         for piece in self.split(text) {
             let end = at + piece.len();
-            self.each_unit(bytes, at, end, |start, end| {
+            self.tables.joins.each_unit(bytes, at, end, |start, end| {
                 self.leaves(bytes, start, end, &mut parts.bounds);
                 parts.merge(&self.tables.words, bytes);
                 tokens.extend(parts.bounds.windows(2).map(|part| {
@@ -148,7 +148,7 @@ impl Vocabulary {
         known: &mut Known,
     ) -> u64 {
         let mut count = 0;
-        self.each_unit(bytes, at, end, |start, stop| {
+        self.tables.joins.each_unit(bytes, at, end, |start, stop| {
             let whole = (start, stop) == (at, end);
             count += if !(whole && asked) && self.is_token(bytes, start, stop) {
                 1
@@ -188,23 +188,6 @@ impl Vocabulary {
                 parts.len() as u64
             }
         }
-    }
-
-    /// Cuts a piece where no merge reaches across.
-    #[inline(always)]
-    fn each_unit(&self, bytes: &[u8], mut start: usize, end: usize, mut each: impl FnMut(usize, usize)) {
-        let mut at = start;
-        let mut before = 0;
-        while at < end {
-            let character = joins::character(load8(bytes, at) as u32);
-            if at > start && (before | character) >= 0x80 && !self.tables.joins.any(before, character) {
-                each(start, at);
-                start = at;
-            }
-            at += joins::width(character as u8).max(1);
-            before = character;
-        }
-        each(start, end);
     }
 
     /// Where the parts to begin with begin, and the end: bytes, and characters beyond ASCII where nothing reaches into them
