@@ -5,7 +5,7 @@
  * - types and modules by tsc, one file for each source file;
  * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
  * - ES modules: what the entry points share in one file, `core.js`, with the glue, so that there is one instance of the
- *   module and few files to load: each of them costs half a millisecond; beside it the class of errors;
+ *   module and few files to load: each of them costs half a millisecond;
  * - the wasm as base64, for `ctxweave/inline`.
  *
  * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
@@ -14,7 +14,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -56,7 +56,7 @@ await writeCommonJs();
 writeCommonJsTypes();
 await joinModules();
 
-/** Takes away what the flavour does not need, and what it must share with the first: an error is an error of both. */
+/** Takes away what the flavour does not need. */
 function reduce() {
   for (const name of [...onlyDefault, ...without[flavour]]) {
     const [stem] = name.split(".");
@@ -80,7 +80,6 @@ function reduce() {
       rewrite(`vocab/${name}`, (text) => text.replaceAll(/"\.\/(\w+\.bin)"/g, '"../../vocab/$1"'));
     }
   }
-  for (const name of ["error.js", "error.d.ts"]) writeFileSync(join(dist, name), 'export * from "../error.js";\n');
   if (flavour === "tiktoken") {
     rewrite("types/common.d.ts", (text) => {
       const names = tiktokenOnly.map((name) => `"${name}"`).join(" | ");
@@ -145,18 +144,10 @@ async function joinModules() {
   const entries = filesIn(["", "vocab/"]).filter((name) =>
     /^(index|inline|node|slim|workerd|vocab\/.*)\.js$/.test(name),
   );
-  /** What stays a file of its own, by the path that core.js and the entry points beside it know it by. */
-  const apart = {
-    "error.js": flavour === "default" ? "./error.js" : "../error.js",
-    "inline-bytes.js": "./inline-bytes.js",
-  };
   const leaveApart = {
     name: "leave-apart",
     setup({ onResolve }) {
-      onResolve({ filter: /\/(error|inline-bytes)\.js$|\.(wasm|bin)$/ }, ({ path }) => ({
-        path: apart[basename(path)] ?? path,
-        external: true,
-      }));
+      onResolve({ filter: /\/inline-bytes\.js$|\.(wasm|bin)$/ }, ({ path }) => ({ path, external: true }));
     },
   };
   const options = {
@@ -200,7 +191,7 @@ async function joinModules() {
   };
   await bundle([leaveApart, useCore], { entryPoints: entries.map((name) => join(dist, name)) });
 
-  const kept = [...entries, "core.js", ...Object.keys(apart).filter((name) => apart[name] === `./${name}`)];
+  const kept = [...entries, "core.js", "inline-bytes.js"];
   for (const name of filesIn(["", "api/", "vocab/"])) {
     if (!kept.includes(name)) rmSync(join(dist, name));
   }

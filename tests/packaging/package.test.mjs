@@ -127,11 +127,25 @@ test("a smaller flavour has no JavaScript of the areas that it lacks, and the er
   assert.match(core("loom/"), trees);
   assert.doesNotMatch(core("loom/"), areas);
   for (const pattern of [trees, areas]) assert.doesNotMatch(core("tokens/"), pattern);
-  const errors = ["", "loom/", "tiktoken/", "tokens/"].map(async (flavour) => {
-    const module = await import(join(installed(), `node_modules/ctxweave/dist/${flavour}node.js`));
-    return module.CtxweaveError;
-  });
-  assert.equal(new Set(await Promise.all(errors)).size, 1);
+  const classes = await Promise.all(
+    ["", "loom/", "tiktoken/", "tokens/"].flatMap((flavour) =>
+      ["node.js", "node.cjs"].map(async (entry) => {
+        const module = await import(join(installed(), `node_modules/ctxweave/dist/${flavour}${entry}`));
+        return module.CtxweaveError;
+      }),
+    ),
+  );
+  for (const one of classes) {
+    class Derived extends one {}
+    for (const other of classes) {
+      assert.ok(new other("invalid_input", "no") instanceof one);
+      assert.ok(new Derived("invalid_input", "no") instanceof other);
+      assert.ok(!(new other("invalid_input", "no") instanceof Derived));
+    }
+    assert.ok(new Derived("invalid_input", "no") instanceof Derived);
+    for (const none of [new Error("no"), { code: "invalid_input" }, null, undefined, "no"])
+      assert.ok(!(none instanceof one));
+  }
 });
 
 test("no file of the package names a folder of the machine that built it", () => {

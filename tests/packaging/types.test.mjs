@@ -151,6 +151,13 @@ async function use(): Promise<void> {
   const most: number | null = a.countTokensUpTo("text", count);
   const { document }: a.BufferAssembly = a.assembleBuffer({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096 });
   if (!(document && most)) throw new a.CtxweaveError("internal_error", "none");
+  class Derived extends n.CtxweaveError { readonly hint = "none"; }
+  await n.init().catch((error: unknown) => {
+    if (error instanceof Derived) return error.hint;
+    if (error instanceof n.CtxweaveError) return error.code;
+    // @ts-expect-error it may be anything
+    return error.code;
+  });
 }
 export = [whole, backwards, rest, wider, part, least, sameClass, alike, there, thereToo, counted, use];
 `;
