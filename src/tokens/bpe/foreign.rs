@@ -3,6 +3,7 @@
 
 use super::joins::Joins;
 use super::merge::Parts;
+use super::split::load8;
 use super::words::{MAX_TOKENS, NONE, Rank, Words};
 
 /// The tokens that certain pieces can be made of.
@@ -25,7 +26,7 @@ impl ForeignMerges {
         let mut words = Words::new(tokens.len(), tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
         for token in tokens {
-            joins.note_within(&token);
+            note(&mut joins, &token);
             // Their ranks are others here, in the same order. There is room for all of them.
             let pushed = words.push(&token);
             debug_assert!(pushed.is_some());
@@ -47,5 +48,16 @@ impl ForeignMerges {
             };
         });
         count
+    }
+}
+
+/// Notes every place between two bytes of a token: which of them is the one where its parts join is not known here.
+fn note(joins: &mut Joins, token: &[u8]) {
+    let mut before = 0;
+    for (at, &byte) in token.iter().enumerate() {
+        if at > 0 {
+            joins.note((before, at), (load8(token, at), token.len() - at));
+        }
+        before = before >> 8 | u64::from(byte) << 56;
     }
 }

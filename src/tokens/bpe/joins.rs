@@ -70,17 +70,6 @@ impl Joins {
         }
     }
 
-    /// Notes every place between two characters that a token has: more than the one where its parts join.
-    pub(super) fn note_within(&mut self, token: &[u8]) {
-        let mut before = 0;
-        for (at, &byte) in token.iter().enumerate() {
-            if at > 0 {
-                self.note((before, at), (load8(token, at), token.len() - at));
-            }
-            before = before >> 8 | u64::from(byte) << 56;
-        }
-    }
-
     /// Whether a merge may reach across the boundary before both characters are whole. `before` and `behind` are the
     /// characters' bytes, little-endian, as [`character`] gives them.
     #[inline(always)]
