@@ -227,6 +227,32 @@ mod tests {
     }
 
     #[test]
+    fn a_long_piece_of_many_scripts_counts_as_it_would_have() {
+        let mut state = 7_u64;
+        for name in ["o200k_base", "cl100k_base"] {
+            let counter = Tiktoken::new(name).unwrap();
+            // Ranges without capitals, which would end a piece.
+            for ranges in [
+                &[(0x4e00, 0x5200)][..],
+                &[(0x4e00, 0x40), (0x3041, 0x50), (0x30a1, 0x50), (0xac00, 0x2ba4)],
+                &[(0x05d0, 27), (0x0621, 26), (0x0905, 48), (0x0e01, 46), (0x0430, 32), (0x61, 26), (0xe0, 23)],
+                &[(0x1f300, 0x200), (0x2600, 0x80), (0x2190, 0x70)],
+            ] {
+                let text: String = (0..60_000)
+                    .map(|_| {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        let (from, count) = ranges[(state >> 33) as usize % ranges.len()];
+                        char::from_u32(from + (state >> 40) as u32 % count).unwrap()
+                    })
+                    .collect();
+                let kept: usize = counter.long_pieces(&text, LONG).iter().map(|(start, end)| end - start).sum();
+                assert!(kept > LONG, "{name} {ranges:x?}: {kept}");
+                assert_eq!(counter.count(&text) as usize, counter.bpe.count_ordinary(&text), "{name} {ranges:x?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_million_of_one_thing_does_not_panic() {
         for name in ["o200k_base", "cl100k_base", "p50k_base"] {
             let counter = Tiktoken::new(name).unwrap();
