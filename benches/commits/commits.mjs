@@ -1,6 +1,6 @@
 // Materialising a long chain beside doing the same by hand with hash-wasm's BLAKE3 and Buffer.concat, in Node.
 //
-//   node benches/commits/commits.mjs [--commits 10000] [--megabytes 100] [--rounds 5]
+//   node benches/commits/commits.mjs [--quick] [--commits 10000] [--megabytes 100] [--rounds 5]
 //
 // All of them check every blob against its ref, join the blobs and give the ref of the result; the results are compared.
 // "BLAKE3 alone" is the hashing of the same bytes by ctxweave and nothing else. They are taken in turn, and the best round

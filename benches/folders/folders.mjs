@@ -1,6 +1,6 @@
 // Folders through the package, in Node, at two sizes, beside picomatch trying every pattern on the change.
 //
-//   node benches/folders/folders.mjs [--files 10000]
+//   node benches/folders/folders.mjs [--quick] [--files 10000]
 //
 // The watchers that both find are compared. "Rows" are those of the table `context_watches`: what a host has at hand
 // when a file changes.

@@ -2,7 +2,7 @@
 // output, in one process and in turn. What comes out has to be equal, and twice the steps must not take much more than
 // twice the time.
 //
-//   node benches/operators/operators.mjs [--steps 10000] [--rounds 15]
+//   node benches/operators/operators.mjs [--quick] [--steps 10000] [--rounds 15]
 //
 // Times are of the processor, for the main thread, where Linux tells them: other load on the machine disturbs them less.
 
