@@ -3,18 +3,19 @@
 import type * as FileSystem from "node:fs";
 
 /**
- * The bytes of a file: those that were read, and no copy of them. They are read at once, as the code itself is: handing a
- * file of a megabyte to a thread takes longer than reading it.
+ * The bytes of a file. They are read at once, as the code itself is: handing a file of a megabyte to a thread takes longer
+ * than reading it.
+ *
+ * Importing `node:fs` makes Node load all that it refers to, which takes milliseconds, so it is asked for what is there
+ * already. Versions before 20.16 cannot be asked.
  */
-export async function readFile(address: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const { buffer, byteOffset, length } = (await fileSystem()).readFileSync(address);
-  return new Uint8Array(buffer as ArrayBuffer, byteOffset, length);
+export function readFile(address: URL): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
+  const present = globalThis.process?.getBuiltinModule?.("node:fs");
+  return present ? readNow(present, address) : import("node:fs").then((fileSystem) => readNow(fileSystem, address));
 }
 
-/**
- * Importing it makes Node load all that it refers to, which takes milliseconds, so it is asked for what is there already.
- * Versions before 20.16 cannot be asked.
- */
-async function fileSystem(): Promise<typeof FileSystem> {
-  return globalThis.process?.getBuiltinModule?.("node:fs") ?? (await import("node:fs"));
+/** Those that were read, and no copy of them. */
+function readNow(fileSystem: typeof FileSystem, address: URL): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, length } = fileSystem.readFileSync(address);
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, length);
 }

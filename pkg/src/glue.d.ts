@@ -35,9 +35,14 @@ export class LoomTree {
   free(): void;
 }
 
-export function countTokens(text: unknown, options: unknown): number;
-export function countTokensBatch(texts: unknown, options: unknown): Uint32Array;
-export function countTokensUpTo(text: unknown, limit: unknown, options: unknown): number | undefined;
+export function countTokens(text: unknown, tokenizer: string | undefined, options: unknown): number;
+export function countTokensBatch(texts: unknown, tokenizer: string | undefined, options: unknown): Uint32Array;
+export function countTokensUpTo(
+  text: unknown,
+  limit: unknown,
+  tokenizer: string | undefined,
+  options: unknown,
+): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function countChatTokens(messages: unknown, options: unknown): number;
 export function modelInfo(name: string): unknown;

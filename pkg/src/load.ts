@@ -61,15 +61,18 @@ async function compile(source: AsyncSource, readFile: ReadFile | undefined): Pro
   if (bytes) return compileBytes(bytes);
   if (isAddress(source)) {
     const file = readFile ? asFile(source) : undefined;
-    return file ? compileBytes(await read(readFile as ReadFile, file), file.href) : compileResponse(await get(source));
+    return file ? compileFile(readFile as ReadFile, file) : compileResponse(await get(source));
   }
   if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
   throw nothingToLoad();
 }
 
-async function read(readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuffer>> {
+async function compileFile(readFile: ReadFile, file: URL): Promise<WebAssembly.Module> {
+  let bytes: ReturnType<ReadFile>;
   try {
-    return await readFile(file);
+    bytes = readFile(file);
+    // Not a moment later than it can: the engine's threads are at work while the vocabulary is read.
+    if (bytes instanceof Promise) bytes = await bytes;
   } catch (cause) {
     throw new CtxweaveError(
       "wasm_load_failed",
@@ -78,6 +81,7 @@ async function read(readFile: ReadFile, file: URL): Promise<Uint8Array<ArrayBuff
       { cause },
     );
   }
+  return compileBytes(bytes, file.href);
 }
 
 async function get(source: string | URL | Request): Promise<Response> {

@@ -1,7 +1,9 @@
 /** What bytes can be had from, for the wasm and for the vocabularies. */
 
-/** Gives the bytes of a file at a `file:` address; only where there are files. */
-export type ReadFile = (address: URL) => Promise<Uint8Array<ArrayBuffer>>;
+/** Gives the bytes of a file at a `file:` address, at once where it can; only where there are files. */
+export type ReadFile = (address: URL) => Bytes | Promise<Bytes>;
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Whether it is one. Node.js loads all of `fetch` when `Request` or `Response` is only looked at, which takes longer than

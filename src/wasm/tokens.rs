@@ -19,6 +19,7 @@ thread_local! {
 }
 
 /// The tokenizers as they are now.
+#[cfg(feature = "requests")]
 pub(super) fn tokenizers() -> Tokenizers {
     TOKENIZERS.with_borrow(Clone::clone)
 }
@@ -38,12 +39,17 @@ struct OptionsIn {
     tokenizer: Option<String>,
 }
 
-fn counter(options: JsValue) -> Result<Rc<dyn Counter>, JsValue> {
-    let read = |options| -> Result<Rc<dyn Counter>, Error> {
-        let options: Option<OptionsIn> = decode(options)?;
-        tokenizers().get(options.unwrap_or_default().tokenizer.as_deref().unwrap_or("heuristic"))
+/// The counter that the options ask for. `name` is what they call it, where the package has seen that; they are not read
+/// then.
+fn counter(name: Option<String>, options: JsValue) -> Result<Rc<dyn Counter>, JsValue> {
+    let asked = || match name {
+        Some(name) => Ok(Some(name)),
+        None => decode(options).map(|options: Option<OptionsIn>| options.unwrap_or_default().tokenizer),
     };
-    read(options).map_err(|error| throw(&error))
+    let get = |name: Option<String>| -> Result<Rc<dyn Counter>, Error> {
+        TOKENIZERS.with_borrow(|tokenizers| tokenizers.get(name.as_deref().unwrap_or("heuristic")))
+    };
+    asked().and_then(get).map_err(|error| throw(&error))
 }
 
 /// How many tokens a text is.
@@ -51,8 +57,8 @@ fn counter(options: JsValue) -> Result<Rc<dyn Counter>, JsValue> {
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokens)]
-pub fn count_tokens(text: &str, options: JsValue) -> Result<u32, JsValue> {
-    Ok(counter(options)?.count(text))
+pub fn count_tokens(text: &str, name: Option<String>, options: JsValue) -> Result<u32, JsValue> {
+    Ok(counter(name, options)?.count(text))
 }
 
 /// How many tokens each text is.
@@ -60,8 +66,12 @@ pub fn count_tokens(text: &str, options: JsValue) -> Result<u32, JsValue> {
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokensBatch)]
-pub fn count_tokens_batch(texts: Vec<JsString>, options: JsValue) -> Result<Uint32Array, JsValue> {
-    let counter = counter(options)?;
+pub fn count_tokens_batch(
+    texts: Vec<JsString>,
+    name: Option<String>,
+    options: JsValue,
+) -> Result<Uint32Array, JsValue> {
+    let counter = counter(name, options)?;
     let counts: Vec<u32> = texts.iter().map(|text| counter.count(&String::from(text))).collect();
     Ok(Uint32Array::from(counts.as_slice()))
 }
@@ -71,8 +81,13 @@ pub fn count_tokens_batch(texts: Vec<JsString>, options: JsValue) -> Result<Uint
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokensUpTo)]
-pub fn count_tokens_up_to(text: &str, limit: u32, options: JsValue) -> Result<Option<u32>, JsValue> {
-    Ok(counter(options)?.count_up_to(text, limit))
+pub fn count_tokens_up_to(
+    text: &str,
+    limit: u32,
+    name: Option<String>,
+    options: JsValue,
+) -> Result<Option<u32>, JsValue> {
+    Ok(counter(name, options)?.count_up_to(text, limit))
 }
 
 /// What is known of a model by its name; nothing for a name that is not known.
@@ -106,7 +121,7 @@ struct ChatOptionsIn {
 /// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countChatTokens)]
 pub fn count_chat_tokens(messages: JsValue, options: JsValue) -> Result<f64, JsValue> {
-    let counter = counter(options.clone())?;
+    let counter = counter(None, options.clone())?;
     let messages: Vec<ChatMessageIn> = decode(messages).map_err(|error| throw(&error))?;
     let options: Option<ChatOptionsIn> = decode(options).map_err(|error| throw(&error))?;
     let (options, defaults) = (options.unwrap_or_default(), ChatOverhead::default());

@@ -82,7 +82,7 @@ test("the flags of wasm-bindgen change the glue", () => {
 });
 
 test("an import that is not in the list is refused by name", () => {
-  refused("build", changed(/"__wbindgen_init_externref_table",?/, ""), /imports `__wbindgen_init_externref_table`/);
+  refused("build", changed(/"__wbindgen_object_drop_ref",?/, ""), /imports `__wbindgen_object_drop_ref`/);
 });
 
 test("the features and the profile reach cargo", () => {

@@ -10,7 +10,7 @@ use crate::manifest::{Build, Flavour, Manifest};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
 use crate::stamp::{Inputs, files};
-use crate::{imports, setup};
+use crate::{features, imports, setup};
 
 /// The custom section by which the package knows its own module and its version.
 const VERSION_SECTION: &str = "ctxweave";
@@ -159,11 +159,15 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     let compiled = compile(project, build, flavour)?;
 
     step(&format!("wasm-bindgen ({name})"));
+    let mut module = fs::read(&compiled).with_context(|| format!("cannot read `{}`", compiled.display()))?;
+    features::disclaim(&mut module, &build.without_features)?;
+    let plain = project.scratch().join("plain.wasm");
+    fs::write(&plain, module)?;
     let bound = project.scratch().join("bindgen").join(name);
     remove(&bound)?;
     let mut bindgen = project.command(project.tool("wasm-bindgen"));
     bindgen.args(["--target", "web", "--no-typescript", "--out-name", "glue"]).args(&build.wasm_bindgen);
-    run_command(bindgen.arg("--out-dir").arg(&bound).arg(compiled))?;
+    run_command(bindgen.arg("--out-dir").arg(&bound).arg(plain))?;
 
     step(&format!("wasm-opt ({name})"));
     fs::create_dir_all(out)?;
@@ -177,8 +181,9 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     imports::check(&bytes, &flavour.imports)?;
     append_custom_section(&mut bytes, VERSION_SECTION, env!("CARGO_PKG_VERSION"))?;
     fs::write(&module, bytes)?;
+    // wasm-bindgen 0.2.130 starts a fresh instance with a function that a module without reference types does not have.
+    let glue = fs::read_to_string(bound.join("glue.js"))?.replace("__wbindgen_start();", "__wbindgen_start?.();");
     // A name for the default export: what `default` is in CommonJS depends on who compiles it.
-    let glue = fs::read_to_string(bound.join("glue.js"))?;
     fs::write(out.join("glue.js"), glue + "\nexport { __wbg_init as initAsync };\n")?;
     Ok(())
 }
@@ -189,6 +194,7 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBu
     let inputs = Inputs::default()
         .text(&build.profile)
         .text(&build.target_features.join(","))
+        .text(&build.without_features.join(","))
         .text(&cargo_features(flavour).join(" "))
         .path(&project.path("Cargo.toml"))?
         .path(&project.path(".cargo"))?;
@@ -237,6 +243,7 @@ fn cargo_features(flavour: &Flavour) -> Vec<String> {
 fn rustflags(project: &Project, build: &Build) -> Result<String> {
     let mut flags = vec![remapped_paths(project)?];
     flags.extend(build.target_features.iter().map(|feature| format!("-Ctarget-feature=+{feature}")));
+    flags.extend(build.without_features.iter().map(|feature| format!("-Ctarget-feature=-{feature}")));
     Ok(flags.join("\x1f"))
 }
 

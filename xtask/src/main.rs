@@ -8,6 +8,7 @@ mod calibrate;
 mod check;
 mod count;
 mod demo;
+mod features;
 mod imports;
 mod manifest;
 mod process;

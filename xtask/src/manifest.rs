@@ -27,6 +27,9 @@ pub struct Build {
     pub lto: bool,
     /// Features of the target that rustc may use, as `simd128`.
     pub target_features: Vec<String>,
+    /// Features of the target that it shall do without, though rustc uses them by default.
+    #[serde(default)]
+    pub without_features: Vec<String>,
     /// Flags besides those that say where things are.
     pub wasm_bindgen: Vec<String>,
     /// Flags besides those that say where things are.

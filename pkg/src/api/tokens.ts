@@ -13,7 +13,7 @@ export interface CountOptions {
 
 /** How many tokens the text has. */
 export function countTokens(text: string, options?: CountOptions): number {
-  return call((raw) => raw.countTokens(checkedText(text, "text"), options));
+  return call((raw) => raw.countTokens(checkedText(text, "text"), named(options), options));
 }
 
 /** How many tokens each of the texts has, in one crossing. */
@@ -22,6 +22,7 @@ export function countTokensBatch(texts: readonly string[], options?: CountOption
     if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
     return raw.countTokensBatch(
       texts.map((text, at) => checkedText(text, `texts[${at}]`)),
+      named(options),
       options,
     );
   });
@@ -32,9 +33,23 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
   const count = call((raw) => {
     if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
     // More than a u32 holds is more than any text has; Infinity is a way to say so.
-    return raw.countTokensUpTo(checkedText(text, "text"), Math.min(Math.floor(limit), 0xffff_ffff), options);
+    const most = Math.min(Math.floor(limit), 0xffff_ffff);
+    return raw.countTokensUpTo(checkedText(text, "text"), most, named(options), options);
   });
   return count ?? null;
+}
+
+/**
+ * The name of the tokenizer, where that is easily seen. To read the options with all that may be wrong with them takes
+ * wasm longer than to count a short text.
+ */
+function named(options: CountOptions | undefined): string | undefined {
+  try {
+    const tokenizer: unknown = options?.tokenizer;
+    return typeof tokenizer === "string" ? tokenizer : undefined;
+  } catch {
+    return undefined; // wasm finds that, too, and says it
+  }
 }
 
 /** One message of a chat. */

@@ -3,11 +3,11 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | `CTXV` |
-//! | 4..8 | version of the format, 2 |
+//! | 4..8 | version of the format, 3 |
 //! | 8..24 | name of the encoding, padded with zeros |
 //! | 24..28 | number of tokens, n |
 //! | 28..32 | how many bytes those of more than eight bytes have together |
-//! | 32..40 | checksum of all other bytes |
+//! | 32..40 | checksum of all the rest |
 //! | 40..296 | the single bytes, which are tokens 0 to 255, in rank order |
 //! | 296.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
 //!
@@ -20,7 +20,7 @@ use super::words::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const NAME: usize = 16;
 const CHECKSUM: std::ops::Range<usize> = 32..40;
 const HEADER: usize = 40;
@@ -30,7 +30,7 @@ pub(super) const BYTES: usize = 256;
 
 const PLANES: usize = 6;
 
-/// An asset whose header and checksum are in order.
+/// An asset whose header is in order.
 #[derive(Debug)]
 pub(super) struct Asset<'a> {
     /// Number of tokens.
@@ -40,10 +40,11 @@ pub(super) struct Asset<'a> {
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
+    checksum: Checksum,
 }
 
 impl<'a> Asset<'a> {
-    /// Reads the header and checks everything that needs no look at the merges.
+    /// Reads the header and checks all that needs no look at the merges.
     pub(super) fn read(encoding: Encoding, asset: &'a [u8]) -> Result<Self> {
         let number = |at: usize| load8(asset, at) as u32;
         if asset.get(..4) != Some(MAGIC) {
@@ -61,31 +62,28 @@ impl<'a> Asset<'a> {
         let (true, Some((bytes, planes))) = (whole, body.split_at_checked(BYTES)) else {
             return Err(invalid(encoding, "its length is wrong: it may be cut off"));
         };
-        let checksum = checksum(asset);
-        if checksum != load8(asset, CHECKSUM.start) {
-            return Err(invalid(encoding, "it is damaged: the checksum is wrong"));
-        }
+        let checksum = load8(asset, CHECKSUM.start);
         if checksum != encoding.checksum() {
             return Err(invalid(encoding, "it is not the vocabulary that this version of ctxweave knows")
                 .with("checksum", format!("{checksum:016x}")));
         }
-        Ok(Self { tokens, longer_bytes, bytes, planes })
+        Ok(Self { tokens, longer_bytes, bytes, planes, checksum: Checksum::of_head(asset) })
     }
 
-    /// Reads the parts of the tokens from the given one on, which is none of the single bytes: how many there were.
-    #[inline(never)]
-    pub(super) fn read_turn(&self, from: usize, merges: &mut [(Rank, Rank)]) -> usize {
+    /// The parts of each token from the given one on, which is none of the single bytes.
+    #[inline(always)]
+    pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {
         let rows = self.tokens - BYTES;
         let plane = |i: usize| self.planes.get(i * rows + from - BYTES..(i + 1) * rows).unwrap_or_default().iter();
         let number = |((&low, &middle), &high): ((&u8, &u8), &u8)| Rank::from_le_bytes([low, middle, high, 0]);
         let left = plane(0).zip(plane(1)).zip(plane(2)).map(number);
         let right = plane(3).zip(plane(4)).zip(plane(5)).map(number);
-        let mut count = 0;
-        for (merge, read) in merges.iter_mut().zip(left.zip(right)) {
-            *merge = read;
-            count += 1;
-        }
-        count
+        left.zip(right)
+    }
+
+    /// The checksum of all that comes before the merges.
+    pub(super) fn checksum(&self) -> Checksum {
+        self.checksum
     }
 }
 
@@ -106,42 +104,45 @@ pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], l
     for plane in 0..3 {
         asset.extend(merges.iter().map(|(_, right)| (right >> (plane * 8)) as u8));
     }
-    let checksum = checksum(&asset).to_le_bytes();
-    for (to, byte) in asset.iter_mut().skip(CHECKSUM.start).zip(checksum) {
+    let mut checksum = Checksum::of_head(&asset);
+    merges.iter().for_each(|&merge| checksum.add(merge));
+    for (to, byte) in asset.iter_mut().skip(CHECKSUM.start).zip(checksum.0.to_le_bytes()) {
         *to = byte;
     }
     asset
 }
 
-/// 64 bits over all bytes but the checksum's own place. Each step is a bijection of the state, so a change within eight
-/// bytes always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It guards against damage, not against forgery.
-fn checksum(asset: &[u8]) -> u64 {
-    let head = asset.get(..CHECKSUM.start).unwrap_or_default();
-    let rest = asset.get(CHECKSUM.end..).unwrap_or_default();
-    words(words(asset.len() as u64, head), rest)
-}
+/// 64 bits over the head, but their own place, and the merges, one after the other. Each step is a bijection of the state,
+/// so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It guards against damage, not
+/// against forgery.
+///
+/// The merges are taken in as they are read, which costs a program that starts next to nothing; a pass of its own over the
+/// asset would be one more loop that the engine sets out to optimize, at the cost of the one that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Checksum(u64);
 
-/// One run of [`checksum`]: four words in turn go into four states, which processors do side by side.
-#[inline(never)]
-fn words(start: u64, bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let (chunks, last) = words.as_chunks::<4>();
-    let states = chunks.iter().fold([start, 1, 2, 3], |[a, b, c, d], &[e, f, g, h]| {
-        [step(a, word(e)), step(b, word(f)), step(c, word(g)), step(d, word(h))]
-    });
-    let hash = states.into_iter().chain(last.iter().copied().map(word)).fold(0, step);
-    step(hash, load8(rest, 0))
+impl Checksum {
+    fn of_head(asset: &[u8]) -> Self {
+        let words = (0..CHECKSUM.start).chain(CHECKSUM.end..HEADER + BYTES).step_by(8);
+        Self(words.fold(0, |state, at| step(state, load8(asset, at))))
+    }
+
+    /// Takes in the next merge.
+    #[inline(always)]
+    pub(super) fn add(&mut self, (left, right): (Rank, Rank)) {
+        self.0 = step(self.0, u64::from(left) | u64::from(right) << 32);
+    }
+
+    /// Whether it is that of the vocabulary that this version of ctxweave knows.
+    pub(super) fn is_known(self, encoding: Encoding) -> bool {
+        self.0 == encoding.checksum()
+    }
 }
 
 #[inline(always)]
-fn word(bytes: [u8; 8]) -> u64 {
-    u64::from_le_bytes(bytes)
-}
-
-#[inline(always)]
-fn step(hash: u64, word: u64) -> u64 {
-    let hash = (hash ^ word).wrapping_mul(SPREAD);
-    hash ^ hash >> 32
+fn step(state: u64, word: u64) -> u64 {
+    let state = (state ^ word).wrapping_mul(SPREAD);
+    state ^ state >> 32
 }
 
 fn name(encoding: Encoding) -> [u8; NAME] {

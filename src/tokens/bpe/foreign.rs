@@ -23,12 +23,13 @@ impl ForeignMerges {
         }
         let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
         let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(possible).collect();
-        let mut words = Words::new(tokens.len(), tokens.iter().map(Vec::len).sum());
+        // Which tokens they are, is not known before: with twice the room none is ever far from home.
+        let mut words = Words::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
         for token in tokens {
             note(&mut joins, &token);
             // Their ranks are others here, in the same order. There is room for all of them.
-            let pushed = words.push(&token);
+            let pushed = words.add(&token);
             debug_assert!(pushed.is_some());
         }
         Self { words, joins }

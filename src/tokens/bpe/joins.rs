@@ -54,6 +54,7 @@ impl Joins {
 
     /// Notes that a token joins what ends with `left` and what begins with `right`: the last bytes of the one, at the top
     /// of the word, and the first of the other, at its bottom, as many as said.
+    #[inline(always)]
     pub(super) fn note(&mut self, (left, left_len): (u64, usize), (right, right_len): (u64, usize)) {
         let (last, first) = ((left >> 56) as u8, right as u8);
         if last < 0x80 && first < 0x80 || width(first) == 0 {
@@ -149,6 +150,7 @@ impl Characters {
     }
 
     /// Notes a token of two or three bytes, given little-endian with zeros behind, if it is one character.
+    #[inline(always)]
     pub(super) fn note(&mut self, token: u32, len: usize) {
         let follows = |byte: u32| (token >> (8 * byte)) & 0xc0 == 0x80;
         if width(token as u8) != len || !follows(1) || len == 3 && !follows(2) {

@@ -389,13 +389,13 @@ mod tests {
     fn vocabulary(random: &mut Random, letters: usize, further: usize) -> Words {
         let mut tokens: Vec<Vec<u8>> = (0..letters as u8).map(|letter| vec![b'a' + letter]).collect();
         let mut words = Words::new(letters + further, further * 40);
-        tokens.iter().for_each(|token| assert!(words.push(token).is_some()));
+        tokens.iter().for_each(|token| assert!(words.add(token).is_some()));
         for _ in 0..further * 4 {
             let joined =
                 [tokens[random.below(tokens.len())].clone(), tokens[random.below(tokens.len())].clone()].concat();
             let new = joined.len() <= 40 && tokens.len() < letters + further && !tokens.contains(&joined);
             if new && plainly(&words, &joined).len() == 3 {
-                assert!(words.push(&joined).is_some());
+                assert!(words.add(&joined).is_some());
                 tokens.push(joined);
             }
         }

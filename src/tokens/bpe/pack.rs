@@ -32,7 +32,7 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
             &[byte] => bytes[usize::from(byte)] = true,
             _ => return Err(invalid(encoding, "its first 256 tokens are not single bytes")),
         }
-        words.push(token).ok_or_else(crowded)?;
+        words.add(token).ok_or_else(crowded)?;
     }
     if bytes.contains(&false) {
         return Err(invalid(encoding, "a byte is no token"));
@@ -49,7 +49,7 @@ pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
         let Some(merge) = merge_of(&words, token) else {
             return Err(invalid(encoding, "a token is not made of two lower ones").with("token", rank));
         };
-        words.push(token).ok_or_else(crowded)?;
+        words.add(token).ok_or_else(crowded)?;
         merges.push(merge);
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();

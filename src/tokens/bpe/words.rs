@@ -30,6 +30,10 @@ pub(super) const SHORT: usize = 8;
 /// Tokens up to this long have all their bytes in the hash.
 const TWO_WORDS: usize = 16;
 
+/// A token is less far from home than that. Without an end, a damaged asset that has the same token again and again would
+/// take minutes to be refused.
+const NEAR: usize = 512;
+
 /// What is copied or read at once may go so far over both ends.
 const OVER: usize = 8;
 
@@ -40,15 +44,25 @@ const OVER: usize = 8;
 /// token is in the blob: zero in the lowest byte, then its length, then where it begins.
 pub(super) type Text = u64;
 
+/// A token out of two.
+pub(super) struct Joined {
+    pub(super) text: Text,
+    pub(super) hash: u64,
+    /// The bytes before the seam, at the top of the word, and how many the left token has.
+    pub(super) before: (u64, usize),
+    /// The bytes behind the seam, at the bottom of the word, and how many the right token has.
+    pub(super) behind: (u64, usize),
+}
+
 /// Whether a token has up to [`SHORT`] bytes. The byte `0xff` counts as longer: it is in no UTF-8 and in no other token.
 #[inline(always)]
-pub(super) fn is_short(text: Text) -> bool {
+fn is_short(text: Text) -> bool {
     text as u8 != 0
 }
 
 /// How many bits a token of up to [`SHORT`] bytes has.
 #[inline(always)]
-pub(super) fn bits(text: Text) -> u32 {
+fn bits(text: Text) -> u32 {
     64 - (text.leading_zeros() & !7)
 }
 
@@ -107,7 +121,7 @@ impl Words {
             blob: vec![0; OVER + longer_bytes + OVER],
             end: OVER,
             // A third more, and room at the end for those that find theirs taken.
-            slots: vec![0; tokens + tokens / 3 + 64],
+            slots: vec![0; tokens + tokens / 3 + NEAR],
         }
     }
 
@@ -119,7 +133,7 @@ impl Words {
     /// The slot where a token with this hash would like to be: the hash as a fraction of the table.
     #[inline(always)]
     fn home(&self, hash: u64) -> usize {
-        (((hash >> 32) * (self.slots.len() as u64 - 63)) >> 32) as usize
+        (((hash >> 32) * (self.slots.len() - NEAR + 1) as u64) >> 32) as usize
     }
 
     /// The rank of the token with this hash of which `is` says that it is the one.
@@ -178,67 +192,54 @@ impl Words {
         self.texts.get(rank as usize).copied()
     }
 
-    /// The last eight bytes of the blob before a place, and the first behind it.
-    pub(super) fn around(&self, middle: usize) -> Option<(u64, u64)> {
-        Some((load8(&self.blob, middle.checked_sub(8)?), load8(&self.blob, middle)))
-    }
-
-    /// Adds the next token, of up to [`SHORT`] bytes. It comes only once. `None` where there is no room for it, as there is
-    /// for as many as were announced.
+    /// What two tokens are together; one of more than [`SHORT`] bytes is in the blob then. `None` where there is no room
+    /// for it, as there is for as many as were announced, or where they are no tokens.
     #[inline(always)]
-    pub(super) fn push_short(&mut self, text: Text) -> Option<()> {
-        self.link(hash_short(text))?;
-        self.texts.push(text);
-        Some(())
-    }
-
-    /// Adds the next token, which is two joined and has more than [`SHORT`] bytes. Gives where the second begins in the
-    /// blob, and how long both are. `None` where there is no room for it, or where they are no tokens.
-    #[inline(never)]
-    pub(super) fn push_joined(&mut self, left: Text, right: Text) -> Option<(usize, usize, usize)> {
+    pub(super) fn join(&mut self, left: Text, right: Text) -> Option<Joined> {
+        let (left_bits, right_bits) = (bits(left), bits(right));
+        if left_bits + right_bits <= 64 && is_short(left) && is_short(right) {
+            let text = left | right << left_bits;
+            let before = (!left << (64 - left_bits), left_bits as usize / 8);
+            return Some(Joined { text, hash: hash_short(text), before, behind: (!right, right_bits as usize / 8) });
+        }
         let start = self.end;
         self.append(left)?;
         let middle = self.end;
         self.append(right)?;
-        self.push_appended(start)?;
-        Some((middle, middle - start, self.end - middle))
+        let (text, hash) = self.appended(start)?;
+        let before = (load8(&self.blob, middle.checked_sub(8)?), middle - start);
+        Some(Joined { text, hash, before, behind: (load8(&self.blob, middle), self.end - middle) })
     }
 
-    /// Adds the next token.
-    pub(super) fn push(&mut self, token: &[u8]) -> Option<()> {
+    /// Adds the next token, whatever it is. `None` as for [`Self::join`] and [`Self::push`].
+    pub(super) fn add(&mut self, token: &[u8]) -> Option<()> {
         if token.len() <= SHORT {
-            return self.push_short(short(token, 0, token.len()));
+            let text = short(token, 0, token.len());
+            return self.push(text, hash_short(text));
         }
         let start = self.end;
         self.end += token.len();
         self.blob.get_mut(start..self.end)?.copy_from_slice(token);
-        self.push_appended(start)
+        let (text, hash) = self.appended(start)?;
+        self.push(text, hash)
     }
 
-    /// Adds what stands in the blob from `start` to the end as the next token.
+    /// The token that stands in the blob from `start` to the end, and its hash.
     #[inline(always)]
-    fn push_appended(&mut self, start: usize) -> Option<()> {
+    fn appended(&self, start: usize) -> Option<(Text, u64)> {
         let len = self.end - start;
-        if !(SHORT + 1..=MAX_TOKEN_BYTES).contains(&len) {
-            return None;
-        }
-        self.link(hash_longer(&self.blob, start, len))?;
-        self.texts.push((start as u64) << 16 | (len as u64) << 8);
-        Some(())
+        let text = (start as u64) << 16 | (len as u64) << 8;
+        (SHORT + 1..=MAX_TOKEN_BYTES).contains(&len).then(|| (text, hash_longer(&self.blob, start, len)))
     }
 
-    /// Puts the next rank into the table.
+    /// Adds the next token, which comes only once. `None` where no slot is near enough.
     #[inline(always)]
-    fn link(&mut self, hash: u64) -> Option<()> {
-        let mut at = self.home(hash);
-        loop {
-            let slot = self.slots.get_mut(at)?;
-            if *slot == 0 {
-                *slot = tag(hash) | (self.texts.len() as u32 + 1);
-                return Some(());
-            }
-            at += 1;
-        }
+    pub(super) fn push(&mut self, text: Text, hash: u64) -> Option<()> {
+        let home = self.home(hash);
+        let slot = self.slots.get_mut(home..)?.iter_mut().take(NEAR).find(|slot| **slot == 0)?;
+        *slot = tag(hash) | (self.texts.len() as u32 + 1);
+        self.texts.push(text);
+        Some(())
     }
 
     /// Appends a token to the blob, in whole words, past its end: what comes next overwrites that.
@@ -270,7 +271,7 @@ mod tests {
         for len in [5, 8, 9, 12, 16, 17, 20, 40, 128] {
             let token: Vec<u8> = (0..len).map(|at| b'a' + (at % 26) as u8).collect();
             let mut words = Words::new(1, len);
-            words.push(&token).unwrap();
+            words.add(&token).unwrap();
             assert_eq!(words.rank(&token, 0, len), 0);
             let mut text = token.clone();
             for number in 0..100_000_u32 {
