@@ -5,7 +5,8 @@
  * - types and modules by tsc, one file for each source file;
  * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
  * - ES modules: what the entry points share in one file, `core.js`, with the glue, so that there is one instance of the
- *   module and few files to load: each of them costs half a millisecond;
+ *   module and few files to load: each of them costs half a millisecond. The flavour `tokens`, which is there to count soon,
+ *   has one less: a program uses one of its entry points, so each holds all of it;
  * - the wasm as base64, for `ctxweave/inline`.
  *
  * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
@@ -137,8 +138,8 @@ function writeCommonJsTypes() {
 }
 
 /**
- * Puts what the entry points share into `core.js` and takes its files away. An entry point names what it exports one by one:
- * core.js has more than that.
+ * Puts what the entry points share into `core.js`, or into each of them, and takes its files away. An entry point that has
+ * it from core.js names what it exports one by one: core.js has more than that.
  */
 async function joinModules() {
   const entries = filesIn(["", "vocab/"]).filter((name) =>
@@ -161,39 +162,61 @@ async function joinModules() {
   const bundle = (plugins, more) =>
     build({ ...options, external: ["node:*"], outdir: dist, outbase: dist, allowOverwrite: true, plugins, ...more });
 
-  const { metafile } = await bundle([leaveApart], {
-    entryPoints: [join(dist, "exports.js")],
-    metafile: true,
-    write: false,
-  });
-  const [{ exports }] = Object.values(metafile.outputs);
-  const contents = [
-    'export * from "./exports.js";',
-    'export { createInit } from "./load.js";',
-    ...(existsSync(join(dist, "vocabulary.js")) ? ['export { createVocabulary } from "./vocabulary.js";'] : []),
-  ].join("\n");
-  await bundle([leaveApart], {
-    stdin: { contents, resolveDir: dist, sourcefile: "core.js" },
-    outdir: undefined,
-    outfile: join(dist, "core.js"),
-  });
-
-  const useCore = {
-    name: "use-core",
-    setup({ onLoad, onResolve }) {
-      onResolve({ filter: /\/(load|vocabulary)\.js$/ }, ({ path }) => ({
-        path: `${dirname(path)}/core.js`,
-        external: true,
-      }));
-      onResolve({ filter: /^\.\/core\.js$/ }, ({ path }) => ({ path, external: true }));
-      onLoad({ filter: /\/exports\.js$/ }, () => ({ contents: `export { ${exports.join(", ")} } from "./core.js";` }));
-    },
-  };
-  await bundle([leaveApart, useCore], { entryPoints: entries.map((name) => join(dist, name)) });
-
+  const plugins = flavour === "tokens" ? [leaveApart, intoEntries()] : [leaveApart, await intoCore()];
+  await bundle(plugins, { entryPoints: entries.map((name) => join(dist, name)) });
   const kept = [...entries, "core.js", "inline-bytes.js"];
   for (const name of filesIn(["", "api/", "vocab/"])) {
     if (!kept.includes(name)) rmSync(join(dist, name));
+  }
+
+  /** The vocabularies have the rest from the entry point of the same runtime, which exports one function more for them. */
+  function intoEntries() {
+    return {
+      name: "into-entries",
+      setup({ onLoad, onResolve }) {
+        onResolve({ filter: /^\.\.\/vocabulary\.js$/ }, ({ importer }) => {
+          const [, runtime = "index"] = /\.(node|workerd)\.js$/.exec(importer) ?? [];
+          return { path: `../${runtime}.js`, external: true };
+        });
+        onLoad({ filter: /\/(index|node|workerd)\.js$/ }, ({ path }) => {
+          const more = 'export { createVocabulary } from "./vocabulary.js";';
+          return { contents: `${readFileSync(path, "utf8")}\n${more}`, resolveDir: dist };
+        });
+      },
+    };
+  }
+
+  async function intoCore() {
+    const { metafile } = await bundle([leaveApart], {
+      entryPoints: [join(dist, "exports.js")],
+      metafile: true,
+      write: false,
+    });
+    const [{ exports }] = Object.values(metafile.outputs);
+    const contents = [
+      'export * from "./exports.js";',
+      'export { createInit } from "./load.js";',
+      ...(existsSync(join(dist, "vocabulary.js")) ? ['export { createVocabulary } from "./vocabulary.js";'] : []),
+    ].join("\n");
+    await bundle([leaveApart], {
+      stdin: { contents, resolveDir: dist, sourcefile: "core.js" },
+      outdir: undefined,
+      outfile: join(dist, "core.js"),
+    });
+
+    return {
+      name: "into-core",
+      setup({ onLoad, onResolve }) {
+        onResolve({ filter: /\/(load|vocabulary)\.js$/ }, ({ path }) => ({
+          path: `${dirname(path)}/core.js`,
+          external: true,
+        }));
+        onResolve({ filter: /^\.\/core\.js$/ }, ({ path }) => ({ path, external: true }));
+        onLoad({ filter: /\/exports\.js$/ }, () => ({
+          contents: `export { ${exports.join(", ")} } from "./core.js";`,
+        }));
+      },
+    };
   }
 }
 

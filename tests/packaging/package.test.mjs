@@ -109,8 +109,8 @@ test("each module and each vocabulary is there once, and the wasm once more as b
 test("what the wasm imports reaches no clock, chance, console, network or global", () => {
   const banned =
     /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
-  // The glue is in core.js.
-  for (const name of ["dist/core.js", "dist/loom/core.js", "dist/tiktoken/core.js", "dist/tokens/core.js"]) {
+  // The glue is in core.js, or in the entry point.
+  for (const name of ["dist/core.js", "dist/loom/core.js", "dist/tiktoken/core.js", "dist/tokens/node.js"]) {
     const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(inPackage(name).toString());
     assert.match(imports, /new Array\(\)/, "this is where they are");
     assert.doesNotMatch(imports, banned);
@@ -118,15 +118,15 @@ test("what the wasm imports reaches no clock, chance, console, network or global
 });
 
 test("a smaller flavour has no JavaScript of the areas that it lacks, and the errors are those of all", async () => {
-  const core = (flavour) => inPackage(`dist/${flavour}core.js`).toString();
+  const code = (flavour, name = "core.js") => inPackage(`dist/${flavour}${name}`).toString();
   const [trees, areas] = [
     /LoomTree|assembleDialogue|requestBody/,
     /CommitGraph|parseTask|buildContextChain|readContext/,
   ];
-  for (const pattern of [trees, areas]) assert.match(core(""), pattern);
-  assert.match(core("loom/"), trees);
-  assert.doesNotMatch(core("loom/"), areas);
-  for (const pattern of [trees, areas]) assert.doesNotMatch(core("tokens/"), pattern);
+  for (const pattern of [trees, areas]) assert.match(code(""), pattern);
+  assert.match(code("loom/"), trees);
+  assert.doesNotMatch(code("loom/"), areas);
+  for (const pattern of [trees, areas]) assert.doesNotMatch(code("tokens/", "node.js"), pattern);
   const classes = await Promise.all(
     ["", "loom/", "tiktoken/", "tokens/"].flatMap((flavour) =>
       ["node.js", "node.cjs"].map(async (entry) => {
