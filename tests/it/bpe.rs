@@ -412,6 +412,11 @@ fn a_damaged_asset_is_an_error() {
             }
         }
         assert_eq!(&damaged, whole);
+        for from in [296, whole.len() / 2, whole.len() - 1000] {
+            damaged[from..].fill(0);
+            refused(&damaged, "zeros from some place on");
+            damaged.copy_from_slice(whole);
+        }
         for other in PAIRS.iter().filter(|other| other.encoding != pair.encoding) {
             refused(&other.asset, "another encoding");
         }
