@@ -246,6 +246,29 @@ test("what is no string is an error that names it, and traps nothing", async () 
   assert.deepEqual(counts.slice(3), [counts[2], counts[2]]);
 });
 
+test("options of a count that cannot be read are an error, and trap nothing", async () => {
+  const wrong = {
+    "{ tokenizer: 5 }": [{ path: "tokenizer" }, /must be a string/],
+    "{ get tokenizer() { throw new Error('not now'); } }": [{ path: "tokenizer" }, /asking for it threw: not now/],
+    "new Proxy({}, { get() { throw new Error('not now'); } })": [{ path: "tokenizer" }, /threw: not now/],
+    "'heuristic'": [{}, /must be options, an object/],
+  };
+  for (const [options, [details, message]] of Object.entries(wrong)) {
+    for (const call of ["countTokens('a',", "countTokensBatch(['a'],", "countTokensUpTo('a', 1,"]) {
+      const [error, count] = await fresh(
+        "node",
+        `await ctxweave.init();
+        say(await failure(() => ctxweave.${call} ${options})));
+        say(ctxweave.countTokens("hello", { tokenizer: "heuristic" }) === ctxweave.countTokens("hello", null));`,
+      );
+      assert.ok(error?.isOurs, options);
+      assert.deepEqual([error.code, error.details], ["invalid_input", details], options);
+      assert.match(error.message, message);
+      assert.equal(count, true);
+    }
+  }
+});
+
 test("every way of giving a vocabulary works, with progress", async () => {
   const total = vocabulary.length;
   const sources = {

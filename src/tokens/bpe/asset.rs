@@ -112,7 +112,7 @@ pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], l
     asset
 }
 
-/// 64 bits over the head, but their own place, and the merges, one after the other. Each step is a bijection of the state,
+/// 64 bits over the head, all but their own place, and over the merges, one after the other. Each step is a bijection of the state,
 /// so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It guards against damage, not
 /// against forgery.
 ///
