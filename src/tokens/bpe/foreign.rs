@@ -23,7 +23,7 @@ impl ForeignMerges {
         }
         let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
         let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(possible).collect();
-        // Which tokens they are, is not known before: with twice the room none is ever far from home.
+        // They are other ones each time: with twice the room none of them is far from home.
         let mut words = Words::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
         for token in tokens {
