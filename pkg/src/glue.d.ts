@@ -42,17 +42,10 @@ export class LoomTree {
   free(): void;
 }
 
-export function countTokens(text: unknown, tokenizer: string | undefined, options: unknown): number;
-export function countTokensBatch(texts: unknown, tokenizer: string | undefined, options: unknown): Uint32Array;
-export function countTokensUpTo(
-  text: unknown,
-  limit: unknown,
-  tokenizer: string | undefined,
-  options: unknown,
-): number | undefined;
+export function countTokens(text: string, tokenizer: string | undefined): number;
+export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
+export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
-export function countChatTokens(messages: unknown, options: unknown): number;
-export function modelInfo(name: string): unknown;
 export function parseTask(xml: unknown, options: unknown): string;
 export function writeTask(task: unknown): string;
 export function explainTask(task: unknown): string;

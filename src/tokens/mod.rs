@@ -1,6 +1,7 @@
 //! Counting tokens (SPEC §6).
 
 pub mod bpe;
+mod calls;
 pub mod chat;
 #[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod choice;
@@ -24,6 +25,7 @@ use crate::error::{Code, Error, Result};
 use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
 use crate::tokens::heuristic_words::Words;
 
+pub use calls::CALLS;
 #[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 pub(crate) use choice::TokenizerChoice;
 

@@ -14,6 +14,7 @@ use crate::tokens::Counter;
 
 /// The tables of the areas that are compiled in.
 const TABLES: &[&[Call]] = &[
+    crate::tokens::CALLS,
     #[cfg(feature = "workspace")]
     crate::workspace::CALLS,
 ];

@@ -5,9 +5,9 @@
 
 #[cfg(feature = "loom")]
 pub mod bodies;
+pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
-pub mod call;
 mod data;
 #[cfg(feature = "folders")]
 pub mod folders;

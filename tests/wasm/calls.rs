@@ -6,7 +6,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Makes a call; nothing when no table has the name.
 pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
-    let call = [ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let call =
+        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
     let (json, bytes) = request(call, args);
     Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
 }
@@ -35,7 +36,12 @@ fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
         return copy.into();
     }
     if Array::is_array(value) {
-        return value.unchecked_ref::<Array>().iter().map(|item| with_bytes_beside(&item, beside)).collect::<Array>().into();
+        return value
+            .unchecked_ref::<Array>()
+            .iter()
+            .map(|item| with_bytes_beside(&item, beside))
+            .collect::<Array>()
+            .into();
     }
     let Some(object) = value.dyn_ref::<Object>() else { return value.clone() };
     let copy = Object::new();

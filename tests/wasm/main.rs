@@ -19,8 +19,6 @@ mod resident;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
-mod tokens;
-#[cfg(test)]
 mod transcripts;
 
 #[cfg(test)]
@@ -76,7 +74,6 @@ mod goldens {
         crate::loom::call,
         crate::operators::call,
         crate::resident::call,
-        crate::tokens::call,
         crate::transcripts::call,
     ];
 
