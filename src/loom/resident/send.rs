@@ -18,7 +18,7 @@ use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens}
 use crate::loom::request::SystemPlacement;
 use crate::loom::system;
 use crate::loom::truncate::Overfull;
-use crate::prompt::bodies::{Hints, Target, TextMessages, TextWriter, WrittenBody, write_body, write_texts};
+use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 use crate::prompt::{Content, Fingerprint, Message, Role, message_hash, system_hash};
 use crate::tokens::Counter;
 
@@ -93,7 +93,7 @@ struct SentTexts<'s, 'l, 'a> {
     runs: Vec<Run>,
 }
 
-impl TextMessages for SentTexts<'_, '_, '_> {
+impl MessageSource for SentTexts<'_, '_, '_> {
     fn count(&self) -> usize {
         self.sent.turns.turns.len() - self.lead
     }
@@ -102,11 +102,11 @@ impl TextMessages for SentTexts<'_, '_, '_> {
         self.sent.turns.turns.get(at + self.lead).map_or(Role::User, |turn| turn.role)
     }
 
-    fn write_content(&self, at: usize, out: &mut TextWriter<'_>) {
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
         self.budgeted.tell(self.sent, at + self.lead, &mut |piece| out.plain(piece));
     }
 
-    fn content_len(&self, at: usize) -> usize {
+    fn size_hint(&self, at: usize) -> usize {
         let mut len = 0;
         self.budgeted.tell(self.sent, at + self.lead, &mut |piece| len += piece.len());
         len

@@ -1,10 +1,9 @@
 //! What a body is written from: a system context and messages.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::json::{TextWriter, WriteText};
-use super::reuse::{BodyReuse, TextMessages};
+use super::reuse::{MessageSource, WrittenBody};
 use crate::prompt::message::{Content, Message, Part, Role};
 
 /// A system context and the messages after it.
@@ -12,18 +11,15 @@ use crate::prompt::message::{Content, Message, Part, Role};
 pub(super) struct Conversation<'m> {
     /// With a role where it is the first message, and so counts as one.
     pub system: Option<(Option<Role>, &'m str)>,
-    pub messages: Messages<'m>,
+    pub messages: &'m dyn MessageSource,
+    /// The same messages where they have to be normalized: where one of them is more than a text, is blank, or has the
+    /// role of the one before.
+    pub irregular: Option<&'m [Message<'m>]>,
+    /// The body that may have most of the messages.
+    pub last: &'m WrittenBody,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Messages<'m> {
-    /// Messages of any kind, which have to be normalized.
-    Any(&'m [Message<'m>]),
-    /// Texts, which are sent as they are.
-    Texts(BodyReuse<'m>),
-}
-
-impl Conversation<'_> {
+impl<'m> Conversation<'m> {
     /// The place of the first message that is not the system context.
     pub(super) fn first(&self) -> usize {
         usize::from(matches!(self.system, Some((Some(_), _))))
@@ -31,42 +27,59 @@ impl Conversation<'_> {
 
     /// How many messages there are.
     pub(super) fn count(&self) -> usize {
-        let messages = match self.messages {
-            Messages::Any(messages) => messages.len(),
-            Messages::Texts(texts) => texts.messages.count(),
-        };
-        self.first() + messages
+        self.first() + self.messages.count()
     }
 
     /// The role of the message at this place.
     pub(super) fn role(&self, at: usize) -> Option<Role> {
-        let Some(at) = at.checked_sub(self.first()) else { return self.system.and_then(|(role, _)| role) };
-        match self.messages {
-            Messages::Any(messages) => messages.get(at).map(|message| message.role),
-            Messages::Texts(texts) => (at < texts.messages.count()).then(|| texts.messages.role(at)),
+        match at.checked_sub(self.first()) {
+            Some(at) => (at < self.messages.count()).then(|| self.messages.role(at)),
+            None => self.system.and_then(|(role, _)| role),
         }
     }
 
     /// The node of a message that holds exactly one.
-    pub(super) fn node(&self, at: usize) -> Option<&str> {
-        let at = at.checked_sub(self.first())?;
-        match self.messages {
-            Messages::Any(messages) => only_node(messages.get(at)?),
-            Messages::Texts(texts) => texts.messages.node(at),
+    pub(super) fn node(&self, at: usize) -> Option<&'m str> {
+        self.messages.node(at.checked_sub(self.first())?)
+    }
+}
+
+/// Whether messages need no normalizing: user and assistant take turns, and every message is a text that is not blank.
+pub(super) fn is_regular(messages: &[Message<'_>]) -> bool {
+    let mut before = None;
+    let regular = messages.iter().all(|message| match (message.role, &message.content) {
+        (role @ (Role::User | Role::Assistant), Content::Text(text)) => {
+            before.replace(role) != Some(role) && !text.trim_start().is_empty()
+        }
+        _ => false,
+    });
+    regular && !messages.is_empty()
+}
+
+impl MessageSource for &[Message<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn role(&self, at: usize) -> Role {
+        self.get(at).map_or(Role::User, |message| message.role)
+    }
+
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
+        if let Some(Message { content: Content::Text(text), .. }) = self.get(at) {
+            out.plain(text);
         }
     }
 
-    /// About how many bytes the system context and the messages take in a body.
-    pub(super) fn size_hint(&self) -> usize {
-        let escaped = |len: usize| len + len / 16;
-        let system = self.system.map_or(0, |(_, text)| escaped(text.len()));
-        let messages = match self.messages {
-            Messages::Any(messages) => {
-                escaped(messages.iter().map(|message| 48 + content_size(&message.content)).sum())
-            }
-            Messages::Texts(texts) => texts.size_hint(),
-        };
-        system + messages
+    fn size_hint(&self, at: usize) -> usize {
+        self.get(at).map_or(0, |message| content_size(&message.content))
+    }
+
+    fn node(&self, at: usize) -> Option<&str> {
+        match self.get(at)?.node_ids.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
     }
 }
 
@@ -93,73 +106,15 @@ fn part_size(part: &Part<'_>) -> usize {
 pub(super) enum Text<'m> {
     /// The text itself.
     Whole(Cow<'m, str>),
-    /// That of a text message.
-    Message(&'m dyn TextMessages, usize),
+    /// That of a message.
+    Message(&'m dyn MessageSource, usize),
 }
 
 impl WriteText for Text<'_> {
     fn write_text(&self, out: &mut TextWriter<'_>) {
         match self {
             Self::Whole(text) => out.plain(text),
-            Self::Message(texts, at) => texts.write_content(*at, out),
+            Self::Message(messages, at) => messages.write_text(*at, out),
         }
-    }
-}
-
-/// Messages that need no normalizing.
-#[derive(Debug)]
-pub(super) struct PlainMessages<'m>(&'m [Message<'m>]);
-
-impl<'m> PlainMessages<'m> {
-    /// These messages, where user and assistant take turns and every message is a text that is not blank.
-    pub(super) fn new(messages: &'m [Message<'m>]) -> Option<Self> {
-        let mut before = None;
-        let plain = messages.iter().all(|message| {
-            let Message { role: Role::User | Role::Assistant, content: Content::Text(text), .. } = message else {
-                return false;
-            };
-            before.replace(message.role) != Some(message.role) && !text.trim_start().is_empty()
-        });
-        (plain && !messages.is_empty()).then_some(Self(messages))
-    }
-
-    fn text(&self, at: usize) -> &str {
-        match self.0.get(at) {
-            Some(Message { content: Content::Text(text), .. }) => text,
-            _ => "",
-        }
-    }
-}
-
-impl TextMessages for PlainMessages<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn role(&self, at: usize) -> Role {
-        self.0.get(at).map_or(Role::User, |message| message.role)
-    }
-
-    fn write_content(&self, at: usize, out: &mut TextWriter<'_>) {
-        out.plain(self.text(at));
-    }
-
-    fn content_len(&self, at: usize) -> usize {
-        self.text(at).len()
-    }
-
-    fn node(&self, at: usize) -> Option<&str> {
-        only_node(self.0.get(at)?)
-    }
-
-    fn unchanged(&self, _: usize) -> Range<usize> {
-        0..0
-    }
-}
-
-fn only_node<'m>(message: &Message<'m>) -> Option<&'m str> {
-    match message.node_ids.as_slice() {
-        [only] => Some(*only),
-        _ => None,
     }
 }

@@ -31,12 +31,12 @@ use crate::prompt::message::{Content, Message, Role};
 
 pub use escape::escape_into;
 pub(crate) use json::TextWriter;
-pub(crate) use reuse::{TextMessages, WrittenBody};
+pub(crate) use reuse::{MessageSource, WrittenBody};
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
 
 use body::Body;
-use conversation::{Conversation, Messages, PlainMessages};
-use reuse::BodyReuse;
+use conversation::{Conversation, is_regular};
+use reuse::size_hint;
 use sink::DiagnosticSink;
 
 /// Writes the body of a request for these messages.
@@ -62,32 +62,31 @@ pub fn write_body(
         _ => (system.map(|text| (None, text)), messages),
     };
     let last = WrittenBody::default();
-    let texts = PlainMessages::new(rest);
-    let conversation = match &texts {
-        Some(texts) => {
-            Conversation { system: first, messages: Messages::Texts(BodyReuse { messages: texts, last: &last }) }
-        }
-        None => Conversation { system: system.map(|text| (None, text)), messages: Messages::Any(messages) },
+    let (system, messages, irregular) = if is_regular(rest) {
+        (first, rest, None)
+    } else {
+        (system.map(|text| (None, text)), messages, Some(messages))
     };
+    let conversation = Conversation { system, messages: &messages, irregular, last: &last };
     Ok(write(conversation, target, hints, diagnostics)?.bytes)
 }
 
-/// The same for a conversation of texts, of which what the `last` body has is copied. That body has to be for the same
-/// provider, and for the conversation that [`TextMessages::unchanged`] compares with. A system context that is the first
-/// message has its role, any other none.
+/// The same for regular messages, of which what the `last` body has is copied: there is at least one, user and assistant
+/// take turns, and every message is a text that is not blank. The last body has to be for the same provider, and for the
+/// messages that [`MessageSource::unchanged`] compares with. A system context that is the first message has its role, any
+/// other none.
 ///
 /// # Errors
 /// As [`write_body`].
 pub(crate) fn write_texts(
     system: Option<(Option<Role>, &str)>,
-    messages: &dyn TextMessages,
+    messages: &dyn MessageSource,
     target: &Target,
     hints: &Hints,
     last: &WrittenBody,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<WrittenBody> {
-    let messages = Messages::Texts(BodyReuse { messages, last });
-    write(Conversation { system, messages }, target, hints, diagnostics)
+    write(Conversation { system, messages, irregular: None, last }, target, hints, diagnostics)
 }
 
 fn write(
@@ -96,7 +95,9 @@ fn write(
     hints: &Hints,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<WrittenBody> {
-    let mut body = Body::open(target, 1024 + conversation.size_hint());
+    let system = conversation.system.map_or(0, |(_, text)| text.len() + text.len() / 16);
+    let messages = size_hint(conversation.messages, conversation.last);
+    let mut body = Body::open(target, 1024 + system + messages);
     let mut sink = DiagnosticSink { list: diagnostics, conversation: Some(conversation) };
     match target.provider {
         Provider::Anthropic => anthropic::write(&mut body, conversation, hints, &mut sink),

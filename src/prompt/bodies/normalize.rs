@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::conversation::{Conversation, Messages, Text};
+use super::conversation::{Conversation, Text};
 use super::json::Json;
 use super::media::{self, Media};
-use super::reuse::Span;
+use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
 use crate::error::DiagnosticCode;
@@ -104,10 +104,10 @@ impl ToolResult<'_> {
 pub(super) struct Normalized<'m> {
     /// The system context; none where it is the first item.
     pub system: Option<Cow<'m, str>>,
-    /// All but text messages, which come after them.
+    /// What comes before the regular messages; all that is said where messages are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
-    /// The text messages with a cache breakpoint after them.
+    /// The regular messages with a cache breakpoint after them.
     marked: BTreeSet<usize>,
     results_apart: bool,
 }
@@ -127,25 +127,29 @@ impl Normalized<'_> {
 
     /// Whether the last turn is the assistant's.
     pub(super) fn ends_with_assistant(&self) -> bool {
-        let last = match self.conversation.messages {
-            Messages::Texts(_) => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
-            Messages::Any(_) => self.items.last().map(|last| last.role),
+        let last = match self.conversation.irregular {
+            None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
+            Some(_) => self.items.last().map(|last| last.role),
         };
         last == Some(Role::Assistant)
     }
 
-    /// Writes all turns as the elements of a list. Where the text messages are then.
+    /// Writes all turns as the elements of a list. Gives the places of the regular messages.
     pub(super) fn write_turns(&self, json: &mut Json, write: &mut dyn FnMut(&mut Json, &[Item<'_>])) -> Vec<Span> {
+        let Conversation { messages, irregular, last, .. } = self.conversation;
         let is_result = |item: &Item<'_>| self.results_apart && matches!(item.content, ItemContent::Result(_));
-        self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b)).for_each(|turn| write(json, turn));
-        let Messages::Texts(texts) = self.conversation.messages else { return Vec::new() };
+        let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b));
+        turns.for_each(|turn| write(json, turn));
+        if irregular.is_some() {
+            return Vec::new();
+        }
         let first = self.conversation.first();
-        texts.write_messages(json, &self.marked, &mut |json, at| {
+        write_messages(json, messages, last, &self.marked, &mut |json, at| {
             let item = Item {
-                role: texts.messages.role(at),
+                role: messages.role(at),
                 message: Some(at + first),
                 cache_mark: self.marked.contains(&at),
-                content: ItemContent::Text(Text::Message(texts.messages, at)),
+                content: ItemContent::Text(Text::Message(messages, at)),
             };
             write(json, &[item]);
         })
@@ -159,10 +163,7 @@ pub(super) fn normalize<'m>(
     rules: &Rules,
     sink: &mut DiagnosticSink<'_>,
 ) -> Normalized<'m> {
-    let messages = match conversation.messages {
-        Messages::Any(messages) => messages,
-        Messages::Texts(_) => &[],
-    };
+    let messages = conversation.irregular.unwrap_or_default();
     let mut system = None;
     let mut items = Vec::with_capacity(messages.len() + 2);
     if let Some((role, text)) = conversation.system {
@@ -178,10 +179,7 @@ pub(super) fn normalize<'m>(
     order.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
     let begins = items.get(at).map(|item| item.role);
-    let begins = begins.or_else(|| match conversation.messages {
-        Messages::Texts(texts) => Some(texts.messages.role(0)),
-        Messages::Any(_) => None,
-    });
+    let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
     // A system context alone is no request either.
     if begins.is_none_or(|role| rules.user_first && role != Role::User) {
         items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));

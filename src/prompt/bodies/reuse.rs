@@ -11,21 +11,23 @@ use std::ops::Range;
 use super::json::{Json, TextWriter};
 use crate::prompt::message::Role;
 
-/// A conversation in which the user and the assistant take turns and every message is a text that is not blank.
-pub(crate) trait TextMessages: fmt::Debug {
-    /// How many messages there are; at least one.
+/// Messages whose texts can be written one by one.
+pub(crate) trait MessageSource: fmt::Debug {
+    /// How many messages there are.
     fn count(&self) -> usize;
     /// The role of a message.
     fn role(&self, at: usize) -> Role;
-    /// Writes the text of a message.
-    fn write_content(&self, at: usize, out: &mut TextWriter<'_>);
-    /// The length of that text in bytes.
-    fn content_len(&self, at: usize) -> usize;
+    /// Writes the text of a message that is nothing else.
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>);
+    /// About how many bytes the content of a message has.
+    fn size_hint(&self, at: usize) -> usize;
     /// The node of a message that holds exactly one.
     fn node(&self, at: usize) -> Option<&str>;
     /// Which messages of the last body equal those from this one on, as many as follow each other; empty where this one
     /// is new.
-    fn unchanged(&self, at: usize) -> Range<usize>;
+    fn unchanged(&self, _: usize) -> Range<usize> {
+        0..0
+    }
 }
 
 /// A body with the place of each of its text messages.
@@ -50,65 +52,57 @@ pub(super) struct Span {
     pub end: usize,
 }
 
-/// Text messages with the body that may have most of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BodyReuse<'m> {
-    pub messages: &'m dyn TextMessages,
-    pub last: &'m WrittenBody,
+/// Appends the messages: those that are unchanged are copied from the last body, the others are written. Those in `apart`
+/// are written each time, in another form than all others. Gives the places of all.
+pub(super) fn write_messages(
+    json: &mut Json,
+    messages: &dyn MessageSource,
+    last: &WrittenBody,
+    apart: &BTreeSet<usize>,
+    write: &mut dyn FnMut(&mut Json, usize),
+) -> Vec<Span> {
+    let count = messages.count();
+    let mut spans = Vec::with_capacity(count);
+    while spans.len() < count {
+        let at = spans.len();
+        let until_apart = apart.range(at..).next().map_or(count, |&next| next) - at;
+        let known = last.spans(messages.unchanged(at));
+        // Messages that follow each other have a comma between them; one that must not be copied ends the run.
+        let run = known.iter().take(until_apart).take_while(|span| span.start < span.end).count();
+        let run = known.get(..run).unwrap_or_default();
+        if let (Some(first), Some(end)) = (run.first(), run.last())
+            && let Some(bytes) = last.bytes.get(first.start..end.end)
+        {
+            let start = json.copy(bytes);
+            let moved = |place: usize| place - first.start + start;
+            spans.extend(run.iter().map(|span| Span { start: moved(span.start), end: moved(span.end) }));
+            continue;
+        }
+        let start = json.next_at();
+        write(json, at);
+        let span = Span { start, end: json.len() };
+        spans.push(if apart.contains(&at) { Span::default() } else { span });
+    }
+    spans
 }
 
-impl BodyReuse<'_> {
-    /// Appends the messages: what is unchanged is copied, the others are written. Those at the places in `apart` are
-    /// written each time, in another form than all others. Where the messages are then.
-    pub(super) fn write_messages(
-        &self,
-        json: &mut Json,
-        apart: &BTreeSet<usize>,
-        write: &mut dyn FnMut(&mut Json, usize),
-    ) -> Vec<Span> {
-        let count = self.messages.count();
-        let mut spans = Vec::with_capacity(count);
-        while spans.len() < count {
-            let at = spans.len();
-            let until_apart = apart.range(at..).next().map_or(count, |&next| next) - at;
-            let known = self.last.spans(self.messages.unchanged(at));
-            // Messages that follow each other have a comma between them; one that must not be copied ends the run.
-            let run = known.iter().take(until_apart).take_while(|span| span.start < span.end).count();
-            let run = known.get(..run).unwrap_or_default();
-            if let (Some(first), Some(last)) = (run.first(), run.last())
-                && let Some(bytes) = self.last.bytes.get(first.start..last.end)
-            {
-                let start = json.copy(bytes);
-                let moved = |place: usize| place - first.start + start;
-                spans.extend(run.iter().map(|span| Span { start: moved(span.start), end: moved(span.end) }));
-                continue;
+/// About how many bytes the messages take in a body.
+pub(super) fn size_hint(messages: &dyn MessageSource, last: &WrittenBody) -> usize {
+    let mut size = 0;
+    let mut at = 0;
+    while at < messages.count() {
+        let known = last.spans(messages.unchanged(at));
+        match (known.first(), known.last()) {
+            (Some(first), Some(last)) if first.start < last.end => {
+                size += last.end - first.start + 1;
+                at += known.len();
             }
-            let start = json.next_at();
-            write(json, at);
-            let span = Span { start, end: json.len() };
-            spans.push(if apart.contains(&at) { Span::default() } else { span });
-        }
-        spans
-    }
-
-    /// About how many bytes the messages take.
-    pub(super) fn size_hint(&self) -> usize {
-        let mut size = 0;
-        let mut at = 0;
-        while at < self.messages.count() {
-            let known = self.last.spans(self.messages.unchanged(at));
-            match (known.first(), known.last()) {
-                (Some(first), Some(last)) if first.start < last.end => {
-                    size += last.end - first.start + 1;
-                    at += known.len();
-                }
-                _ => {
-                    let len = self.messages.content_len(at);
-                    size += len + len / 16 + 64;
-                    at += 1;
-                }
+            _ => {
+                let content = messages.size_hint(at);
+                size += content + content / 16 + 64;
+                at += 1;
             }
         }
-        size
     }
+    size
 }
