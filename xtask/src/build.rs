@@ -327,3 +327,20 @@ fn remove(dir: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_folder_of_this_machine_gets_into_a_module() {
+        let project = Project::find().unwrap();
+        let flags = remapped_paths(&project).unwrap();
+        let flags: Vec<_> = flags.split('\x1f').collect();
+        assert!(flags.contains(&format!("--remap-path-prefix={}=", project.root.display()).as_str()), "{flags:?}");
+        // The sources of the standard library are there only where the component `rust-src` is installed.
+        let standard = flags.iter().find(|flag| flag.contains("/lib/rustlib/src/rust=/rustc/")).unwrap();
+        let (_, commit) = standard.rsplit_once('/').unwrap();
+        assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{standard}");
+    }
+}
