@@ -203,7 +203,7 @@ fn shortened(text: &str) -> String {
     format!("{} …", text.get(..head_end(text, SUMMARY_BYTES)).unwrap_or_default())
 }
 
-/// LineBuffer that will be one blob.
+/// Lines that will be one blob.
 #[derive(Debug, Default)]
 struct LineBuffer(Vec<u8>);
 
@@ -372,12 +372,12 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
     // A delta has to end where another branch leaves.
     let forks: BTreeSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
     let titles = titles(&session);
-    let mut commit_of: BTreeMap<usize, String> = BTreeMap::new();
+    let mut commits = EntryCommits::default();
     let (root, start) = (builder.parent.clone(), builder.time.clone());
     let mut main_tip = None;
     for (number, branch) in branches.iter().enumerate() {
-        let from = branch.fork.and_then(|fork| commit_of.get(&fork)).cloned();
-        let started = branch.entries.first().and_then(|&first| commit_of.range(..first).next_back());
+        let from = branch.fork.and_then(|fork| commits.commit_of.get(&fork)).cloned();
+        let started = branch.entries.first().and_then(|&first| commits.commit_of.range(..first).next_back());
         let started = started.map(|(_, commit)| commit.clone());
         let side = number > 0 && branch.side && from.is_none();
         builder.parent = if number == 0 || (from.is_none() && !side) { root.clone() } else { from.clone() };
@@ -390,33 +390,24 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
                 last_of.insert(id, place);
             }
         }
-        let mut lines = LineBuffer::default();
-        let mut pending: Vec<usize> = Vec::new();
         let mut answers: u32 = 0;
         let mut compacting = false;
         for (place, &index) in branch.entries.iter().enumerate() {
             let Some(found) = entry(index) else { continue };
             let opens = found.is_boundary() || (found.is_summary() && !compacting);
             if opens {
-                commit_entries(
-                    builder,
-                    &mut lines,
-                    &mut pending,
-                    &mut commit_of,
-                    CommitType::Delta,
-                    Trigger::Compaction,
-                )?;
+                commits.close(builder, CommitType::Delta, Trigger::Compaction)?;
                 compacting = true;
                 answers = 0;
             }
             builder.note_time(text(&found.map, "timestamp"));
-            lines.push(found.bytes);
-            pending.push(index);
+            commits.lines.push(found.bytes);
+            commits.pending.push(index);
             if compacting {
                 // A boundary without its summary is closed by the next thing that is said.
                 if found.speaks() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
-                    commit_entries(builder, &mut lines, &mut pending, &mut commit_of, kind, Trigger::Compaction)?;
+                    commits.close(builder, kind, Trigger::Compaction)?;
                     compacting = false;
                 }
                 continue;
@@ -424,19 +415,12 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
             let answered = found.answer_id().is_some_and(|id| last_of.get(id) == Some(&place));
             answers = answers.saturating_add(u32::from(answered));
             if answers >= builder.options.every || forks.contains(&index) {
-                commit_entries(
-                    builder,
-                    &mut lines,
-                    &mut pending,
-                    &mut commit_of,
-                    CommitType::Delta,
-                    Trigger::TurnBoundary,
-                )?;
+                commits.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
                 answers = 0;
             }
         }
-        commit_entries(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::SessionEnd)?;
-        let newest = branch.entries.last().and_then(|last| commit_of.get(last)).cloned();
+        commits.close(builder, CommitType::Delta, Trigger::SessionEnd)?;
+        let newest = branch.entries.last().and_then(|last| commits.commit_of.get(last)).cloned();
         if number == 0 {
             main_tip = newest;
         } else if let Some(tip) = newest {
@@ -445,7 +429,7 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
         }
     }
     let mut title_of: BTreeMap<&str, &str> = BTreeMap::new();
-    for (index, commit) in &commit_of {
+    for (index, commit) in &commits.commit_of {
         let uuid = entry(*index).and_then(|entry| text(&entry.map, "uuid"));
         if let Some(title) = uuid.and_then(|uuid| titles.get(uuid)) {
             title_of.insert(commit, title);
@@ -460,23 +444,22 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
     Ok(())
 }
 
-/// Makes a commit of the lines, and notes which entries it holds.
-fn commit_entries(
-    builder: &mut Builder<'_>,
-    lines: &mut LineBuffer,
-    pending: &mut Vec<usize>,
-    commit_of: &mut BTreeMap<usize, String>,
-    kind: CommitType,
-    trigger: Trigger,
-) -> Result<()> {
-    if lines.0.is_empty() {
-        return Ok(());
+/// Entries of a Claude Code file that will be one commit, and the commits of those before them.
+#[derive(Default)]
+struct EntryCommits {
+    lines: LineBuffer,
+    pending: Vec<usize>,
+    commit_of: BTreeMap<usize, String>,
+}
+
+impl EntryCommits {
+    fn close(&mut self, builder: &mut Builder<'_>, kind: CommitType, trigger: Trigger) -> Result<()> {
+        if !self.lines.0.is_empty() {
+            let id = builder.commit(kind, self.lines.take(), trigger)?;
+            self.commit_of.extend(self.pending.drain(..).map(|index| (index, id.clone())));
+        }
+        Ok(())
     }
-    let id = builder.commit(kind, lines.take(), trigger)?;
-    for index in pending.drain(..) {
-        commit_of.insert(index, id.clone());
-    }
-    Ok(())
 }
 
 /// The conversation first, then the branches and side chains, each with the entries that no branch before it has.
