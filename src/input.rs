@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::error::{self, Diagnostic, DiagnosticCode, Severity};
+use crate::json::Value;
 use crate::markdown;
 use crate::text::utf16_len;
 
@@ -35,6 +36,22 @@ impl Content {
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Reads a file's content: a string, bytes, or `{ unreadable: "why" }`.
+    pub(crate) fn read(value: Value<'_>) -> error::Result<Self> {
+        if let Some(text) = value.as_text() {
+            return Ok(Self::Text(text.into_owned()));
+        }
+        if let Some(bytes) = value.bytes() {
+            return Ok(Self::Bytes(bytes.into_owned()));
+        }
+        let why = value
+            .object("")
+            .ok()
+            .filter(|object| object.len() == 1)
+            .and_then(|object| object.get("unreadable").ok()?);
+        why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
     /// Whether it is text that holds U+FFFD, which half of a surrogate pair becomes on its way in.

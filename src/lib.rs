@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/crate.md")]
 
+pub mod call;
 #[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;
 #[cfg(feature = "commits")]

@@ -13,6 +13,13 @@ export function initAsync(options: { module_or_path: WebAssembly.Module }): Prom
 export function __wbg_reset_state(): void;
 
 export function version(): string;
+
+/**
+ * Calls a function of an area by its name, with JSON in UTF-8, the bytes that it refers to and the caller's own tokenizer.
+ * Gives JSON text, or `[text, ...bytes]` where bytes belong to the result.
+ */
+export function call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
+
 export function assembleDialogue(request: unknown): unknown;
 export function assembleBuffer(request: unknown): unknown;
 export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
@@ -103,10 +110,6 @@ export function importTranscript(format: string, bytes: Uint8Array, options: unk
 export function translateTranscript(request: unknown): unknown;
 export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
 export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;
-export function parseBrief(text: unknown): unknown;
-export function planContextLoading(input: unknown): unknown;
-export function readContext(input: unknown): unknown;
-export function readFullNotes(input: unknown): string;
 export function parseContextFile(path: string, text: unknown): unknown;
 export function discoverContextFolders(paths: unknown): unknown;
 export function buildContextChain(request: unknown): unknown;

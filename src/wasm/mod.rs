@@ -7,6 +7,7 @@
 pub mod bodies;
 #[cfg(feature = "commits")]
 pub mod commits;
+pub mod call;
 mod data;
 #[cfg(feature = "folders")]
 pub mod folders;
@@ -14,18 +15,15 @@ pub mod folders;
 pub mod loom;
 #[cfg(feature = "operators")]
 pub mod operators;
-#[cfg(any(feature = "commits", feature = "folders", feature = "loom", feature = "workspace"))]
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators", feature = "workspace"))]
+#[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
 mod surrogates;
 pub mod tokens;
 #[cfg(feature = "commits")]
 pub mod transcripts;
-#[cfg(feature = "workspace")]
-pub mod workspace;
 
 use wasm_bindgen::prelude::*;
 

@@ -19,7 +19,6 @@ thread_local! {
 }
 
 /// The tokenizers as they are now.
-#[cfg(feature = "requests")]
 pub(super) fn tokenizers() -> Tokenizers {
     TOKENIZERS.with_borrow(Clone::clone)
 }

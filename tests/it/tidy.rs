@@ -41,7 +41,7 @@ fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 4] = [
         &["wasm"],
         &["loom", "workspace", "folders", "operators", "commits"],
-        &["prompt", "tokens"],
+        &["call", "prompt", "tokens"],
         &["json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));

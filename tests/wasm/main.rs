@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bodies;
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
 mod commits;
 #[cfg(test)]
 mod folders;
@@ -20,8 +22,6 @@ mod shapes;
 mod tokens;
 #[cfg(test)]
 mod transcripts;
-#[cfg(test)]
-mod workspace;
 
 #[cfg(test)]
 mod goldens {
@@ -78,7 +78,6 @@ mod goldens {
         crate::resident::call,
         crate::tokens::call,
         crate::transcripts::call,
-        crate::workspace::call,
     ];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
@@ -108,7 +107,8 @@ mod goldens {
         deep_freeze(&args);
         deep_freeze(&steps);
         let name = get(golden, "call").as_string().expect("`call` is a string");
-        let result = AREAS.iter().find_map(|area| area(&name, &args, &steps));
+        let table_call = || crate::calls::call(&name, &args);
+        let result = AREAS.iter().find_map(|area| area(&name, &args, &steps)).or_else(table_call);
         written(
             &result.unwrap_or_else(|| panic!("no test knows the call `{name}`")).unwrap_or_else(|error| thrown(&error)),
         )

@@ -86,6 +86,7 @@ export type DiagnosticCode =
   | "torn_line"
   | "type_missing"
   | "unknown_format"
+  | "unknown_option"
   | "unknown_record"
   | "unknown_setting"
   | "unknown_type"
