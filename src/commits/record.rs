@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
+use crate::commits::json_object::{JsonObject, quoted};
 use crate::error::{Code, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::time::Timestamp;
@@ -174,6 +175,11 @@ impl Record {
         Timestamp::parse(&self.created_at)
     }
 
+    /// Whether nobody has written a summary for it.
+    pub(crate) fn lacks_summary(&self) -> bool {
+        self.summary.as_deref().is_none_or(|summary| summary.trim().is_empty())
+    }
+
     /// Whether two records say the same in everything that never changes.
     pub(crate) fn same_commit(&self, other: &Self) -> bool {
         let unchanging = |record: &Self| Self { summary: None, tags: Vec::new(), ..record.clone() };
@@ -191,37 +197,39 @@ impl Record {
 
     pub(crate) fn read(text: &[u8], origin: Origin) -> Result<Self> {
         let mut fields = Fields::from_json(text)?;
-        let version = fields.whole("version", u64::from(u32::MAX))?;
-        let version = version.map_or(RECORD_VERSION, |version| u32::try_from(version).unwrap_or(u32::MAX));
-        if version == 0 {
-            return Err(Error::new(Code::InvalidInput, "`version` must be 1 or more").with("path", "version"));
-        }
+        let version = fields.count("version")?.unwrap_or(u64::from(RECORD_VERSION));
+        let Some(version) = u32::try_from(version).ok().filter(|&version| version > 0) else {
+            let message = format!("`version` must be a whole number from 1 to {}", u32::MAX);
+            return Err(Error::new(Code::InvalidInput, message).with("path", "version"));
+        };
         let newer = version > RECORD_VERSION;
         let (commit_type, checkpoint) = match origin {
             Origin::Request => (fields.text("commit_type")?.or(Some("delta".to_owned())), Some("explicit".to_owned())),
             Origin::Stored => (fields.text("commit_type")?, None),
         };
         let checkpoint = fields.text("checkpoint")?.or(checkpoint);
-        let commit_type = commit_type.ok_or_else(|| lacks("commit_type"))?;
+        let commit_type = commit_type.ok_or_else(|| missing("commit_type"))?;
         let record = Self {
             id: fields.text("id")?.unwrap_or_default(),
             version,
             parent: fields.text("parent")?,
-            commit_type: known("commit_type", CommitType::from_name(&commit_type), newer)?,
-            artifact_ref: fields.text("artifact_ref")?.ok_or_else(|| lacks("artifact_ref"))?,
-            format: fields.text("format")?.ok_or_else(|| lacks("format"))?,
+            commit_type: known_name("commit_type", CommitType::from_name(&commit_type), newer)?,
+            artifact_ref: fields.text("artifact_ref")?.ok_or_else(|| missing("artifact_ref"))?,
+            format: fields.text("format")?.ok_or_else(|| missing("format"))?,
             template: fields.text("template")?,
             principal: fields.text("principal")?,
             machine: fields.text("machine")?,
             session_id: fields.text("session_id")?,
-            checkpoint: checkpoint.map(|name| known("checkpoint", Trigger::from_name(&name), newer)).transpose()?,
+            checkpoint: checkpoint
+                .map(|name| known_name("checkpoint", Trigger::from_name(&name), newer))
+                .transpose()?,
             ticket_id: fields.text("ticket_id")?,
             thread_id: fields.text("thread_id")?,
             summary: fields.text("summary")?,
             tags: fields.texts("tags")?,
-            message_count: fields.whole("message_count", COUNT_MAX)?,
-            token_count: fields.whole("token_count", COUNT_MAX)?,
-            created_at: fields.text("created_at")?.ok_or_else(|| lacks("created_at"))?,
+            message_count: fields.count("message_count")?,
+            token_count: fields.count("token_count")?,
+            created_at: fields.text("created_at")?.ok_or_else(|| missing("created_at"))?,
             other: fields.rest()?,
         };
         record.check(origin)?;
@@ -237,7 +245,7 @@ impl Record {
             Err(Error::new(Code::InvalidInput, message).with("path", field))
         };
         if origin == Origin::Stored && self.id.is_empty() {
-            return Err(lacks("id"));
+            return Err(missing("id"));
         }
         if !self.id.is_empty() {
             id_like("id", &self.id)?;
@@ -251,7 +259,7 @@ impl Record {
 
     /// The record as JSON text on one line: the fields of version 1 in the order of the data model, then the others.
     pub fn to_json(&self) -> String {
-        let mut out = Writer(String::with_capacity(512));
+        let mut out = JsonObject::default();
         out.text("id", Some(&self.id));
         out.raw("version", &self.version.to_string());
         out.text("parent", self.parent.as_deref());
@@ -279,21 +287,17 @@ impl Record {
         for (name, value) in &self.other {
             out.raw(name, value);
         }
-        out.0.push('}');
-        out.0
+        out.finish()
     }
 }
 
-/// The largest count that JavaScript still tells from its neighbours.
-const COUNT_MAX: u64 = (1 << 53) - 1;
-
 #[cold]
-fn lacks(field: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("the record lacks `{field}`")).with("path", field)
+fn missing(field: &str) -> Error {
+    Error::new(Code::InvalidInput, format!("the record missing `{field}`")).with("path", field)
 }
 
 /// A name that a record of version 1 can have.
-fn known<T: Named>(field: &str, name: T, newer: bool) -> Result<T> {
+fn known_name<T: WireName>(field: &str, name: T, newer: bool) -> Result<T> {
     match name.unknown() {
         Some(other) if !newer => {
             let message = format!("`{field}` is `{other}`; it must be one of `{}`", T::NAMES.join("`, `"));
@@ -306,19 +310,19 @@ fn known<T: Named>(field: &str, name: T, newer: bool) -> Result<T> {
     }
 }
 
-trait Named {
+trait WireName {
     const NAMES: &'static [&'static str];
     fn unknown(&self) -> Option<&str>;
 }
 
-impl Named for CommitType {
+impl WireName for CommitType {
     const NAMES: &'static [&'static str] = Self::NAMES;
     fn unknown(&self) -> Option<&str> {
         if let Self::Other(name) = self { Some(name) } else { None }
     }
 }
 
-impl Named for Trigger {
+impl WireName for Trigger {
     const NAMES: &'static [&'static str] = Self::NAMES;
     fn unknown(&self) -> Option<&str> {
         if let Self::Other(name) = self { Some(name) } else { None }
@@ -327,28 +331,7 @@ impl Named for Trigger {
 
 /// The name of a trigger, which must be one of version 1.
 pub(crate) fn trigger(name: &str, path: &str) -> Result<Trigger> {
-    known(path, Trigger::from_name(name), false)
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::String(text.to_owned()).to_string()
-}
-
-struct Writer(String);
-
-impl Writer {
-    fn raw(&mut self, name: &str, json: &str) {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0.push_str(&quoted(name));
-        self.0.push(':');
-        self.0.push_str(json);
-    }
-
-    fn text(&mut self, name: &str, text: Option<&str>) {
-        if let Some(text) = text {
-            self.raw(name, &quoted(text));
-        }
-    }
+    known_name(path, Trigger::from_name(name), false)
 }
 
 /// An object's fields as they stand in the text. Numbers that no type here could hold stay what they are.
@@ -398,10 +381,12 @@ impl Fields {
         Ok(self.take(name, "a list of strings")?.unwrap_or_default())
     }
 
-    pub(crate) fn whole(&mut self, name: &str, max: u64) -> Result<Option<u64>> {
+    /// A count: a whole number that JavaScript tells from its neighbours.
+    pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>> {
+        const MAX: u64 = (1 << 53) - 1;
         let Some(number) = self.take::<f64>(name, "a whole number, 0 or more")? else { return Ok(None) };
-        if number.fract() != 0.0 || !(0.0..=max as f64).contains(&number) {
-            let message = format!("`{name}` must be a whole number from 0 to {max}");
+        if number.fract() != 0.0 || !(0.0..=MAX as f64).contains(&number) {
+            let message = format!("`{name}` must be a whole number from 0 to {MAX}");
             return Err(Error::new(Code::InvalidInput, message).with("path", name));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]

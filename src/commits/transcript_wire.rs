@@ -9,7 +9,7 @@ use crate::commits::artifact::artifact_ref;
 use crate::commits::conversation::{LoomTreeData, Messages, to_loom_tree, to_messages};
 use crate::commits::formats::{BlobSource, Format, ReadOptions};
 use crate::commits::import::{Import, ImportOptions, import_transcript};
-use crate::commits::translate::{Part, Tier, TranslateOptions, cross_family, translate};
+use crate::commits::translate::{Delta, Tier, TranslateOptions, cross_family, translate};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::input::Content;
 use crate::json::{self, AnyJson};
@@ -131,7 +131,7 @@ impl ReadIn {
     /// # Errors
     /// [`Code::UnknownValue`] for a format that is not known; those of [`Format::read`].
     pub fn messages(&self, format: &str, bytes: &[u8]) -> Result<Messages> {
-        self.read(format, bytes).map(|(transcript, found)| to_messages(&transcript, found))
+        self.read(format, bytes).map(|(transcript, found)| to_messages(transcript, found))
     }
 
     /// Answers `transcriptToLoomTree`.
@@ -139,7 +139,7 @@ impl ReadIn {
     /// # Errors
     /// [`Code::UnknownValue`] for a format that is not known; those of [`Format::read`].
     pub fn loom_tree(&self, format: &str, bytes: &[u8]) -> Result<LoomTreeData> {
-        self.read(format, bytes).map(|(transcript, found)| to_loom_tree(&transcript, found))
+        self.read(format, bytes).map(|(transcript, found)| to_loom_tree(transcript, found))
     }
 
     fn read(&self, format: &str, bytes: &[u8]) -> Result<(crate::commits::transcript::Transcript, Vec<Diagnostic>)> {
@@ -185,7 +185,7 @@ impl ImportIn {
             let AnyJson(value) = json::read(record.to_json().as_bytes())?;
             Ok(value)
         });
-        let branch = |branch: crate::commits::import::Branch| BranchOut {
+        let branch = |branch: crate::commits::import::ImportedBranch| BranchOut {
             tip: branch.tip,
             from: branch.from,
             side_chain: branch.side_chain,
@@ -204,12 +204,12 @@ impl ImportIn {
 }
 
 impl PartIn {
-    fn with<'p>(&'p self, blob: &'p [u8]) -> Part<'p> {
+    fn with<'p>(&'p self, blob: &'p [u8]) -> Delta<'p> {
         let source = BlobSource {
             commit: self.commit.as_deref().unwrap_or_default(),
             artifact_ref: self.artifact_ref.as_deref().unwrap_or_default(),
         };
-        Part { format: &self.format, blob, source, summary: self.summary.as_deref() }
+        Delta { format: &self.format, blob, source, summary: self.summary.as_deref() }
     }
 }
 
@@ -225,7 +225,7 @@ impl TranslateIn {
             self.parts.iter().enumerate().map(|(at, part)| bytes_of(&part.bytes, &format!("parts[{at}].bytes")));
         let blobs = blobs.collect::<Result<Vec<_>>>()?;
         crate::limits::check("inputBytes", blobs.iter().map(|blob| blob.len()).sum(), limits.input_bytes)?;
-        let parts: Vec<Part<'_>> = self.parts.iter().zip(&blobs).map(|(part, blob)| part.with(blob)).collect();
+        let parts: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(|(part, blob)| part.with(blob)).collect();
         let options = TranslateOptions {
             cross_family: cross_family(self.cross_family.as_deref())?,
             through_compactions: self.through_compactions.unwrap_or(false),

@@ -6,8 +6,9 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
+use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
+use crate::commits::json_object::JsonObject;
 use crate::commits::materialize::{Materialized, Materializer};
 use crate::commits::plan::{PlanRequest, PlanStep, Stop};
 use crate::commits::record::{Fields, Origin, Record, trigger};
@@ -33,15 +34,6 @@ fn list(records: &[&Record]) -> String {
     format!("[{}]", texts.join(","))
 }
 
-/// Adds `diagnostics` to an object's JSON text where there are any.
-fn with_diagnostics(mut object: String, diagnostics: &[Diagnostic]) -> String {
-    if !diagnostics.is_empty() {
-        object.pop();
-        object.push_str(&format!(",\"diagnostics\":{}}}", json!(diagnostics)));
-    }
-    object
-}
-
 fn limits(fields: &mut Fields) -> Result<Limits> {
     fields.take::<LimitOverrides>("limits", "an object with the limits to change")?.unwrap_or_default().resolve()
 }
@@ -61,11 +53,19 @@ pub fn new_graph(options: &str) -> Result<CommitGraph> {
 pub fn checkpoint(graph: &mut CommitGraph, request: &str) -> Result<String> {
     let repaired = json::repair_surrogates(request.as_bytes());
     let record = graph.checkpoint(Record::read(&repaired.0, Origin::Request)?)?;
-    Ok(with_diagnostics(made(record), &repaired.1))
+    Ok(committed(record, None, &repaired.1))
 }
 
-fn made(record: &Record) -> String {
-    format!("{{\"id\":{},\"record\":{}}}", json!(record.id), record.to_json())
+/// `{ id, record, artifactRef?, diagnostics? }`.
+fn committed(record: &Record, artifact_ref: Option<&str>, diagnostics: &[Diagnostic]) -> String {
+    let mut out = JsonObject::default();
+    out.text("id", Some(&record.id));
+    out.raw("record", &record.to_json());
+    out.text("artifactRef", artifact_ref);
+    if !diagnostics.is_empty() {
+        out.raw("diagnostics", &json!(diagnostics).to_string());
+    }
+    out.finish()
 }
 
 /// `show(id)`: the record.
@@ -81,7 +81,7 @@ pub fn show(graph: &CommitGraph, id: &str) -> Result<String> {
 /// # Errors
 /// Those of [`CommitGraph::history`].
 pub fn history(graph: &CommitGraph, id: &str, options: &str) -> Result<String> {
-    let depth = fields(options)?.whole("depth", u64::from(u32::MAX))?;
+    let depth = fields(options)?.count("depth")?;
     graph.history(id, depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX))).map(|records| list(&records))
 }
 
@@ -168,7 +168,7 @@ fn plan_request(request: &str) -> Result<(PlanRequest, Option<String>)> {
         stop: fields.text("stop")?.map_or(Ok(Stop::default()), |name| Stop::from_name(&name))?,
         format: fields.text("format")?,
         cross_family: cross_family(fields.text("crossFamily")?.as_deref())?,
-        unseen: !fields.take("inspect", "true or false")?.unwrap_or(true),
+        skip_inspection: !fields.take("inspect", "true or false")?.unwrap_or(true),
     };
     Ok((request, fields.text("cacheKey")?))
 }
@@ -184,7 +184,7 @@ pub fn plan(graph: &CommitGraph, request: &str) -> Result<String> {
         stop: plan.request.stop.as_str(),
         format: &plan.format,
         cross_family: (plan.request.cross_family == CrossFamily::Transcode).then_some("transcode"),
-        inspect: plan.request.unseen.then_some(false),
+        inspect: plan.request.skip_inspection.then_some(false),
         refs: &plan.refs,
         steps: &plan.steps,
         cache_key: &plan.cache_key,
@@ -252,8 +252,8 @@ pub fn snapshot(graph: &mut CommitGraph, plan: &str, result: &str, request: &str
     let mut fields = fields(request)?;
     let created_at = fields.text("created_at")?.unwrap_or_default();
     let mut record = graph.snapshot_of(&plan, &artifact_ref, &format, &created_at)?;
-    record.message_count = result.whole("messageCount", u64::from(u32::MAX))?;
-    record.token_count = result.whole("tokenCount", u64::from(u32::MAX))?;
+    record.message_count = result.count("messageCount")?;
+    record.token_count = result.count("tokenCount")?;
     for (name, place) in [
         ("template", &mut record.template),
         ("principal", &mut record.principal),
@@ -272,8 +272,7 @@ pub fn snapshot(graph: &mut CommitGraph, plan: &str, result: &str, request: &str
         record.checkpoint = Some(trigger(&name, "checkpoint")?);
     }
     record.other = fields.rest()?;
-    let record = made(graph.checkpoint(record)?);
-    Ok(with_diagnostics(record, &surrogates(request)))
+    Ok(committed(graph.checkpoint(record)?, None, &surrogates(request)))
 }
 
 /// A checkpointer with the options of its constructor.
@@ -285,7 +284,7 @@ pub fn new_checkpointer(options: &str) -> Result<Checkpointer> {
     let format = fields.text("format")?.ok_or_else(|| {
         Error::new(Code::InvalidInput, "the options lack `format`, the format of the messages").with("path", "format")
     })?;
-    let every = fields.whole("every", u64::from(u32::MAX))?.unwrap_or(1);
+    let every = fields.count("every")?.unwrap_or(1);
     let options = CheckpointerOptions {
         parent: fields.text("parent")?,
         every: u32::try_from(every).unwrap_or(u32::MAX),
@@ -313,7 +312,7 @@ fn checkpoint_fields(fields: &mut Fields) -> Result<CheckpointFields> {
 ///
 /// # Errors
 /// Those of [`Checkpointer::checkpoint`]; [`Code::UnknownValue`] for a trigger that is none.
-pub fn due(checkpointer: &mut Checkpointer, why: &str, request: &str) -> Result<Vec<Offered>> {
+pub fn checkpoint_due(checkpointer: &mut Checkpointer, why: &str, request: &str) -> Result<Vec<PendingCommit>> {
     let why = trigger(why, "trigger")?;
     checkpointer.checkpoint(why, &checkpoint_fields(&mut fields(request)?)?)
 }
@@ -322,16 +321,13 @@ pub fn due(checkpointer: &mut Checkpointer, why: &str, request: &str) -> Result<
 ///
 /// # Errors
 /// Those of [`Checkpointer::compact`].
-pub fn compact(checkpointer: &mut Checkpointer, summary: &[u8], request: &str) -> Result<Vec<Offered>> {
+pub fn compact(checkpointer: &mut Checkpointer, summary: &[u8], request: &str) -> Result<Vec<PendingCommit>> {
     let mut fields = fields(request)?;
-    let covered = fields.whole("covered", u64::from(u32::MAX))?;
+    let covered = fields.count("covered")?;
     checkpointer.compact(summary, covered, &checkpoint_fields(&mut fields)?)
 }
 
 /// What a checkpointer offers, without the blob: `{ id, record, artifactRef, diagnostics? }`.
-pub fn offered(offered: &Offered) -> String {
-    let mut text = made(&offered.record);
-    text.pop();
-    let text = format!("{text},\"artifactRef\":{}}}", json!(offered.record.artifact_ref));
-    with_diagnostics(text, &offered.diagnostics)
+pub fn pending_commit(commit: &PendingCommit) -> String {
+    committed(&commit.record, Some(&commit.record.artifact_ref), &commit.diagnostics)
 }

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use super::data::throw;
 use crate::commits::wire;
-use crate::commits::{self, Materializer, Piece};
+use crate::commits::{self, AppendAction, Materializer};
 use crate::error::{Code, Error, Result};
 
 /// The JSON text of a value; empty for undefined.
@@ -227,9 +227,9 @@ impl Materialization {
         copy.resize(blob.length() as usize, 0);
         blob.copy_to(copy);
         thrown(work.push(copy)).map(|piece| match piece {
-            Piece::Append => 0,
-            Piece::AppendAfterNewline => 1,
-            Piece::Taken => 2,
+            AppendAction::Append => 0,
+            AppendAction::AppendAfterNewline => 1,
+            AppendAction::Consumed => 2,
         })
     }
 
@@ -305,7 +305,7 @@ impl Checkpointer {
     /// # Errors
     /// `{ code, message, details }`.
     pub fn checkpoint(&mut self, trigger: &str, fields: &JsValue) -> std::result::Result<Array, JsValue> {
-        offers(text(fields).and_then(|fields| wire::due(&mut self.0, trigger, &fields)))
+        offers(text(fields).and_then(|fields| wire::checkpoint_due(&mut self.0, trigger, &fields)))
     }
 
     /// The commits of a compaction.
@@ -325,10 +325,10 @@ impl Checkpointer {
     }
 }
 
-fn offers(offered: Result<Vec<commits::Offered>>) -> std::result::Result<Array, JsValue> {
+fn offers(offered: Result<Vec<commits::PendingCommit>>) -> std::result::Result<Array, JsValue> {
     let offers = Array::new();
     for offered in thrown(offered)? {
-        let object = parsed(Ok(wire::offered(&offered)))?;
+        let object = parsed(Ok(wire::pending_commit(&offered)))?;
         Reflect::set(&object, &"blob".into(), &Uint8Array::from(offered.blob.as_slice()))?;
         offers.push(&object);
     }

@@ -15,6 +15,7 @@ mod bpe;
 mod buffer;
 mod calls;
 mod commits;
+mod commits_indexes;
 mod commits_properties;
 mod dialogue;
 mod estimator;

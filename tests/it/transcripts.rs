@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ctxweave::commits::formats::{BlobSource, Format, ReadOptions};
 use ctxweave::commits::transcript::{Block, Image, ImageSource, Role, Transcript, Turn};
-use ctxweave::commits::translate::{CrossFamily, Part, Tier, TranslateOptions, Translated, translate};
+use ctxweave::commits::translate::{CrossFamily, Delta, Tier, TranslateOptions, Translated, translate};
 use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, Diagnostic, DiagnosticCode, Limits};
 use proptest::prelude::*;
@@ -237,8 +237,8 @@ fn bureau_items_are_written_in_deterministic_order() {
     assert_eq!(again.len() + "a1".len() / 2 + "Type".len() + 1 + "from_the_future".len() + 1, sample.len());
 }
 
-fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Part<'a>> {
-    let part = |&(format, blob)| Part {
+fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
+    let part = |&(format, blob)| Delta {
         format,
         blob,
         source: BlobSource { commit: "ctx-1", artifact_ref: "" },

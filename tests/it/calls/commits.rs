@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctxweave::Error;
-use ctxweave::commits::{self, CommitGraph, Piece, wire};
+use ctxweave::commits::{self, AppendAction, CommitGraph, wire};
 use serde_json::{Value, json};
 
 use super::{bytes, thrown, written};
@@ -78,9 +78,9 @@ fn materialize(graph: &CommitGraph, plan: &str, blobs: &Value) -> Result<Value, 
     for artifact in order {
         let Some(blob) = blobs.get(artifact.as_str()) else { return Err(work.missing()) };
         match work.push(blob)? {
-            Piece::Taken => continue,
-            Piece::AppendAfterNewline => pieces.push(b'\n'),
-            Piece::Append => {}
+            AppendAction::Consumed => continue,
+            AppendAction::AppendAfterNewline => pieces.push(b'\n'),
+            AppendAction::Append => {}
         }
         pieces.extend_from_slice(blob);
     }
@@ -101,12 +101,12 @@ fn checkpointer_step(checkpointer: &mut commits::Checkpointer, method: &str, arg
     let offered = match method {
         "push" => return checkpointer.push(&message()).map(|()| Value::Null),
         "stored" => return checkpointer.stored(text(&args[0])).map(|()| Value::Null),
-        "checkpoint" => wire::due(checkpointer, text(&args[0]), &json(1))?,
+        "checkpoint" => wire::checkpoint_due(checkpointer, text(&args[0]), &json(1))?,
         "compact" => wire::compact(checkpointer, &message(), &json(1))?,
         other => panic!("no method {other}"),
     };
-    let with_blob = |offered: &commits::Offered| {
-        let mut object = parsed(wire::offered(offered));
+    let with_blob = |offered: &commits::PendingCommit| {
+        let mut object = parsed(wire::pending_commit(offered));
         object["blob"] = written(&offered.blob);
         object
     };

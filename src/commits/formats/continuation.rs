@@ -1,4 +1,4 @@
-//! What a delta that is written has to follow on: ids, the session, the time.
+//! What a delta that is written continues: the newest record's id, the session, the time.
 
 use crate::commits::id;
 
@@ -10,7 +10,7 @@ const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
 /// What was written last. Nothing here is random: what is made up follows from the seed.
 #[derive(Debug, Default)]
-pub(crate) struct Link {
+pub(crate) struct Continuation {
     /// Whether nothing has been written yet, so that a header may be needed.
     pub begins: bool,
     /// The uuid of the newest record.
@@ -23,7 +23,7 @@ pub(crate) struct Link {
     made: u64,
 }
 
-impl Link {
+impl Continuation {
     /// At the beginning of a conversation.
     pub(crate) fn new(seed: &str) -> Self {
         Self { begins: true, seed: seed.to_owned(), ..Self::default() }
