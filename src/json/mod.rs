@@ -9,8 +9,6 @@ mod value;
 
 use serde_json::Number;
 
-#[cfg(any(feature = "commits", feature = "workspace"))]
-pub(crate) use shape::TOO_DEEP;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use shape::{shape_error, under_index, under_key};
 pub(crate) use tape::Kind;

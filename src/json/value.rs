@@ -12,7 +12,7 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 
 use super::number;
-use super::tape::{Kind, Tape, code_unit, is_high, is_low};
+use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -39,6 +39,11 @@ impl<'t> Document<'t> {
             Error::new(Code::InvalidInput, message)
         })?;
         Ok(Self { tape: Tape::read(text)?, bytes })
+    }
+
+    /// Reads the value that the text begins with, and says where it ends.
+    pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
     /// The value that all of it is.
@@ -453,7 +458,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
-    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_lowercase(), &known.to_lowercase());
+    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
     let nearest = known.iter().map(|known| (near(&known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
     match nearest {
         Some((likeness, known)) if likeness >= 0.5 => format!("; did you mean `{known}`?"),
