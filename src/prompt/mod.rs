@@ -1,4 +1,4 @@
-//! Messages and their parts: what an assembly gives, whatever provider it is for.
+//! Messages, their prices, and the bodies of requests. Messages are the result of an assembly, whatever the provider.
 
 pub mod bodies;
 mod cache;

@@ -113,7 +113,7 @@ fn placeholder(name: &str, words: Option<&str>) -> String {
     }
 }
 
-/// Where the bytes are. A `data:` address holds them itself, and says what they are.
+/// Where the bytes are, and their type. A `data:` address has both in itself.
 fn source<'m>(data: Option<&'m str>, url: Option<&'m str>, mime: &'m str) -> Option<(Source<'m>, &'m str)> {
     if let Some(data) = data {
         return Some((Source::Data(data), mime));
