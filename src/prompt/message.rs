@@ -56,7 +56,8 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// One part of a message.
+/// One part of a message, as it is rendered: it borrows from the tree and the request, its texts are trimmed and joined,
+/// and its media are resolved. A tree stores `loom::Block` instead, which owns its texts and has only the `ref` of media.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Part<'a> {
@@ -154,4 +155,12 @@ pub struct ToolResultPart<'a> {
     /// Whether the tool failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
+}
+
+/// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
+pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
+    match alt_text.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => format!("[{kind}: {text}]"),
+        None => format!("[{kind}]"),
+    }
 }

@@ -1,6 +1,6 @@
 //! Images and recordings: what they are, in terms that providers know.
 
-use crate::prompt::message::Part;
+use crate::prompt::message::{Part, placeholder};
 
 /// An image or a recording with its bytes or its address.
 #[derive(Clone, Copy, Debug)]
@@ -103,13 +103,6 @@ pub(super) fn stand_in(part: &Part<'_>) -> String {
     match part {
         Part::Image(image) => placeholder("image", image.alt_text),
         _ => placeholder("audio", None),
-    }
-}
-
-fn placeholder(name: &str, words: Option<&str>) -> String {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("[{name}: {words}]"),
-        None => format!("[{name}]"),
     }
 }
 
