@@ -46,16 +46,6 @@ export function countTokens(text: string, tokenizer: string | undefined): number
 export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
 export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
-export function parseTask(xml: unknown, options: unknown): string;
-export function writeTask(task: unknown): string;
-export function explainTask(task: unknown): string;
-export function beginContextAssembly(request: unknown): unknown;
-export function finishContextAssembly(state: unknown, answer: unknown): unknown;
-export function sequentialFailure(input: unknown): unknown;
-export function reduceFailure(input: unknown): unknown;
-export function startRun(input: unknown): unknown;
-export function nextRequest(run: unknown): unknown;
-export function recordResult(run: unknown, result: unknown): unknown;
 export function artifactRef(blob: Uint8Array): string;
 export function shortRef(artifactRef: string): string;
 

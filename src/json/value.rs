@@ -115,6 +115,23 @@ impl<'t> Value<'t> {
         Some(if self.document.tape.is_escaped(self.at) { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
+    /// The byte of its text where the first half of a surrogate pair was replaced.
+    #[cfg(feature = "operators")]
+    pub(crate) fn first_repaired(self) -> Option<usize> {
+        let raw = self.raw();
+        let mut at = 0;
+        loop {
+            at += raw.get(at..)?.find('\\')?;
+            let escape = raw.get(at..)?.as_bytes();
+            let unit = code_unit(escape);
+            let length = if unit.is_some() { unicode_escape(escape).1 } else { 2 };
+            if length == 6 && unit.is_some_and(|unit| is_high(unit) || is_low(unit)) {
+                return Some(unescape(raw.get(..at)?).len());
+            }
+            at += length;
+        }
+    }
+
     pub(crate) fn text(self) -> Result<Cow<'t, str>> {
         self.as_text().ok_or_else(|| self.mismatch("a string"))
     }

@@ -15,6 +15,8 @@ use crate::tokens::Counter;
 /// The tables of the areas that are compiled in.
 const TABLES: &[&[Call]] = &[
     crate::tokens::CALLS,
+    #[cfg(feature = "operators")]
+    crate::operators::CALLS,
     #[cfg(feature = "workspace")]
     crate::workspace::CALLS,
 ];

@@ -13,13 +13,11 @@ mod data;
 pub mod folders;
 #[cfg(feature = "loom")]
 pub mod loom;
-#[cfg(feature = "operators")]
-pub mod operators;
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
+#[cfg(any(feature = "folders", feature = "loom"))]
 mod surrogates;
 pub mod tokens;
 #[cfg(feature = "commits")]

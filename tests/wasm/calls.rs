@@ -6,8 +6,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Makes a call; nothing when no table has the name.
 pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let tables = [ctxweave::operators::CALLS, ctxweave::tokens::CALLS, ctxweave::workspace::CALLS];
+    let call = tables.into_iter().flatten().find(|call| call.name == name)?;
     let (json, bytes) = request(call, args);
     Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
 }

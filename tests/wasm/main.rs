@@ -13,8 +13,6 @@ mod folders;
 #[cfg(test)]
 mod loom;
 #[cfg(test)]
-mod operators;
-#[cfg(test)]
 mod resident;
 #[cfg(test)]
 mod shapes;
@@ -72,7 +70,6 @@ mod goldens {
         crate::commits::call,
         crate::folders::call,
         crate::loom::call,
-        crate::operators::call,
         crate::resident::call,
         crate::transcripts::call,
     ];
