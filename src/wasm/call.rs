@@ -14,6 +14,8 @@ use crate::tokens::Counter;
 
 /// The tables of the areas that are compiled in.
 const TABLES: &[&[Call]] = &[
+    #[cfg(feature = "commits")]
+    crate::commits::CALLS,
     #[cfg(feature = "workspace")]
     crate::workspace::CALLS,
 ];
@@ -53,7 +55,7 @@ fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| Uint8Array::new(&bytes).to_vec()).collect()
 }
 
-fn written(answer: Answer) -> Result<JsValue> {
+pub(super) fn written(answer: Answer) -> Result<JsValue> {
     let json = String::from_utf8(answer.json).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
     let json = JsValue::from(json);
     if answer.bytes.is_empty() {

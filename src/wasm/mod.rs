@@ -5,9 +5,9 @@
 
 #[cfg(feature = "loom")]
 pub mod bodies;
+pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
-pub mod call;
 mod data;
 #[cfg(feature = "folders")]
 pub mod folders;
@@ -22,8 +22,6 @@ pub mod resident;
 #[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
 mod surrogates;
 pub mod tokens;
-#[cfg(feature = "commits")]
-pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 

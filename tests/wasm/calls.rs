@@ -35,7 +35,12 @@ fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
         return copy.into();
     }
     if Array::is_array(value) {
-        return value.unchecked_ref::<Array>().iter().map(|item| with_bytes_beside(&item, beside)).collect::<Array>().into();
+        return value
+            .unchecked_ref::<Array>()
+            .iter()
+            .map(|item| with_bytes_beside(&item, beside))
+            .collect::<Array>()
+            .into();
     }
     let Some(object) = value.dyn_ref::<Object>() else { return value.clone() };
     let copy = Object::new();
