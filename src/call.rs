@@ -22,7 +22,7 @@ impl Host {
     pub(crate) fn counter(&self, tokenizer: Option<Value<'_>>) -> Result<Rc<dyn Counter>> {
         let Some(tokenizer) = tokenizer else { return self.tokenizers.get("heuristic") };
         if let Some(name) = tokenizer.as_text() {
-            return self.tokenizers.get(&name);
+            return self.tokenizers.get(&name).map_err(|error| error.with("path", tokenizer.path()));
         }
         let own = self.counter.clone().filter(|_| tokenizer.kind() == json::Kind::Object);
         own.ok_or_else(|| tokenizer.mismatch("a tokenizer's name or an object with a function `count`"))

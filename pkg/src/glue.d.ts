@@ -42,17 +42,10 @@ export class LoomTree {
   free(): void;
 }
 
-export function countTokens(text: unknown, tokenizer: string | undefined, options: unknown): number;
-export function countTokensBatch(texts: unknown, tokenizer: string | undefined, options: unknown): Uint32Array;
-export function countTokensUpTo(
-  text: unknown,
-  limit: unknown,
-  tokenizer: string | undefined,
-  options: unknown,
-): number | undefined;
+export function countTokens(text: string, tokenizer: string | undefined): number;
+export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
+export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
-export function countChatTokens(messages: unknown, options: unknown): number;
-export function modelInfo(name: string): unknown;
 export function parseTask(xml: unknown, options: unknown): string;
 export function writeTask(task: unknown): string;
 export function explainTask(task: unknown): string;
@@ -67,22 +60,11 @@ export function artifactRef(blob: Uint8Array): string;
 export function shortRef(artifactRef: string): string;
 
 export class CommitGraph {
-  constructor(options: unknown);
+  constructor(options: Uint8Array);
   readonly size: number;
-  checkpoint(request: unknown): unknown;
-  show(id: string): unknown;
-  history(id: string, options: unknown): unknown;
-  resolve(principal: string, time: string): unknown;
-  updateMetadata(id: string, fields: unknown): unknown;
-  records(which: string, of: string): unknown;
-  commonAncestor(one: string, other: string): unknown;
-  reachableArtifacts(tips: unknown): unknown;
-  resolveArtifact(artifactRef: string): string;
-  importJsonl(text: Uint8Array): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
   exportJsonl(): Uint8Array<ArrayBuffer>;
-  planMaterialization(request: unknown): unknown;
-  begin(plan: unknown): Materialization;
-  snapshot(plan: unknown, result: unknown, fields: unknown): unknown;
+  begin(plan: Uint8Array): Materialization;
   free(): void;
 }
 
@@ -96,20 +78,15 @@ export class Materialization {
 }
 
 export class Checkpointer {
-  constructor(options: unknown);
+  constructor(options: Uint8Array);
   readonly head: string | undefined;
   readonly position: number;
   readonly pending: number;
   push(message: Uint8Array): void;
-  checkpoint(trigger: string, fields: unknown): unknown[];
-  compact(summary: Uint8Array, fields: unknown): unknown[];
-  stored(id: string): void;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
   free(): void;
 }
-export function importTranscript(format: string, bytes: Uint8Array, options: unknown): unknown;
-export function translateTranscript(request: unknown): unknown;
-export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
-export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;
+
 export function parseContextFile(path: string, text: unknown): unknown;
 export function discoverContextFolders(paths: unknown): unknown;
 export function buildContextChain(request: unknown): unknown;

@@ -19,6 +19,13 @@ pub enum Role {
     Assistant,
 }
 
+impl Role {
+    /// Whether it is one of the roles of the system context.
+    pub(crate) fn is_system(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+}
+
 /// One message of a dialogue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

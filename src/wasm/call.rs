@@ -16,6 +16,7 @@ use crate::tokens::Counter;
 const TABLES: &[&[Call]] = &[
     #[cfg(feature = "commits")]
     crate::commits::CALLS,
+    crate::tokens::CALLS,
     #[cfg(feature = "workspace")]
     crate::workspace::CALLS,
 ];

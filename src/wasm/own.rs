@@ -39,6 +39,7 @@ impl OwnCounter {
     }
 
     /// Whether it is the same function of the same object.
+    #[cfg(feature = "loom")]
     pub(super) fn is(&self, other: &Self) -> bool {
         self.object == other.object && self.count == other.count
     }

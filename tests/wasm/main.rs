@@ -18,10 +18,6 @@ mod operators;
 mod resident;
 #[cfg(test)]
 mod shapes;
-#[cfg(test)]
-mod tokens;
-#[cfg(test)]
-mod transcripts;
 
 #[cfg(test)]
 mod goldens {
@@ -76,8 +72,6 @@ mod goldens {
         crate::loom::call,
         crate::operators::call,
         crate::resident::call,
-        crate::tokens::call,
-        crate::transcripts::call,
     ];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.

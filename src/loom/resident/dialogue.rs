@@ -20,7 +20,7 @@ use crate::loom::dialogue::{DialogueAssembly, assemble_dialogue};
 use crate::loom::preferences::{DIALOGUE_MARKER, Settings, Strategy};
 use crate::loom::report::{Cached, Cut, Report, Tokens};
 use crate::loom::request::Options;
-use crate::prompt::bodies::{Provider, Target, Written};
+use crate::prompt::bodies::{Provider, Target, WrittenBody};
 use crate::prompt::{Message, message_hash, system_hash};
 use crate::tokens::memory::Remembering;
 
@@ -174,7 +174,7 @@ pub(super) struct Given {
 #[derive(Debug)]
 pub(super) struct LastBody {
     provider: Provider,
-    written: Written,
+    written: WrittenBody,
     known: Known,
 }
 

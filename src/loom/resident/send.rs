@@ -18,7 +18,7 @@ use crate::loom::report::{Cached, Cut, Fate, NodeReport, Reason, Report, Tokens}
 use crate::loom::request::SystemPlacement;
 use crate::loom::system;
 use crate::loom::truncate::Overfull;
-use crate::prompt::bodies::{Hints, Target, Texts, Written, write_body, write_texts};
+use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 use crate::prompt::{Content, Fingerprint, Message, Role, message_hash, system_hash};
 use crate::tokens::Counter;
 
@@ -83,7 +83,7 @@ impl Sent {
 
 /// A conversation of texts on its way into a body.
 #[derive(Debug)]
-struct Said<'s, 'l, 'a> {
+struct SentTexts<'s, 'l, 'a> {
     budgeted: &'s Budgeted<'l, 'a>,
     sent: &'s Sent,
     /// How many messages stand before the texts.
@@ -93,7 +93,7 @@ struct Said<'s, 'l, 'a> {
     runs: Vec<Run>,
 }
 
-impl Texts for Said<'_, '_, '_> {
+impl MessageSource for SentTexts<'_, '_, '_> {
     fn count(&self) -> usize {
         self.sent.turns.turns.len() - self.lead
     }
@@ -102,8 +102,14 @@ impl Texts for Said<'_, '_, '_> {
         self.sent.turns.turns.get(at + self.lead).map_or(Role::User, |turn| turn.role)
     }
 
-    fn text(&self, at: usize, say: &mut dyn FnMut(&str)) {
-        self.budgeted.tell(self.sent, at + self.lead, say);
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
+        self.budgeted.tell(self.sent, at + self.lead, &mut |piece| out.plain(piece));
+    }
+
+    fn size_hint(&self, at: usize) -> usize {
+        let mut len = 0;
+        self.budgeted.tell(self.sent, at + self.lead, &mut |piece| len += piece.len());
+        len
     }
 
     fn node(&self, at: usize) -> Option<&str> {
@@ -112,7 +118,7 @@ impl Texts for Said<'_, '_, '_> {
         Some(&self.budgeted.ground.tree.at(only.entry.node).id)
     }
 
-    fn known(&self, at: usize) -> Range<usize> {
+    fn unchanged(&self, at: usize) -> Range<usize> {
         let at = at + self.lead;
         let run = self.runs.get(self.runs.partition_point(|run| run.from + run.count <= at));
         let known = run.and_then(|run| Some((run, run.known?.checked_sub(self.before)?)));
@@ -461,9 +467,9 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         sent: &Sent,
         target: &Target,
         hints: &Hints,
-        (last, known): (&Written, &Known),
+        (last, known): (&WrittenBody, &Known),
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Option<(Written, Vec<Run>)>> {
+    ) -> Result<Option<(WrittenBody, Vec<Run>)>> {
         let lead = self.lead();
         let texts = sent.turns.turns.get(lead..).unwrap_or_default();
         if texts.is_empty() || texts.iter().any(|turn| turn.says == Says::Else) {
@@ -475,10 +481,10 @@ impl<'l, 'a> Budgeted<'l, 'a> {
         };
         // A system context that is a message is none of the texts.
         let before = known.turns.turns.iter().take_while(|turn| !matches!(turn.role, Role::User | Role::Assistant));
-        let said = Said { budgeted: self, sent, lead, before: before.count(), runs: sent.runs(known) };
+        let texts = SentTexts { budgeted: self, sent, lead, before: before.count(), runs: sent.runs(known) };
         let target = with_fallback(target, self.settings.token_buffer);
-        let written = write_texts(system, &said, &target, hints, last, diagnostics)?;
-        Ok(written.map(|written| (written, said.runs)))
+        let written = write_texts(system, &texts, &target, hints, last, diagnostics)?;
+        Ok(Some((written, texts.runs)))
     }
 
     /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.

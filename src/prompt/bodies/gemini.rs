@@ -5,15 +5,26 @@
 
 use serde_json::{Map, Value};
 
-use super::escape::Json;
+use super::arguments;
+use super::body::{Body, Tool};
+use super::conversation::Conversation;
+use super::json::{Json, TextWriter, WriteText};
 use super::media::{Kind, Media, Source};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
-use super::{Body, Tool, arguments};
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::prompt::Role;
+use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::signature::vendor_block;
+use super::sink::DiagnosticSink;
+use crate::error::DiagnosticCode;
+use crate::prompt::message::Role;
 
-const RULES: Rules =
-    Rules { name: "Gemini", user_first: true, system_field: true, takes, takes_reasoning, id: (usize::MAX, true) };
+const RULES: Rules = Rules {
+    name: "Gemini",
+    user_first: true,
+    system_field: true,
+    results_apart: true,
+    takes,
+    takes_reasoning,
+    id: (usize::MAX, true),
+};
 
 fn takes(_: Place, media: &Media<'_>) -> bool {
     match media.kind {
@@ -24,76 +35,55 @@ fn takes(_: Place, media: &Media<'_>) -> bool {
 
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     match signature {
-        Some(signature) => turns::vendor_block(signature).is_none(),
+        Some(signature) => vendor_block(signature).is_none(),
         None => !text.trim().is_empty(),
     }
 }
 
-pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
-    let plan = turns::plan(talk, body.target, &RULES, notes);
-    if let Some(system) = &plan.system {
+pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
+    let normalized = normalize(conversation, body.target, &RULES, sink);
+    if let Some(system) = &normalized.system {
         let json = body.field("systemInstruction");
         json.open(b'{');
         json.key("parts");
         json.open(b'[');
-        text_part(json, system);
+        json.open(b'{');
+        json.text_field("text", system.as_ref());
+        json.close(b'}');
         json.close(b']');
         json.close(b'}');
     }
-    let json = body.field("contents");
-    json.open(b'[');
-    let is_answer = |saying: &Saying<'_>| matches!(saying.what, What::Answer(_));
-    for turn in plan.sayings.chunk_by(|a, b| a.role == b.role && is_answer(a) == is_answer(b)) {
-        let assistant = turn.first().is_some_and(|saying| saying.role == Role::Assistant);
-        json.open(b'{');
-        json.text_field("role", if assistant { "model" } else { "user" });
-        json.key("parts");
+    body.turns("contents", &normalized, &mut |json, turn| {
+        let assistant = turn.first().is_some_and(|item| item.role == Role::Assistant);
+        json.raw(if assistant { r#"{"role":"model","parts":"# } else { r#"{"role":"user","parts":"# });
         json.open(b'[');
-        parts(json, turn, notes);
-        json.close(b']');
-        json.close(b'}');
-    }
-    talk.texts(json, |json, role, tell| {
-        json.open(b'{');
-        json.text_field("role", if role == Role::Assistant { "model" } else { "user" });
-        json.key("parts");
-        json.open(b'[');
-        json.open(b'{');
-        json.key("text");
-        json.said(tell);
-        json.close(b'}');
+        parts(json, turn, sink);
         json.close(b']');
         json.close(b'}');
     });
-    json.close(b']');
-    if talk.ends_with_assistant(&plan) {
+    if normalized.ends_with_assistant() {
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
-        notes.info(DiagnosticCode::BodyEndsWithAssistant, talk.count().checked_sub(1), text.to_owned());
+        sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     tools(body);
-    generation_config(body, notes);
+    generation_config(body, sink);
     if body.target.stream.is_some() {
-        body.written.push("stream");
+        body.leave_out("stream");
         let text =
             "Gemini streams by its address (`:streamGenerateContent?alt=sse`); `target.stream` is not in the body";
-        notes.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
+        sink.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
     }
 }
 
-fn text_part(json: &mut Json, text: &str) {
-    json.open(b'{');
-    json.text_field("text", text);
-    json.close(b'}');
-}
-
-fn parts(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
+fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let mut carried: Option<&str> = None;
-    for (at, saying) in turn.iter().enumerate() {
-        let thought = matches!(saying.what, What::Thought { .. });
-        let next_is_deed = turn.get(at + 1).is_some_and(|next| !matches!(next.what, What::Thought { .. }));
-        match &saying.what {
-            What::Thought { text, signature } => {
-                let carries = signature.is_some() && next_is_deed;
+    for (at, item) in turn.iter().enumerate() {
+        let thought = matches!(item.content, ItemContent::Reasoning { .. });
+        let next_can_carry =
+            turn.get(at + 1).is_some_and(|next| !matches!(next.content, ItemContent::Reasoning { .. }));
+        match &item.content {
+            ItemContent::Reasoning { text, signature } => {
+                let carries = signature.is_some() && next_can_carry;
                 if carries {
                     carried = *signature;
                     if text.trim().is_empty() {
@@ -101,38 +91,32 @@ fn parts(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
                     }
                 }
                 json.open(b'{');
-                json.text_field("text", text);
-                json.key("thought");
-                json.raw("true");
+                json.text_field("text", *text);
+                json.raw_field("thought", "true");
                 if let Some(signature) = signature.filter(|_| !carries) {
                     json.text_field("thoughtSignature", signature);
                 }
             }
-            What::Text(text) => {
+            ItemContent::Text(text) => {
                 json.open(b'{');
                 json.text_field("text", text);
             }
-            What::Media(media) => {
+            ItemContent::Media(media) => {
                 json.open(b'{');
                 inline(json, media);
             }
-            What::Call(call) => {
+            ItemContent::Call { id, name, arguments } => {
                 json.open(b'{');
                 json.key("functionCall");
                 json.open(b'{');
-                json.text_field("id", &call.id);
-                json.text_field("name", call.name);
-                let (args, wrapped) = arguments::object(call.arguments);
-                if wrapped {
-                    arguments::note(notes, call.name, saying.message);
-                }
-                json.key("args");
-                json.raw(&args);
+                json.text_field("id", id.as_ref());
+                json.text_field("name", *name);
+                json.raw_field("args", &arguments::object(arguments, name, item.message, sink));
                 json.close(b'}');
             }
-            What::Answer(answer) => {
+            ItemContent::Result(content) => {
                 json.open(b'{');
-                result(json, answer);
+                result(json, content);
             }
         }
         if let Some(signature) = carried.take_if(|_| !thought) {
@@ -155,26 +139,17 @@ fn inline(json: &mut Json, media: &Media<'_>) {
     json.close(b'}');
 }
 
-fn result(json: &mut Json, answer: &Answer<'_>) {
+fn result(json: &mut Json, result: &ToolResult<'_>) {
     json.key("functionResponse");
     json.open(b'{');
-    json.text_field("id", &answer.id);
-    json.text_field("name", answer.name);
+    json.text_field("id", result.id.as_ref());
+    json.text_field("name", result.name);
     json.key("response");
     json.open(b'{');
-    json.key(if answer.is_error { "error" } else { "output" });
-    let mut texts: Vec<&str> = Vec::new();
-    for piece in &answer.content {
-        if let Piece::Text(text) = piece {
-            if !texts.is_empty() {
-                texts.push("\n\n");
-            }
-            texts.push(text);
-        }
-    }
-    json.strings(&texts);
+    json.key(if result.is_error { "error" } else { "output" });
+    json.string(&ResultTexts(&result.content));
     json.close(b'}');
-    let mut media = answer.content.iter().filter_map(Piece::media).peekable();
+    let mut media = result.content.iter().filter_map(ItemContent::media).peekable();
     if media.peek().is_some() {
         json.key("parts");
         json.open(b'[');
@@ -186,6 +161,21 @@ fn result(json: &mut Json, answer: &Answer<'_>) {
         json.close(b']');
     }
     json.close(b'}');
+}
+
+/// The texts of a result in one string.
+struct ResultTexts<'r>(&'r [ItemContent<'r>]);
+
+impl WriteText for ResultTexts<'_> {
+    fn write_text(&self, out: &mut TextWriter<'_>) {
+        let texts = self.0.iter().filter_map(ItemContent::as_text);
+        for (at, text) in texts.enumerate() {
+            if at > 0 {
+                out.plain("\n\n");
+            }
+            text.write_text(out);
+        }
+    }
 }
 
 /// One tool holds all functions; tools in Gemini's own shape stand beside it.
@@ -214,7 +204,7 @@ fn tools(body: &mut Body<'_>) {
 }
 
 /// Ours, and the fields of the caller's own `generationConfig` that do not say the same.
-fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
+fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     let target = body.target;
     let mut config = Map::new();
     if let Some(tokens) = target.max_tokens {
@@ -229,8 +219,7 @@ fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
                 if config.contains_key(name) {
                     let path = format!("target.generationConfig.{name}");
                     let text = format!("`{path}` says again what `target` says; it was left out");
-                    let found = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text);
-                    notes.list.push(found.at_path(path));
+                    sink.unused_field(path, text);
                 } else {
                     config.insert(name.clone(), value.clone());
                 }
@@ -239,8 +228,7 @@ fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
         // What is no object is the caller's own affair, unless it would hide ours.
         Some(_) if !config.is_empty() => {
             let text = "`target.generationConfig` is no object and would replace what `target` says; it was left out";
-            let found = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text);
-            notes.list.push(found.at_path("target.generationConfig"));
+            sink.unused_field("target.generationConfig".to_owned(), text.to_owned());
         }
         _ => {}
     }

@@ -119,6 +119,15 @@ impl CacheTtl {
     }
 }
 
+/// What is known of a conversation beside its messages: where a prompt cache is likely to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// How many leading messages are those of the previous request.
+    pub stable: usize,
+    /// How many messages come before what truncation removed, where it did.
+    pub before_cut: Option<usize>,
+}
+
 impl Target {
     /// A target with nothing but a provider and a model.
     pub fn new(provider: Provider, model: &str) -> Self {

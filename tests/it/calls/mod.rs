@@ -8,7 +8,6 @@ mod folders;
 mod loom;
 mod operators;
 mod resident;
-mod tokens;
 
 use ctxweave::Error;
 use ctxweave::call::{Answer, Call, Host};
@@ -17,17 +16,18 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call, tokens::call];
+    let areas = [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
     areas.iter().find_map(|area| area(name, args, steps)).unwrap_or_else(|| panic!("no call {name}"))
 }
 
+const TABLES: &[&[Call]] = &[ctxweave::commits::CALLS, ctxweave::tokens::CALLS, ctxweave::workspace::CALLS];
+
 /// Calls a function of the areas' tables.
 fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
-    let call =
-        [ctxweave::commits::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let call = TABLES.iter().copied().flatten().find(|call| call.name == name)?;
     let (request, bytes) = request(call, args);
     Some(call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer)))
 }

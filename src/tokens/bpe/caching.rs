@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::known::Known;
+use super::merge_cache::MergeCache;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
 
@@ -11,23 +11,23 @@ use crate::tokens::Counter;
 ///
 /// It takes at most 768 KB beside the vocabulary, and those only when there is something to remember.
 #[derive(Debug)]
-pub struct Remembering {
+pub struct CachingCounter {
     vocabulary: Vocabulary,
-    known: RefCell<Known>,
+    cache: RefCell<MergeCache>,
 }
 
-impl Remembering {
+impl CachingCounter {
     /// Nothing is remembered yet.
     pub fn new(vocabulary: Vocabulary) -> Self {
-        Self { vocabulary, known: RefCell::new(Known::large()) }
+        Self { vocabulary, cache: RefCell::new(MergeCache::large()) }
     }
 
     fn count_until(&self, text: &str, limit: u64) -> u64 {
-        self.vocabulary.count_until(text, limit, &mut self.known.borrow_mut())
+        self.vocabulary.count_until(text, limit, &mut self.cache.borrow_mut())
     }
 }
 
-impl Counter for Remembering {
+impl Counter for CachingCounter {
     fn name(&self) -> &str {
         self.vocabulary.name()
     }

@@ -29,7 +29,7 @@ const _: () =
 
 /// The remembered texts.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct MergeCache {
     /// A power of two of them, or none yet; a quarter stays empty.
     slots: Vec<u64>,
     bytes: Vec<u8>,
@@ -37,13 +37,13 @@ pub(super) struct Known {
     wanted: usize,
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for MergeCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known").field("bytes", &self.bytes.len()).finish()
+        f.debug_struct("MergeCache").field("bytes", &self.bytes.len()).finish()
     }
 }
 
-impl Known {
+impl MergeCache {
     /// Nothing remembered yet, and room for much.
     pub(super) fn large() -> Self {
         Self { wanted: SLOTS, ..Self::default() }
@@ -51,7 +51,7 @@ impl Known {
 
     /// Makes sure of room for what a text of so many bytes may teach. Nothing is allocated before there is something to
     /// remember.
-    pub(super) fn fit(&mut self, bytes: usize) {
+    pub(super) fn size_for(&mut self, bytes: usize) {
         self.wanted = self.wanted.max((bytes / BYTES_PER_SLOT).clamp(16, SLOTS).next_power_of_two());
     }
 
@@ -137,10 +137,10 @@ fn hash(bytes: &[u8], at: usize, len: usize) -> u64 {
 }
 
 #[inline(always)]
-fn same(known: &[u8], start: usize, bytes: &[u8], at: usize, len: usize) -> bool {
+fn same(cache: &[u8], start: usize, bytes: &[u8], at: usize, len: usize) -> bool {
     let mut done = 0;
     while done < len {
-        if (load8(known, start + done) ^ load8(bytes, at + done)) & first(len - done) != 0 {
+        if (load8(cache, start + done) ^ load8(bytes, at + done)) & first(len - done) != 0 {
             return false;
         }
         done += 8;
@@ -154,36 +154,37 @@ mod tests {
 
     #[test]
     fn a_text_of_the_same_hash_is_another_text() {
-        let mut known = Known::large();
+        let mut cache = MergeCache::large();
         let (one, other) = (b"abcdefghij-klmno", b"abcdefghij-klmn+");
         for len in [9, 15, 16] {
             let hash = 0xabcd << TAG_SHIFT | len as u64;
-            known.insert(&one[..len], hash, 3);
-            assert_eq!(known.get(one, 0, len, hash), Some(3));
-            assert_eq!(known.get(one, 0, len, hash ^ 1 << TAG_SHIFT), None);
-            assert_eq!(known.get(other, 0, len, hash), Some(3).filter(|_| len < 16));
-            assert_eq!(known.get(one, 1, len, hash), None);
-            assert_eq!(known.get(one, 0, len - 1, hash), None);
+            cache.insert(&one[..len], hash, 3);
+            assert_eq!(cache.get(one, 0, len, hash), Some(3));
+            assert_eq!(cache.get(one, 0, len, hash ^ 1 << TAG_SHIFT), None);
+            assert_eq!(cache.get(other, 0, len, hash), Some(3).filter(|_| len < 16));
+            assert_eq!(cache.get(one, 1, len, hash), None);
+            assert_eq!(cache.get(one, 0, len - 1, hash), None);
         }
     }
 
     #[test]
     fn when_it_is_full_it_begins_again() {
-        let mut known = Known::default();
-        known.fit(100);
+        let mut cache = MergeCache::default();
+        cache.size_for(100);
         for round in 0..100_u32 {
             let text = format!("text number {round}");
-            let count = |known: &mut Known| known.get_or(text.as_bytes(), 0, text.len(), |_| u64::from(round % 7) + 1);
-            assert_eq!(count(&mut known), u64::from(round % 7) + 1);
-            assert_eq!(known.get_or(text.as_bytes(), 0, text.len(), |_| 99), u64::from(round % 7) + 1);
-            assert!(known.slots.len() == 16 && known.bytes.len() <= 256 && known.slots.contains(&0));
+            let count =
+                |cache: &mut MergeCache| cache.get_or(text.as_bytes(), 0, text.len(), |_| u64::from(round % 7) + 1);
+            assert_eq!(count(&mut cache), u64::from(round % 7) + 1);
+            assert_eq!(cache.get_or(text.as_bytes(), 0, text.len(), |_| 99), u64::from(round % 7) + 1);
+            assert!(cache.slots.len() == 16 && cache.bytes.len() <= 256 && cache.slots.contains(&0));
         }
         // More room is taken when there is none left.
-        known.fit(10_000);
+        cache.size_for(10_000);
         for round in 0..100_u32 {
             let text = format!("another text {round}");
-            known.get_or(text.as_bytes(), 0, text.len(), |_| 1);
+            cache.get_or(text.as_bytes(), 0, text.len(), |_| 1);
         }
-        assert_eq!(known.slots.len(), 1024);
+        assert_eq!(cache.slots.len(), 1024);
     }
 }
