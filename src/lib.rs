@@ -34,3 +34,14 @@ pub mod workspace;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
+
+/// The calls of all areas that are compiled in: what JavaScript calls, over JSON.
+pub const CALLS: &[&[call::Call]] = &[
+    #[cfg(feature = "commits")]
+    commits::CALLS,
+    #[cfg(feature = "operators")]
+    operators::CALLS,
+    tokens::CALLS,
+    #[cfg(feature = "workspace")]
+    workspace::CALLS,
+];

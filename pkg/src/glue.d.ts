@@ -50,22 +50,11 @@ export function artifactRef(blob: Uint8Array): string;
 export function shortRef(artifactRef: string): string;
 
 export class CommitGraph {
-  constructor(options: unknown);
+  constructor(options: Uint8Array);
   readonly size: number;
-  checkpoint(request: unknown): unknown;
-  show(id: string): unknown;
-  history(id: string, options: unknown): unknown;
-  resolve(principal: string, time: string): unknown;
-  updateMetadata(id: string, fields: unknown): unknown;
-  records(which: string, of: string): unknown;
-  commonAncestor(one: string, other: string): unknown;
-  reachableArtifacts(tips: unknown): unknown;
-  resolveArtifact(artifactRef: string): string;
-  importJsonl(text: Uint8Array): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
   exportJsonl(): Uint8Array<ArrayBuffer>;
-  planMaterialization(request: unknown): unknown;
-  begin(plan: unknown): Materialization;
-  snapshot(plan: unknown, result: unknown, fields: unknown): unknown;
+  begin(plan: Uint8Array): Materialization;
   free(): void;
 }
 
@@ -79,20 +68,15 @@ export class Materialization {
 }
 
 export class Checkpointer {
-  constructor(options: unknown);
+  constructor(options: Uint8Array);
   readonly head: string | undefined;
   readonly position: number;
   readonly pending: number;
   push(message: Uint8Array): void;
-  checkpoint(trigger: string, fields: unknown): unknown[];
-  compact(summary: Uint8Array, fields: unknown): unknown[];
-  stored(id: string): void;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
   free(): void;
 }
-export function importTranscript(format: string, bytes: Uint8Array, options: unknown): unknown;
-export function translateTranscript(request: unknown): unknown;
-export function transcriptToMessages(format: string, bytes: Uint8Array, options: unknown): unknown;
-export function transcriptToLoomTree(format: string, bytes: Uint8Array, options: unknown): unknown;
+
 export function parseContextFile(path: string, text: unknown): unknown;
 export function discoverContextFolders(paths: unknown): unknown;
 export function buildContextChain(request: unknown): unknown;

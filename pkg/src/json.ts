@@ -75,9 +75,17 @@ export function answerOf(
   return fromAnswer(call((wasm) => run(wasm, crossing, tokenizer)));
 }
 
-/** A result as the wasm gives it: JSON text, or a list of JSON text and bytes. `null` stands for nothing. */
+/**
+ * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`.
+ * `null` stands for nothing.
+ */
 export function fromAnswer(answer: unknown): unknown {
-  return (JSON.parse((Array.isArray(answer) ? answer[0] : answer) as string) as unknown) ?? undefined;
+  if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
+  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
+  return JSON.parse(json, (_, value: unknown) => {
+    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
+    return at === undefined ? value : bytes[at];
+  }) as unknown;
 }
 
 function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
@@ -87,9 +95,9 @@ function tooLarge(place: string, value: number, max: number, options?: ErrorOpti
 
 function ownTokenizer(request: unknown): OwnTokenizer | undefined {
   try {
-    const tokenizer = (request as { tokenizer?: unknown } | null | undefined)?.tokenizer;
-    const own = typeof tokenizer === "object" && typeof (tokenizer as OwnTokenizer | null)?.count === "function";
-    return own ? (tokenizer as OwnTokenizer) : undefined;
+    const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
+    const given = (tokenizer ?? options?.tokenizer) as OwnTokenizer | null | undefined;
+    return typeof given === "object" && typeof given?.count === "function" ? given : undefined;
   } catch {
     return undefined;
   }

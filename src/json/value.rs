@@ -155,6 +155,14 @@ impl<'t> Value<'t> {
         whole.map(|number| number as u32).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {max}")))
     }
 
+    /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
+    #[cfg(feature = "commits")]
+    pub(crate) fn safe_integer(self) -> Result<u64> {
+        const MAX: f64 = 9_007_199_254_740_991.0;
+        let whole = self.as_number().filter(|number| number.fract() == 0.0 && (0.0..=MAX).contains(number));
+        whole.map(|number| number as u64).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {MAX}")))
+    }
+
     pub(crate) fn bool(self) -> Result<bool> {
         match self.kind() {
             Kind::Bool => Ok(self.raw() == "true"),
@@ -470,6 +478,12 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
         None => Ok(()),
         Some(found) => Err(invalid(found.message.clone(), found.path.as_deref().unwrap_or_default())),
     }
+}
+
+/// What stands in the JSON of a result for bytes that go beside it.
+#[cfg(feature = "commits")]
+pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
+    serde_json::json!({ BYTES: index })
 }
 
 /// What to write instead of a name that is not known.

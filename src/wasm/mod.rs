@@ -20,8 +20,6 @@ pub mod resident;
 #[cfg(any(feature = "folders", feature = "loom"))]
 mod surrogates;
 pub mod tokens;
-#[cfg(feature = "commits")]
-pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 
