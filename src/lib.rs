@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
+#[cfg(feature = "loom")]
+mod assembly;
 #[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;
 #[cfg(feature = "commits")]

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::assembly::settings::Preferences;
 use crate::collect;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::few::Few;
 use crate::loom::ids::Ids;
-use crate::loom::preferences::Preferences;
 use crate::loom::text::Text;
 
 /// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
