@@ -9,16 +9,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::assembly::item::Items;
+use crate::assembly::item::{Items, Kept};
 use crate::assembly::render::JOIN;
 use crate::prompt::{Prices, Role};
-
-/// Items `0..head` and `tail..`; what is between is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
-    pub head: usize,
-    pub tail: usize,
-}
 
 /// Seams that are counted as one text: from the item `first` to the item `last`.
 #[derive(Clone, Copy, Debug)]

@@ -29,19 +29,11 @@ pub(crate) struct Header {
     pub len: usize,
 }
 
-/// Which item, in which version: two items of one key are rendered the same.
+/// Items `0..head` and `tail..`; what is between is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ItemKey {
-    pub slot: u32,
-    /// Revision of the content.
-    pub content: u32,
-    /// Revision of the header; 0 where there is none.
-    pub header: u32,
-}
-
-impl ItemKey {
-    /// That of every block; blocks are never compared.
-    pub(crate) const BLOCK: Self = Self { slot: u32::MAX, content: 0, header: 0 };
+pub(crate) struct Kept {
+    pub head: usize,
+    pub tail: usize,
 }
 
 /// What parts an item has.

@@ -4,8 +4,22 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::assembly::item::ItemKey;
 use crate::prompt::Role;
+
+/// Which item, in which version: two items of one key are rendered the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ItemKey {
+    pub slot: u32,
+    /// Revision of the content.
+    pub content: u32,
+    /// Revision of the header; 0 where there is none.
+    pub header: u32,
+}
+
+impl ItemKey {
+    /// That of every block; blocks are never compared.
+    pub(crate) const BLOCK: Self = Self { slot: u32::MAX, content: 0, header: 0 };
+}
 
 /// A message.
 #[derive(Clone, Copy, Debug)]

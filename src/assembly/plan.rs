@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::assembly::budget;
-use crate::assembly::costs::{Costs, Kept, Sums};
-use crate::assembly::item::{Item, Items};
+use crate::assembly::costs::{Costs, Sums};
+use crate::assembly::item::{Item, Items, Kept};
 use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
 use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
 use crate::assembly::report::{Cached, Removed, Totals};
@@ -262,7 +262,7 @@ impl<'a> Plan<'_, 'a> {
             let items: Vec<Item<'a>> = items().filter_map(|item| self.item(planned, item)).collect();
             let gap = planned.gap(at).map_or(items.len(), |gap| gap - range.start);
             let marker = planned.choice.marker.as_deref().filter(|_| planned.gap(at).is_some());
-            let rendered = render(&items, Kept { head: gap, tail: gap }, marker).pop();
+            let rendered = render(&items, Kept { head: gap, tail: gap }, marker, with_spans).pop();
             return rendered.unwrap_or_else(|| text_message(Cow::Borrowed(""), Vec::new()));
         }
         if range.len() == 1

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::assembly::costs::Kept;
-use crate::assembly::item::Item;
+use crate::assembly::item::{Item, Kept};
 use crate::prompt::{Content, Message, MessageSpan, Part, Role};
 use crate::text::Utf16Offsets;
 
@@ -26,8 +25,9 @@ pub(crate) fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
     if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { Content::Parts(parts) }
 }
 
-/// The messages that these items make, merged by role, with the marker in the gap.
-pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>) -> Vec<Message<'a>> {
+/// The messages that these items make, merged by role, with the marker in the gap; with their spans where those are asked
+/// for, since they take a look at all of the text.
+pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>, with_spans: bool) -> Vec<Message<'a>> {
     let mut messages: Vec<OpenMessage<'a>> = Vec::new();
     let (head, tail) = (items.get(..kept.head).unwrap_or(items), items.get(kept.tail..).unwrap_or_default());
     head.iter().for_each(|item| message_of(&mut messages, item.role).push(item));
@@ -35,7 +35,7 @@ pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>) -
         push_text(&mut message_of(&mut messages, Role::User).parts, Cow::Owned(marker.to_owned()));
     }
     tail.iter().for_each(|item| message_of(&mut messages, item.role).push(item));
-    messages.into_iter().map(OpenMessage::close).collect()
+    messages.into_iter().map(|message| message.close(with_spans)).collect()
 }
 
 /// The last message where it is of this role, else a new one.
@@ -84,10 +84,10 @@ impl<'a> OpenMessage<'a> {
         }
     }
 
-    fn close(self) -> Message<'a> {
+    fn close(self, with_spans: bool) -> Message<'a> {
         let Self { role, parts, node_ids, spans } = self;
         let content = content(parts);
-        let spans = utf16_spans(&content, &spans);
+        let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
         Message { role, content, node_ids, spans }
     }
 }

@@ -11,7 +11,7 @@ pub struct Cached {
     pub messages: usize,
     /// Their tokens with their overhead, and those of the system context where that is the same.
     pub tokens: u64,
-    /// What to give as `previous` the next time. A [`LoomTree`](crate::loom::LoomTree) remembers by itself, and gives it
+    /// What to give as `previous` the next time. A resident tree remembers by itself, and gives it
     /// only to a caller that gave a `previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use crate::assembly::costs::Kept;
-use crate::assembly::item::Item;
+use crate::assembly::item::{Item, Kept};
 use crate::assembly::render::{JOIN, render};
 use crate::assembly::search;
 use crate::prompt::{Content, Message, Part, Prices};
@@ -127,7 +126,7 @@ impl Shorten<'_> {
     }
 
     fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
-        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref())
+        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref(), false)
     }
 }
 

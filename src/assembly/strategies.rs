@@ -3,7 +3,8 @@
 //! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
 //! whole is over the limit when they are called.
 
-use crate::assembly::costs::{Costs, Kept};
+use crate::assembly::costs::Costs;
+use crate::assembly::item::Kept;
 use crate::assembly::settings::{Settings, StartOn};
 use crate::prompt::Role;
 

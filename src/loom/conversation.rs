@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::assembly::costs::break_after;
-use crate::assembly::item::{Header, Item, ItemKey, Items, Outline, Shape};
-use crate::assembly::message_index::{MessageIndex, MessageKind};
+use crate::assembly::item::{Header, Item, Items, Outline, Shape};
+use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
 use crate::error::Diagnostic;
 use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
 use crate::loom::parts;
@@ -348,17 +348,21 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     }
 
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
-        for at in range {
-            match self.slot(at) {
-                Some(Slot::Member(Member { entry, blocks, .. }, number)) => {
-                    let texts = *blocks == MemberBlocks::OneText;
-                    let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
-                    let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
-                    index.add(entry.role, kind, Some(ItemKey { slot: entry.node, content, header }));
-                }
-                Some(Slot::Block(..)) => index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK)),
-                None => {}
-            }
+        let lead = self.framing.lead();
+        let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK));
+        if range.start < lead && !range.is_empty() {
+            block(index);
+        }
+        let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
+        for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
+            let Member { entry, blocks, .. } = member;
+            let texts = *blocks == MemberBlocks::OneText;
+            let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
+            let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
+            index.add(entry.role, kind, Some(ItemKey { slot: entry.node, content, header }));
+        }
+        if range.end > lead + self.members.len() && range.start < range.end {
+            block(index);
         }
     }
 }

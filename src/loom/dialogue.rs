@@ -308,23 +308,28 @@ impl<'a> DialoguePlan<'_, 'a> {
             set_fate(&mut rows, row, Fate::Cut, Reason::Shortened);
         }
         let costs = self.plan.costs();
+        let lead = self.state.framing.lead();
+        let members = &self.state.conversation.members;
         let mut tokens = vec![None; rows.len()];
+        for (at, member) in (lead..).zip(members) {
+            let place = tokens.get_mut(member.entry.row);
+            place.into_iter().for_each(|place| *place = Some(costs.alone(at, at + 1)));
+        }
         let mut messages = vec![None; rows.len()];
-        let set = |list: &mut Vec<Option<u64>>, at: usize, value: u64| {
-            let place = row_of(at).and_then(|row| list.get_mut(row));
-            place.into_iter().for_each(|place| *place = Some(value));
-        };
-        (0..costs.len()).for_each(|at| set(&mut tokens, at, costs.alone(at, at + 1)));
-        planned.item_messages().for_each(|(at, message)| set(&mut messages, at, message as u64));
+        for (at, message) in planned.item_messages() {
+            let member = at.checked_sub(lead).and_then(|number| members.get(number));
+            let place = member.and_then(|member| messages.get_mut(member.entry.row));
+            place.into_iter().for_each(|place| *place = Some(message));
+        }
         let tree = self.context.tree;
         let pinned = |row: &Row| self.added.as_ref().is_some_and(|added| added.pinned.contains(&row.node));
-        let report = |((row, tokens), message): ((&Row, Option<u64>), Option<u64>)| NodeReport {
+        let report = |((row, tokens), message): ((&Row, Option<u64>), Option<usize>)| NodeReport {
             node_id: &tree.at(row.node).id,
             part: row.part,
             fate: row.fate,
             reason: row.reason,
             tokens: tokens.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &self.context.prices)),
-            message: message.and_then(|message| usize::try_from(message).ok()),
+            message,
             pinned: pinned(row),
         };
         rows.iter().zip(tokens).zip(messages).map(report).collect()

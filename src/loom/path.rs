@@ -79,7 +79,7 @@ pub(crate) fn walk_back(
     let mut keep = 0;
     let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
     let mut all_found = Vec::new();
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     seen.insert(tip, tree);
     let mut at = tip;
     loop {
@@ -114,30 +114,30 @@ pub(crate) fn walk_back(
     Ok(NewSteps { keep, steps, found: all_found })
 }
 
-/// The nodes that a walk came by: the first few in a list, all of them in a bit for each place once there are more.
+/// The nodes that a walk visited: the first ones in a list, all of them in a bit for each place once there are more.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    few: Vec<NodeIx>,
+pub(crate) struct Visited {
+    first: Vec<NodeIx>,
     bits: Vec<u64>,
 }
 
-const FEW: usize = 32;
+const LISTED: usize = 32;
 
-impl Seen {
+impl Visited {
     /// Whether the node is new.
     pub(crate) fn insert(&mut self, node: NodeIx, tree: &Tree) -> bool {
-        if self.few.len() < FEW {
-            let new = !self.few.contains(&node);
-            self.few.push(node);
+        if self.first.len() < LISTED {
+            let new = !self.first.contains(&node);
+            self.first.push(node);
             return new;
         }
         if self.bits.is_empty() {
             self.bits.resize(tree.places().div_ceil(64), 0);
-            let few = std::mem::take(&mut self.few);
-            for &node in &few {
+            let first = std::mem::take(&mut self.first);
+            for &node in &first {
                 self.mark(node);
             }
-            self.few = few;
+            self.first = first;
         }
         self.mark(node)
     }
@@ -146,7 +146,7 @@ impl Seen {
     pub(crate) fn contains(&self, node: NodeIx) -> bool {
         match self.bits.get(node as usize / 64) {
             Some(bits) => *bits & (1 << (node % 64)) != 0,
-            None => self.few.contains(&node),
+            None => self.first.contains(&node),
         }
     }
 
@@ -301,7 +301,7 @@ pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
 /// The steps of a path that is given node by node.
 pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &Limits) -> Result<NewSteps> {
     limits::check("pathNodes", ids.len(), limits.path_nodes)?;
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     let mut found = Vec::new();
     let mut steps: Vec<Step> = Vec::with_capacity(ids.len());
     for id in ids {

@@ -9,7 +9,7 @@ use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Prices;
 use crate::tokens::Counter;
-use crate::tokens::memory::{CounterId, Held, Remembering};
+use crate::tokens::memory::{CachingCounter, CounterId, InternedText};
 
 /// The surroundings of a path.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +24,9 @@ pub(crate) struct PathContext<'a> {
 /// What a resident tree remembers of its nodes, by place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered<'a> {
-    pub counter: &'a Remembering<'a>,
+    pub counter: &'a CachingCounter<'a>,
     /// The texts that are counted: the first is the node's one text, where it has no more.
-    pub texts: &'a [Box<[Rc<Held>]>],
+    pub texts: &'a [Box<[Rc<InternedText>]>],
     /// How often what is there changed.
     pub revisions: &'a [u32],
 }
@@ -70,7 +70,7 @@ impl<'a> PathContext<'a> {
     /// Tokens of the one text of a node.
     pub(crate) fn text_tokens(&self, node: NodeIx, text: &str) -> u64 {
         match self.interned(node) {
-            Some((counter, held)) => counter.held(held, text).into(),
+            Some((counter, interned)) => counter.interned(interned, text).into(),
             None => self.prices.text(text),
         }
     }
@@ -79,12 +79,12 @@ impl<'a> PathContext<'a> {
     pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
         let find = || break_after(text, &self.prices);
         match self.interned(node) {
-            Some((counter, held)) => held.break_after(counter.id(), find),
+            Some((counter, interned)) => interned.break_after(counter.id(), find),
             None => find(),
         }
     }
 
-    fn interned(&self, node: NodeIx) -> Option<(&'a Remembering<'a>, &'a Held)> {
+    fn interned(&self, node: NodeIx) -> Option<(&'a CachingCounter<'a>, &'a InternedText)> {
         let remembered = self.remembered?;
         Some((remembered.counter, remembered.texts.get(node as usize)?.first()?))
     }

@@ -30,7 +30,6 @@ pub struct Message<'a> {
     /// The nodes it holds, in order; empty for a system message and for a marker.
     pub node_ids: Vec<&'a str>,
     /// Where each of its nodes stands in the content, in order and without its header; empty where `node_ids` is.
-    #[serde(skip)]
     pub spans: Vec<MessageSpan<'a>>,
 }
 

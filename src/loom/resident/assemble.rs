@@ -12,12 +12,13 @@ use crate::error::Result;
 use crate::loom::body::body_of_buffer;
 use crate::loom::buffer::{self, BufferAssembly};
 use crate::loom::dialogue::{DialogueAssembly, DialoguePlan, Purpose, plan_dialogue};
+use crate::loom::path_state::PathState;
 use crate::loom::report::{Cut, Report, ReportSummary, Tokens};
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::prompt::Message;
 use crate::prompt::bodies::{Provider, Target};
-use crate::tokens::memory::Remembering;
+use crate::tokens::memory::CachingCounter;
 
 /// A dialogue with the short account of it, whose size does not grow with the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,7 +98,7 @@ impl LoomTree {
     pub fn assemble_dialogue<'a>(
         &'a mut self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
     ) -> Result<DialogueAssembly<'a>> {
         let this: &'a Self = self;
         this.plan(options, counter, Purpose::Send, |plan| plan.assembly(Some(&this.previous)))
@@ -111,7 +112,7 @@ impl LoomTree {
     pub fn summarize_dialogue<'a>(
         &'a mut self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
     ) -> Result<DialogueSummary<'a>> {
         let this: &'a Self = self;
         this.plan(options, counter, Purpose::Send, |plan| {
@@ -129,7 +130,7 @@ impl LoomTree {
     pub fn dialogue_delta<'a>(
         &'a mut self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
         have: u32,
     ) -> Result<DialogueDelta<'a>> {
         let this: &'a Self = self;
@@ -143,7 +144,7 @@ impl LoomTree {
     pub fn assembly_delta<'a>(
         &'a mut self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
         have: u32,
     ) -> Result<DialogueDelta<'a, Report<'a>>> {
         let this: &'a Self = self;
@@ -153,7 +154,7 @@ impl LoomTree {
     fn delta<'a, R>(
         &'a self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
         have: u32,
         report: impl Fn(&DialoguePlan<'_, 'a>, &mut Planned<'a>) -> R,
     ) -> Result<DialogueDelta<'a, R>> {
@@ -191,7 +192,7 @@ impl LoomTree {
         &mut self,
         options: &Options,
         target: &Target,
-        counter: &Remembering<'_>,
+        counter: &CachingCounter<'_>,
     ) -> Result<SummarizedBody> {
         self.show_body(options, target, counter, |bytes, report| SummarizedBody { bytes: bytes.to_vec(), report })
     }
@@ -204,7 +205,7 @@ impl LoomTree {
         &mut self,
         options: &Options,
         target: &Target,
-        counter: &Remembering<'_>,
+        counter: &CachingCounter<'_>,
         show: impl FnOnce(&[u8], ReportSummary) -> R,
     ) -> Result<R> {
         if target.provider == Provider::Completion {
@@ -244,7 +245,7 @@ impl LoomTree {
     ///
     /// # Errors
     /// Those of the path and of the settings.
-    pub fn measure_path(&mut self, options: &Options, counter: &Remembering<'_>) -> Result<Measure> {
+    pub fn measure_path(&mut self, options: &Options, counter: &CachingCounter<'_>) -> Result<Measure> {
         self.plan(options, counter, Purpose::Measure, |plan| {
             let (tokens, nodes) = plan.whole();
             let limit = plan.plan.limit;
@@ -257,7 +258,11 @@ impl LoomTree {
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`].
-    pub fn would_cut<'a>(&'a mut self, options: &'a Options, counter: &'a Remembering<'a>) -> Result<Option<Cut<'a>>> {
+    pub fn would_cut<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+    ) -> Result<Option<Cut<'a>>> {
         self.plan(options, counter, Purpose::Send, |plan| plan.would_cut())
     }
 
@@ -268,15 +273,20 @@ impl LoomTree {
     pub fn assemble_buffer<'a>(
         &'a self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
     ) -> Result<BufferAssembly<'a>> {
-        buffer::document(&self.context(options, counter, Mode::Buffer), &mut self.document.borrow_mut())
+        let context = self.context(options, counter, Mode::Buffer);
+        match self.document.try_borrow_mut() {
+            Ok(mut state) => buffer::document(&context, &mut state),
+            // A counter may ask for a document while it counts one.
+            Err(_) => buffer::document(&context, &mut PathState::default()),
+        }
     }
 
     fn plan<'a, R>(
         &'a self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
         purpose: Purpose,
         then: impl FnOnce(DialoguePlan<'_, 'a>) -> Result<R>,
     ) -> Result<R> {

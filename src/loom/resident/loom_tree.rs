@@ -18,20 +18,20 @@ use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::{Provider, Written};
-use crate::tokens::memory::{Held, Memory, Remembering};
+use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
 /// A tree that is changed in place and assembled again and again.
 #[derive(Debug)]
 pub struct LoomTree {
     tree: Tree<'static>,
     memory: Memory,
-    /// What is held of each node, by place.
-    held: Vec<Box<[Rc<Held>]>>,
+    /// The interned texts of each node, by place.
+    interned: Vec<Box<[Rc<InternedText>]>>,
     /// Bytes of text of each node, by place, and of all of them.
     sizes: Vec<usize>,
     text_bytes: usize,
-    /// How often what is at each place changed.
-    stamps: Vec<u32>,
+    /// How often the node at each place changed.
+    revisions: Vec<u32>,
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
@@ -90,10 +90,10 @@ impl LoomTree {
         let mut this = Self {
             tree: tree.into_owned(),
             memory: memory.clone(),
-            held: Vec::new(),
+            interned: Vec::new(),
             sizes: Vec::new(),
             text_bytes: 0,
-            stamps: Vec::new(),
+            revisions: Vec::new(),
             dialogue: RefCell::default(),
             document: RefCell::default(),
             previous: RefCell::default(),
@@ -101,7 +101,7 @@ impl LoomTree {
             last_body: RefCell::default(),
         };
         for place in 0..this.tree.places() {
-            this.hold(u32::try_from(place).unwrap_or(u32::MAX));
+            this.intern(u32::try_from(place).unwrap_or(u32::MAX));
         }
         this
     }
@@ -141,7 +141,7 @@ impl LoomTree {
         self.check(&nodes, &edges, limits)?;
         for node in nodes {
             let place = self.tree.put_node(node.into_owned());
-            self.hold(place);
+            self.intern(place);
         }
         for edge in edges {
             self.tree.put_edge(edge.into_owned());
@@ -219,7 +219,7 @@ impl LoomTree {
         }
         for place in gone {
             self.tree.remove_node(place);
-            self.hold(place);
+            self.intern(place);
         }
         self.touch();
         Ok(removal)
@@ -236,21 +236,21 @@ impl LoomTree {
         !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
     }
 
-    /// Holds the texts of what is now at this place, and lets go of what was.
-    fn hold(&mut self, place: NodeIx) {
+    /// Interns the texts of what is now at this place, and gives up those of what was.
+    fn intern(&mut self, place: NodeIx) {
         let at = place as usize;
         let places = self.tree.places();
-        self.held.resize_with(places, Box::default);
+        self.interned.resize_with(places, Box::default);
         self.sizes.resize(places, 0);
-        self.stamps.resize(places, 0);
-        if let Some(stamp) = self.stamps.get_mut(at) {
-            *stamp = stamp.wrapping_add(1);
+        self.revisions.resize(places, 0);
+        if let Some(revision) = self.revisions.get_mut(at) {
+            *revision = revision.wrapping_add(1);
         }
         let node = self.tree.at(place);
-        let held = texts(node, |text| self.memory.hold(text));
+        let interned = texts(node, |text| self.memory.intern(text));
         let size = size(node);
-        if let (Some(held_here), Some(size_here)) = (self.held.get_mut(at), self.sizes.get_mut(at)) {
-            *held_here = held.into();
+        if let (Some(interned_here), Some(size_here)) = (self.interned.get_mut(at), self.sizes.get_mut(at)) {
+            *interned_here = interned.into();
             self.text_bytes = self.text_bytes.saturating_sub(*size_here).saturating_add(size);
             *size_here = size;
         }
@@ -275,7 +275,7 @@ impl LoomTree {
     ///
     /// # Errors
     /// [`Code::NodeNotFound`].
-    pub fn tokens_of(&self, ids: &[String], options: &Options, counter: &Remembering<'_>) -> Result<Vec<u64>> {
+    pub fn tokens_of(&self, ids: &[String], options: &Options, counter: &CachingCounter<'_>) -> Result<Vec<u64>> {
         let context = self.context(options, counter, Mode::Dialogue);
         ids.iter().map(|id| Ok(self.cost(self.tree.find(id)?, &context))).collect()
     }
@@ -294,26 +294,26 @@ impl LoomTree {
     pub(super) fn context<'a>(
         &'a self,
         options: &'a Options,
-        counter: &'a Remembering<'a>,
+        counter: &'a CachingCounter<'a>,
         mode: Mode,
     ) -> PathContext<'a> {
-        let remembered = Remembered { counter, texts: &self.held, revisions: &self.stamps };
+        let remembered = Remembered { counter, texts: &self.interned, revisions: &self.revisions };
         PathContext::resident(&self.tree, options, mode, remembered)
     }
 }
 
 /// The texts of a node that are counted: of the parts that it makes, and of each block that makes none.
-fn texts<T>(node: &Node, mut hold: impl FnMut(&str) -> T) -> Vec<T> {
+fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     if let [Block::Text(text)] = node.content.as_slice() {
         let trimmed = text.trim();
         // As it stands, too: that is what a document counts.
-        let whole = (trimmed.len() < text.len()).then(|| hold(text));
-        return std::iter::once(hold(trimmed)).chain(whole).collect();
+        let whole = (trimmed.len() < text.len()).then(|| intern(text));
+        return std::iter::once(intern(trimmed)).chain(whole).collect();
     }
-    let mut held = Vec::new();
+    let mut interned = Vec::new();
     let mut document = String::new();
     for block in &node.content {
-        block_texts(block, &mut |text| held.push(hold(text)));
+        block_texts(block, &mut |text| interned.push(intern(text)));
         if let Block::Text(text) = block {
             document.push_str(text);
         }
@@ -322,29 +322,29 @@ fn texts<T>(node: &Node, mut hold: impl FnMut(&str) -> T) -> Vec<T> {
     let none = std::collections::BTreeMap::new();
     for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
         if let crate::prompt::Part::Text { text } = part {
-            held.push(hold(&text));
+            interned.push(intern(&text));
         }
     }
     if !document.is_empty() {
-        held.push(hold(&document));
+        interned.push(intern(&document));
     }
-    held
+    interned
 }
 
-fn block_texts(block: &Block, hold: &mut impl FnMut(&str)) {
+fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
     match block {
-        Block::Text(text) => hold(text.trim()),
-        Block::Reasoning { text, .. } => hold(text),
+        Block::Text(text) => intern(text.trim()),
+        Block::Reasoning { text, .. } => intern(text),
         Block::ToolCall { name, arguments, .. } => {
-            hold(name);
+            intern(name);
             match arguments {
-                serde_json::Value::String(text) => hold(text),
-                value => hold(&value.to_string()),
+                serde_json::Value::String(text) => intern(text),
+                value => intern(&value.to_string()),
             }
         }
         Block::ToolResult { content, .. } => content.iter().for_each(|block| {
             if let Block::Text(text) = block {
-                hold(text);
+                intern(text);
             }
         }),
         Block::Image { .. } | Block::Audio { .. } => {}
