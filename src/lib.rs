@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
+#[cfg(feature = "loom")]
+mod assembly;
 pub mod call;
 #[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;

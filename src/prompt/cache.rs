@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Message<'_> {
-        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new() }
+        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new(), spans: Vec::new() }
     }
 
     #[test]

@@ -36,6 +36,24 @@ pub struct Message<'a> {
     pub content: Content<'a>,
     /// The nodes it holds, in order; empty for a system message and for a marker.
     pub node_ids: Vec<&'a str>,
+    /// Where each of its nodes stands in the content, in order and without its header; empty where `node_ids` is.
+    pub spans: Vec<MessageSpan<'a>>,
+}
+
+/// Where a node stands in the content of its message. Without `part` the offsets are into the text; with it into that
+/// part's text, and both are 0 where the part is neither text nor reasoning, but is the node's as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageSpan<'a> {
+    /// The node.
+    pub node_id: &'a str,
+    /// Index of the part, where the content is a list of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+    /// The first UTF-16 code unit.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
 }
 
 /// The content of a message or of a tool result: text whenever it is text only.

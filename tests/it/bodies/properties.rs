@@ -1,6 +1,6 @@
 //! What holds of every body, for random conversations.
 
-use ctxweave::loom::{assemble_dialogue, body_of_dialogue, request_body, request_body_bytes};
+use ctxweave::loom::{assemble_dialogue, request_body, request_body_bytes};
 use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
 use ctxweave::prompt::{Content, Fingerprint, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
             (_, [Seed::Say(text)]) => Content::Text(text.into()),
             _ => Content::Parts(seeds.iter().map(part).collect()),
         };
-        Message { role: *role, content, node_ids: Vec::new() }
+        Message { role: *role, content, node_ids: Vec::new(), spans: Vec::new() }
     };
     seeds.iter().map(message).collect()
 }
@@ -154,9 +154,12 @@ proptest! {
     #[test]
     fn bodies_of_assemblies_keep_the_rules(case in case()) {
         for provider in CHATS {
-            let target = Target::new(provider, "m");
+            let mut target = Target::new(provider, "m");
             let Ok(assembly) = assemble_dialogue(&case.tree, &case.options, case.counter) else { continue };
-            let (bytes, diagnostics) = body_of_dialogue(&assembly, &target).unwrap();
+            target.max_tokens = Some(assembly.report.preferences.token_buffer);
+            let mut diagnostics = Vec::new();
+            let system = assembly.system.as_deref();
+            let bytes = write_body(system, &assembly.messages, &target, &Hints::default(), &mut diagnostics).unwrap();
             let body: Value = serde_json::from_slice(&bytes).unwrap();
             let verdict = broken(provider, &body);
             prop_assert!(verdict.is_ok(), "{provider:?}: {verdict:?}\n{body:#}");
@@ -231,7 +234,8 @@ fn many_calls_of_one_id_are_no_trouble() {
     let answer =
         || Part::ToolResult(ToolResultPart { tool_call_id: "a", content: Content::Text("x".into()), is_error: None });
     let parts: Vec<Part<'_>> = (0..20_000).map(|_| call()).chain((0..20_000).map(|_| answer())).collect();
-    let messages = [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new() }];
+    let messages =
+        [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new(), spans: Vec::new() }];
     for provider in CHATS {
         let target = Target::new(provider, "m");
         let mut diagnostics = Vec::new();

@@ -4,19 +4,19 @@ use std::ops::{Deref, DerefMut};
 
 /// A list that takes no memory of its own while it has one element or none.
 #[derive(Clone, Debug)]
-pub(crate) enum Few<T> {
+pub(crate) enum SmallList<T> {
     One([T; 1]),
     /// None, or several.
     Listed(Vec<T>),
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for SmallList<T> {
     fn default() -> Self {
         Self::Listed(Vec::new())
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for SmallList<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -27,7 +27,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for SmallList<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::One(one) => one,
@@ -36,7 +36,7 @@ impl<T> DerefMut for Few<T> {
     }
 }
 
-impl<T> Few<T> {
+impl<T> SmallList<T> {
     pub(crate) fn push(&mut self, element: T) {
         self.insert(self.len(), element);
     }
@@ -63,11 +63,11 @@ impl<T> Few<T> {
     }
 }
 
-impl<T> FromIterator<T> for Few<T> {
+impl<T> FromIterator<T> for SmallList<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
-        let mut few = Self::default();
-        elements.into_iter().for_each(|element| few.push(element));
-        few
+        let mut small = Self::default();
+        elements.into_iter().for_each(|element| small.push(element));
+        small
     }
 }
 
@@ -82,19 +82,19 @@ mod tests {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (seed >> 16) as usize % below
         };
-        let (mut few, mut list) = (Few::default(), Vec::new());
+        let (mut small, mut list) = (SmallList::default(), Vec::new());
         for step in 0..10_000 {
             let at = next(list.len() + 1);
             if next(5) < 3 - usize::from(list.len() > 3) {
-                few.insert(at, step);
+                small.insert(at, step);
                 list.insert(at, step);
             } else {
-                few.remove(at);
+                small.remove(at);
                 if at < list.len() {
                     list.remove(at);
                 }
             }
-            assert_eq!(*few, *list);
+            assert_eq!(*small, *list);
         }
     }
 }

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use crate::loom::fit;
-use crate::loom::layout::{Item, Kept, render};
-use crate::loom::parts::JOIN;
+use crate::assembly::item::{Item, Kept};
+use crate::assembly::render::{JOIN, render};
+use crate::assembly::search;
 use crate::prompt::{Content, Message, Part, Prices};
 use crate::text;
 
-/// Which end of a text goes.
+/// Which part of a text is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum RemovedEnd {
     /// The beginning goes, so that the marker stands first.
     Head,
     /// The middle goes, so that the marker stands between both ends.
@@ -22,7 +22,7 @@ pub(crate) enum From {
 /// How texts are cut, and what of.
 #[derive(Debug)]
 pub(crate) struct Shorten<'s> {
-    pub from: From,
+    pub removed_end: RemovedEnd,
     /// Stands where a text was cut.
     pub marker: &'s str,
     /// Stands before the unit, behind its blocks, for the nodes before it.
@@ -36,7 +36,7 @@ pub(crate) struct Shorten<'s> {
 
 /// Where a text is among the parts of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct TextSlot {
     item: usize,
     part: usize,
     /// Index into the content of a tool result, where it is in one.
@@ -47,14 +47,14 @@ struct Place {
     len: usize,
 }
 
-impl Ord for Place {
+impl Ord for TextSlot {
     fn cmp(&self, other: &Self) -> Ordering {
-        let earlier = |place: &Self| std::cmp::Reverse((place.item, place.part, place.inner));
+        let earlier = |slot: &Self| std::cmp::Reverse((slot.item, slot.part, slot.inner));
         self.len.cmp(&other.len).then_with(|| earlier(self).cmp(&earlier(other)))
     }
 }
 
-impl PartialOrd for Place {
+impl PartialOrd for TextSlot {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -66,25 +66,25 @@ impl Shorten<'_> {
     pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, BTreeSet<usize>)> {
         let mut items = unit.to_vec();
         // Largest first; of equals the earliest. A heap, since a sort would be 3 KB of wasm for a handful of texts.
-        let mut places: BinaryHeap<Place> = places(unit).into();
+        let mut slots: BinaryHeap<TextSlot> = slots(unit).into();
         let mut cut = BTreeSet::new();
-        while let Some(place) = places.pop() {
-            let (header, whole) = text_at(&items, place)?.split_at_checked(place.start)?;
+        while let Some(slot) = slots.pop() {
+            let (header, whole) = text_at(&items, slot)?.split_at_checked(slot.start)?;
             let (header, whole) = (header.to_owned(), whole.to_owned());
             let shortened = |keep: usize| header.clone() + &self.shortened(&whole, keep);
             let cost = |keep: usize| {
                 let mut trial = items.clone();
-                set_text(&mut trial, place, shortened(keep));
+                set_text(&mut trial, slot, shortened(keep));
                 self.cost(&trial)
             };
-            cut.insert(place.item);
+            cut.insert(slot.item);
             let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
-            let Some(keep) = fit::largest(1, whole.len(), guess, self.budget, cost) else {
+            let Some(keep) = search::largest(1, whole.len(), guess, self.budget, cost) else {
                 // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
-                set_text(&mut items, place, shortened(1));
+                set_text(&mut items, slot, shortened(1));
                 continue;
             };
-            set_text(&mut items, place, shortened(keep));
+            set_text(&mut items, slot, shortened(keep));
             return Some((items, cut));
         }
         None
@@ -92,9 +92,9 @@ impl Shorten<'_> {
 
     /// `keep` bytes of a text, or a little less, and the marker.
     fn shortened(&self, text: &str, keep: usize) -> String {
-        let (head, tail) = match self.from {
-            From::Head => (0, text::tail_start(text, text.len().saturating_sub(keep))),
-            From::Middle => {
+        let (head, tail) = match self.removed_end {
+            RemovedEnd::Head => (0, text::tail_start(text, text.len().saturating_sub(keep))),
+            RemovedEnd::Middle => {
                 let head = text::head_end(text, keep.div_ceil(2));
                 (head, text::tail_start(text, text.len().saturating_sub(keep / 2)).max(head))
             }
@@ -126,7 +126,7 @@ impl Shorten<'_> {
     }
 
     fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
-        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref())
+        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref(), false)
     }
 }
 
@@ -137,22 +137,22 @@ pub(crate) fn inline_marker(marker: &str) -> String {
 
 /// The texts that may be cut: those of text parts and of tool results. Arguments would no longer be JSON, and reasoning
 /// no longer what its signature says.
-fn places(items: &[Item<'_>]) -> Vec<Place> {
-    let mut places = Vec::new();
-    for (item, Item { parts, headed, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {
+fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
+    let mut slots = Vec::new();
+    for (item, Item { parts, header, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {
         for (part, content) in parts.iter().enumerate() {
-            let start = headed.filter(|headed| headed.part == part).map_or(0, |headed| headed.len);
+            let start = header.filter(|header| header.part == part).map_or(0, |header| header.len);
             match content {
                 Part::Text { text } => {
                     let len = text.len().saturating_sub(start);
-                    places.push(Place { item, part, inner: None, start, len });
+                    slots.push(TextSlot { item, part, inner: None, start, len });
                 }
                 Part::ToolResult(result) => match &result.content {
-                    Content::Text(text) => places.push(Place { item, part, inner: None, start, len: text.len() }),
+                    Content::Text(text) => slots.push(TextSlot { item, part, inner: None, start, len: text.len() }),
                     Content::Parts(inner) => {
                         for (at, part_in) in inner.iter().enumerate() {
                             if let Part::Text { text } = part_in {
-                                places.push(Place { item, part, inner: Some(at), start, len: text.len() });
+                                slots.push(TextSlot { item, part, inner: Some(at), start, len: text.len() });
                             }
                         }
                     }
@@ -161,14 +161,14 @@ fn places(items: &[Item<'_>]) -> Vec<Place> {
             }
         }
     }
-    places.retain(|place| place.len > 0);
-    places
+    slots.retain(|slot| slot.len > 0);
+    slots
 }
 
-fn text_at<'i>(items: &'i [Item<'_>], place: Place) -> Option<&'i str> {
-    match items.get(place.item)?.parts.get(place.part)? {
+fn text_at<'i>(items: &'i [Item<'_>], slot: TextSlot) -> Option<&'i str> {
+    match items.get(slot.item)?.parts.get(slot.part)? {
         Part::Text { text } => Some(text),
-        Part::ToolResult(result) => match (&result.content, place.inner) {
+        Part::ToolResult(result) => match (&result.content, slot.inner) {
             (Content::Text(text), None) => Some(text),
             (Content::Parts(parts), Some(at)) => match parts.get(at)? {
                 Part::Text { text } => Some(text),
@@ -180,9 +180,9 @@ fn text_at<'i>(items: &'i [Item<'_>], place: Place) -> Option<&'i str> {
     }
 }
 
-fn set_text(items: &mut [Item<'_>], place: Place, new: String) {
-    let part = items.get_mut(place.item).and_then(|item| item.parts.get_mut(place.part));
-    match (part, place.inner) {
+fn set_text(items: &mut [Item<'_>], slot: TextSlot, new: String) {
+    let part = items.get_mut(slot.item).and_then(|item| item.parts.get_mut(slot.part));
+    match (part, slot.inner) {
         (Some(Part::Text { text }), None) => *text = Cow::Owned(new),
         (Some(Part::ToolResult(result)), inner) => match (&mut result.content, inner) {
             (Content::Text(text), None) => *text = Cow::Owned(new),

@@ -3,27 +3,28 @@
 //! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
 //! whole is over the limit when they are called.
 
-use crate::loom::layout::{Costs, Kept};
-use crate::loom::preferences::{Settings, StartOn};
+use crate::assembly::costs::Costs;
+use crate::assembly::item::Kept;
+use crate::assembly::settings::{Settings, StartOn};
 use crate::prompt::Role;
 
 /// A conversation over the limit.
 #[derive(Debug)]
-pub(crate) struct Overfull<'l> {
-    pub layout: Costs<'l>,
+pub(crate) struct OverLimit<'l, 'a> {
+    pub costs: Costs<'l, 'a>,
     /// Where each unit begins, and the end.
     pub units: &'l [usize],
     pub limit: u64,
     pub settings: &'l Settings,
 }
 
-impl Overfull<'_> {
+impl OverLimit<'_, '_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
-        let first = self.layout.lead();
-        let recent = self.layout.recent(self.settings.minimum_recent_nodes);
+        let first = self.costs.lead();
+        let recent = self.costs.recent(self.settings.minimum_recent_nodes);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
         // At least one unit goes: all of them together are over the limit.
         let protected = (wanted.max(first + 1)..=last).find(|&tail| self.fits(first, tail))?;
@@ -54,8 +55,8 @@ impl Overfull<'_> {
     /// so that it does not move while the conversation grows.
     fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
-        let head = self.furthest(self.layout.lead(), head_max, |head| self.head_cost(head) <= half);
-        let total = self.layout.total();
+        let head = self.furthest(self.costs.lead(), head_max, |head| self.head_cost(head) <= half);
+        let total = self.costs.total();
         let target = self.quantised(total);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
         let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
@@ -66,18 +67,18 @@ impl Overfull<'_> {
     pub(crate) fn rolling(&self) -> Option<Kept> {
         let count = self.count();
         let last = count.checked_sub(1)?;
-        let first = self.layout.lead();
+        let first = self.costs.lead();
         let fits = |tail: usize| self.window(tail) <= self.limit;
         if !fits(last) {
             return None;
         }
         let good = |more: usize| fits(last - more);
         // Where costs only grow, what fits is found without a look at each window.
-        let steady = self.layout.is_steady();
-        let back = if steady { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
+        let monotonic = self.costs.is_monotonic();
+        let back = if monotonic { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
         let mut tail = last - back;
         if self.settings.cut_quantum > 0 {
-            let total = self.layout.total();
+            let total = self.costs.total();
             let target = self.quantised(total);
             let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
@@ -96,14 +97,14 @@ impl Overfull<'_> {
 
     /// Half of what is left after system, overhead, blocks and marker.
     fn half(&self) -> u64 {
-        self.limit.saturating_sub(self.layout.fixed).saturating_sub(self.layout.marker_alone()) / 2
+        self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.marker_alone()) / 2
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
     ///
     /// Where looking is not cheap it looks at few points, and relies on what is good not to follow what is not.
     fn furthest(&self, from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
-        if self.layout.is_cheap() {
+        if self.costs.is_cheap() {
             return (from..to).take_while(|&at| good(at + 1)).last().map_or(from, |at| at + 1);
         }
         leap(from, to, good)
@@ -114,11 +115,11 @@ impl Overfull<'_> {
     }
 
     fn start(&self, unit: usize) -> usize {
-        self.units.get(unit).copied().unwrap_or(self.layout.len())
+        self.units.get(unit).copied().unwrap_or(self.costs.len())
     }
 
     fn role(&self, unit: usize) -> Option<Role> {
-        self.layout.items.role(self.start(unit))
+        self.costs.items.role(self.start(unit))
     }
 
     fn kept(&self, head: usize, tail: usize) -> Kept {
@@ -126,7 +127,7 @@ impl Overfull<'_> {
     }
 
     fn cost(&self, head: usize, tail: usize) -> u64 {
-        self.layout.cut(self.kept(head, tail))
+        self.costs.cut(self.kept(head, tail))
     }
 
     fn fits(&self, head: usize, tail: usize) -> bool {
@@ -134,11 +135,11 @@ impl Overfull<'_> {
     }
 
     fn head_cost(&self, head: usize) -> u64 {
-        self.layout.run_alone(self.layout.lead(), self.start(head))
+        self.costs.run_alone(self.costs.lead(), self.start(head))
     }
 
     fn window(&self, tail: usize) -> u64 {
-        self.layout.window(self.start(tail))
+        self.costs.window(self.start(tail))
     }
 }
 

@@ -4,7 +4,7 @@
 //! paragraph; after that any cut costs a count of the paragraphs it touches. Where it does not, every question counts
 //! the whole text that it is about.
 
-use crate::loom::parts::JOIN;
+use crate::assembly::render::JOIN;
 use crate::tokens::Counter;
 
 /// A text, and what stands before it in the same document, counted by paragraphs.

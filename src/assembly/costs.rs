@@ -1,142 +1,26 @@
 //! What a conversation costs for any choice of what to keep, without rendering it.
 //!
-//! Counts are not additive over concatenation, and merging joins texts. So costs are kept by *joints*: a joint stands
+//! Counts are not additive over concatenation, and merging joins texts. So costs are kept by *seams*: a seam stands
 //! between two neighbours of one role whose touching parts are texts, and its correction is what the joined text costs
-//! beyond the two alone. Where the counter adds up at a paragraph break, a joint's correction depends on its left text
-//! only. Where it does not, the joint is *tight*: runs of tight joints are counted as the joined text they make.
+//! beyond the two alone. Where the counter adds up at a paragraph break, a seam's correction depends on its left text
+//! only. Where it does not, the texts are *coupled*: a run of coupled texts is counted as the joined text that they make.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::loom::few::Few;
-use crate::loom::parts::{self, JOIN};
-use crate::loom::select::Entry;
-use crate::loom::tree::NodeIx;
-use crate::prompt::{Content, Message, Part, Prices, Role};
+use crate::assembly::item::{Items, Kept};
+use crate::assembly::render::JOIN;
+use crate::prompt::{Prices, Role};
 
-/// A node of the conversation, ready to be rendered; or a block that stands before or behind all nodes and is always
-/// there.
-#[derive(Clone, Debug)]
-pub(crate) struct Item<'a> {
-    pub entry: Entry,
-    /// None for a block, of whose `entry` only the role means something.
-    pub id: Option<&'a str>,
-    pub parts: Vec<Part<'a>>,
-    /// Tokens of the parts, as a message of their own.
-    pub alone: u64,
-    /// What of the parts is a header.
-    pub headed: Option<Headed>,
-}
-
-/// A header at the beginning of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Headed {
-    /// Which part it stands in.
-    pub part: usize,
-    /// Its length in bytes, with the break behind it where a text follows.
-    pub len: usize,
-}
-
-impl Item<'_> {
-    /// A block with this text, spoken as the user.
-    pub(crate) fn block(text: String, tokens: u64) -> Self {
-        Self {
-            entry: Entry { node: NodeIx::MAX, role: Role::User, row: usize::MAX },
-            id: None,
-            parts: vec![Part::Text { text: Cow::Owned(text) }],
-            alone: tokens,
-            headed: None,
-        }
-    }
-
-    /// The header, where there is one.
-    pub(crate) fn header(&self) -> Option<&str> {
-        let Headed { part, len } = self.headed?;
-        as_text(self.parts.get(part)?)?.get(..len).map(str::trim_end)
-    }
-
-    fn first_text(&self) -> Option<&str> {
-        as_text(self.parts.first()?)
-    }
-
-    fn last_text(&self) -> Option<&str> {
-        as_text(self.parts.last()?)
-    }
-}
-
-fn as_text<'p>(part: &'p Part<'_>) -> Option<&'p str> {
-    if let Part::Text { text } = part { Some(text) } else { None }
-}
-
-/// What has to be known of the items of a conversation to say what they cost together.
-pub(crate) trait Items: std::fmt::Debug {
-    /// How many there are.
-    fn len(&self) -> usize;
-    fn role(&self, at: usize) -> Option<Role>;
-    /// Whether it is a block and no node.
-    fn is_block(&self, at: usize) -> bool;
-    /// Tokens of the parts, as a message of their own.
-    fn alone(&self, at: usize) -> u64;
-    /// Whether there is one part only.
-    fn is_single(&self, at: usize) -> bool;
-    /// The text that the item begins with.
-    fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// The text that the item ends with.
-    fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// What a paragraph break behind that text costs; see [`break_after`].
-    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64;
-}
-
-impl Items for Vec<Item<'_>> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn role(&self, at: usize) -> Option<Role> {
-        self.get(at).map(|item| item.entry.role)
-    }
-
-    fn is_block(&self, at: usize) -> bool {
-        self.get(at).is_some_and(|item| item.id.is_none())
-    }
-
-    fn alone(&self, at: usize) -> u64 {
-        self.get(at).map_or(0, |item| item.alone)
-    }
-
-    fn is_single(&self, at: usize) -> bool {
-        self.get(at).is_some_and(|item| item.parts.len() == 1)
-    }
-
-    fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {
-        self.get(at)?.first_text().map(Cow::Borrowed)
-    }
-
-    fn last_text(&self, at: usize) -> Option<Cow<'_, str>> {
-        self.get(at)?.last_text().map(Cow::Borrowed)
-    }
-
-    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64 {
-        self.get(at).and_then(Item::last_text).map_or(0, |text| break_after(text, prices))
-    }
-}
-
-/// Items `0..head` and `tail..`; what is between is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
-    pub head: usize,
-    pub tail: usize,
-}
-
-/// Joints that are counted as one text: from the item `first` to the item `last`.
+/// Seams that are counted as one text: from the item `first` to the item `last`.
 #[derive(Clone, Copy, Debug)]
-struct Tight {
+struct CoupledRun {
     first: usize,
     last: usize,
 }
 
-/// Runs of so many joints are costly to look at in part.
+/// Runs of so many seams are costly to look at in part.
 const LONG_RUN: usize = 8;
 
 /// Sums over the items of a conversation, from its beginning. They can be taken back to any item and go on from there.
@@ -146,16 +30,16 @@ pub(crate) struct Sums {
     alone: Vec<u64>,
     /// Over the message starts before an index.
     starts: Vec<u64>,
-    /// Over the joints before an index; the joint `k` stands behind item `k`.
-    joints: Vec<i64>,
-    /// For each joint, the tight run it belongs to.
-    tight: Vec<Option<Tight>>,
-    /// How many joints are in long runs.
+    /// Over the seams before an index; the seam `k` stands behind item `k`.
+    seams: Vec<i64>,
+    /// For each seam, the coupled run it belongs to.
+    coupled: Vec<Option<CoupledRun>>,
+    /// How many seams are in long runs.
     long: usize,
-    /// The items that may cost less than nothing together with the joint behind them, which is next to none of them.
-    falls: Vec<usize>,
-    /// What tight runs that were asked for in part cost.
-    seen: RefCell<BTreeMap<(usize, usize), i64>>,
+    /// The items that may cost less than nothing together with the seam behind them, which is next to none of them.
+    non_monotonic: Vec<usize>,
+    /// What coupled runs that were asked for in part cost.
+    partial_runs: RefCell<BTreeMap<(usize, usize), i64>>,
     markers: Markers,
 }
 
@@ -164,11 +48,11 @@ impl Default for Sums {
         Self {
             alone: vec![0],
             starts: vec![0],
-            joints: vec![0],
-            tight: Vec::new(),
+            seams: vec![0],
+            coupled: Vec::new(),
             long: 0,
-            falls: Vec::new(),
-            seen: RefCell::default(),
+            non_monotonic: Vec::new(),
+            partial_runs: RefCell::default(),
             markers: Markers::default(),
         }
     }
@@ -181,99 +65,107 @@ impl Sums {
         self.starts.truncate(len.saturating_add(1));
         // The last item that stays may be in a run that now ends there.
         let last = len.saturating_sub(1);
-        let run = last.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten());
-        self.cut_joints(run.map_or(last, |run| run.first));
+        let run = last.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten());
+        self.cut_seams(run.map_or(last, |run| run.first));
     }
 
-    fn cut_joints(&mut self, from: usize) {
-        let long = self.tight.iter().skip(from).flatten().filter(|run| run.is_long()).count();
+    fn cut_seams(&mut self, from: usize) {
+        let long = self.coupled.iter().skip(from).flatten().filter(|run| run.is_long()).count();
         self.long -= long;
-        self.falls.truncate(self.falls.partition_point(|&at| at < from));
-        self.tight.truncate(from);
-        self.joints.truncate(from.saturating_add(1));
-        self.seen.borrow_mut().clear();
+        self.non_monotonic.truncate(self.non_monotonic.partition_point(|&at| at < from));
+        self.coupled.truncate(from);
+        self.seams.truncate(from.saturating_add(1));
+        self.partial_runs.borrow_mut().clear();
     }
 
     /// Goes on with the items that are not summed up yet.
-    pub(crate) fn extend(&mut self, items: &dyn Items, prices: &Prices<'_>) {
+    pub(crate) fn extend(&mut self, items: &dyn Items<'_>, prices: &Prices<'_>) {
         let count = items.len();
-        for at in self.alone.len().saturating_sub(1)..count {
-            self.alone.push(last(&self.alone).saturating_add(items.alone(at)));
-            let starts = at == 0 || items.role(at) != items.role(at - 1);
-            self.starts.push(last(&self.starts) + u64::from(starts));
+        let first = self.alone.len().saturating_sub(1);
+        let mut before = first.checked_sub(1).and_then(|at| items.role(at));
+        for at in first..count {
+            let Some(outline) = items.outline(at) else { break };
+            self.alone.push(last(&self.alone).saturating_add(outline.alone));
+            self.starts.push(last(&self.starts) + u64::from(before != Some(outline.role)));
+            before = Some(outline.role);
         }
-        let from = match self.tight.len().checked_sub(1) {
+        let from = match self.coupled.len().checked_sub(1) {
             // What was the last item may go on in a run with the next.
             Some(at) => {
-                at.checked_sub(1).and_then(|joint| self.tight.get(joint).copied().flatten()).map_or(at, |run| run.first)
+                at.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten()).map_or(at, |run| run.first)
             }
             None => 0,
         };
-        self.cut_joints(from);
+        self.cut_seams(from);
         self.find_runs(from, items, prices);
-        let mut total = last(&self.joints);
+        let mut total = last(&self.seams);
         for at in from..count.saturating_sub(1) {
-            let run = self.tight.get(at).copied().flatten();
-            let joint = match run {
-                Some(run) if at + 1 == run.last => tight_cost(items, prices, run.first, run.last),
+            let run = self.coupled.get(at).copied().flatten();
+            let seam = match run {
+                Some(run) if at + 1 == run.last => coupled_cost(items, prices, run.first, run.last),
                 Some(_) => 0,
-                None => joint(items, at).map_or(0, |_| items.break_after(at, prices)),
+                None if texts_touch(items, at) => items.break_after(at, prices),
+                None => 0,
             };
-            total += joint;
-            self.joints.push(total);
-            if run.is_some() || signed(items.alone(at)).saturating_add(joint) < 0 {
-                self.falls.push(at);
+            total += seam;
+            self.seams.push(total);
+            if run.is_some() || signed(between(&self.alone, at, at + 1)).saturating_add(seam) < 0 {
+                self.non_monotonic.push(at);
             }
         }
     }
 
-    fn find_runs(&mut self, from: usize, items: &dyn Items, prices: &Prices<'_>) {
+    fn find_runs(&mut self, from: usize, items: &dyn Items<'_>, prices: &Prices<'_>) {
         let mut first = from;
         while first < items.len() {
             let mut last = first;
-            while joint(items, last).is_some_and(|next| !prices.counter.adds_up_before(&next)) {
+            while seam(items, last).is_some_and(|next| !prices.counter.adds_up_before(&next)) {
                 last += 1;
                 if !items.is_single(last) {
                     break;
                 }
             }
             // What the break behind the run costs depends on the run, and no longer on its last text alone.
-            if last > first && items.is_single(last) && joint(items, last).is_some() {
+            if last > first && items.is_single(last) && texts_touch(items, last) {
                 last += 1;
             }
-            let run = Tight { first, last };
+            let run = CoupledRun { first, last };
             self.long += if run.is_long() { last - first } else { 0 };
-            self.tight.extend((first..last).map(|_| Some(run)));
+            self.coupled.extend((first..last).map(|_| Some(run)));
             if first == last {
-                self.tight.push(None);
+                self.coupled.push(None);
             }
             first = last.max(first + 1);
         }
     }
 }
 
-impl Tight {
+impl CoupledRun {
     fn is_long(self) -> bool {
         self.last - self.first >= LONG_RUN
     }
 }
 
-/// The text behind a joint, where one stands behind item `at`: texts touch, and are merged.
-fn joint(items: &dyn Items, at: usize) -> Option<Cow<'_, str>> {
-    let next = at.checked_add(1)?;
-    let same = items.role(at)? == items.role(next)?;
-    if same && items.last_text(at).is_some() { items.first_text(next) } else { None }
+/// Whether a seam stands behind item `at`: texts touch, and are merged.
+fn texts_touch(items: &dyn Items<'_>, at: usize) -> bool {
+    let (Some(left), Some(right)) = (items.outline(at), items.outline(at.saturating_add(1))) else { return false };
+    left.role == right.role && left.shape.ends_with_text() && right.shape.begins_with_text()
 }
 
-/// What the joined text of the items `first..=last` of a tight run costs beyond the texts alone.
-fn tight_cost(items: &dyn Items, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
-    let apart: i64 = tight_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
-    signed(prices.text(&tight_text(items, first, last))) - apart
+/// The text behind a seam, where one stands behind item `at`.
+fn seam<'i>(items: &'i dyn Items<'_>, at: usize) -> Option<Cow<'i, str>> {
+    if texts_touch(items, at) { items.first_text(at.saturating_add(1)) } else { None }
 }
 
-fn tight_text(items: &dyn Items, first: usize, last: usize) -> String {
+/// What the joined text of the items `first..=last` of a coupled run costs beyond the texts alone.
+fn coupled_cost(items: &dyn Items<'_>, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
+    let apart: i64 = coupled_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
+    signed(prices.text(&coupled_text(items, first, last))) - apart
+}
+
+fn coupled_text(items: &dyn Items<'_>, first: usize, last: usize) -> String {
     let mut all = String::new();
-    for (at, text) in tight_texts(items, first, last).enumerate() {
+    for (at, text) in coupled_texts(items, first, last).enumerate() {
         all.push_str(if at == 0 { "" } else { JOIN });
         all.push_str(&text);
     }
@@ -281,7 +173,7 @@ fn tight_text(items: &dyn Items, first: usize, last: usize) -> String {
 }
 
 /// The texts that touch: the last of the first item, the first of the others.
-fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<Item = Cow<'_, str>> {
+fn coupled_texts<'i>(items: &'i dyn Items<'_>, first: usize, last: usize) -> impl Iterator<Item = Cow<'i, str>> {
     (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
 }
 
@@ -289,11 +181,11 @@ fn tight_texts(items: &dyn Items, first: usize, last: usize) -> impl Iterator<It
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
-    known: RefCell<Vec<Option<Known>>>,
+    costs: RefCell<Vec<Option<CachedMarker>>>,
 }
 
-/// How many nodes a marker stands for, and its cost where there is one.
-type Known = (usize, Option<MarkerCost>);
+/// How many items a marker stands for, and its cost where there is one.
+type CachedMarker = (usize, Option<MarkerCost>);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MarkerCost {
@@ -307,7 +199,7 @@ const MARKERS: usize = 4096;
 
 impl Markers {
     fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
-        let mut known = self.known.borrow_mut();
+        let mut known = self.costs.borrow_mut();
         if *self.template.borrow() != template {
             template.clone_into(&mut self.template.borrow_mut());
             known.clear();
@@ -325,32 +217,10 @@ impl Markers {
     }
 }
 
-/// The costs of a conversation whose items are at hand.
-#[derive(Debug)]
-pub(crate) struct Layout<'a> {
-    pub items: Vec<Item<'a>>,
-    sums: Sums,
-    prices: Prices<'a>,
-    marker: String,
-    fixed: u64,
-}
-
-impl<'a> Layout<'a> {
-    pub(crate) fn new(items: Vec<Item<'a>>, prices: Prices<'a>, marker: String, fixed: u64) -> Self {
-        let mut sums = Sums::default();
-        sums.extend(&items, &prices);
-        Self { items, sums, prices, marker, fixed }
-    }
-
-    pub(crate) fn costs(&self) -> Costs<'_> {
-        Costs { items: &self.items, sums: &self.sums, prices: self.prices, marker: &self.marker, fixed: self.fixed }
-    }
-}
-
 /// What any choice of items costs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Costs<'l> {
-    pub items: &'l dyn Items,
+pub(crate) struct Costs<'l, 'a> {
+    pub items: &'l dyn Items<'a>,
     pub sums: &'l Sums,
     pub prices: Prices<'l>,
     /// The marker, as it is set.
@@ -359,7 +229,7 @@ pub(crate) struct Costs<'l> {
     pub fixed: u64,
 }
 
-impl Costs<'_> {
+impl Costs<'_, '_> {
     /// How many blocks stand before the nodes: none or one.
     pub(crate) fn lead(&self) -> usize {
         usize::from(self.items.is_block(0))
@@ -380,8 +250,8 @@ impl Costs<'_> {
     }
 
     /// Whether a window never costs less when it begins earlier.
-    pub(crate) fn is_steady(&self) -> bool {
-        self.sums.falls.is_empty() && self.lead() == 0
+    pub(crate) fn is_monotonic(&self) -> bool {
+        self.sums.non_monotonic.is_empty() && self.lead() == 0
     }
 
     /// Where the last so many nodes begin.
@@ -473,7 +343,7 @@ impl Costs<'_> {
 
     /// Tokens of the content of the messages that the items `from..to` make.
     fn content(&self, from: usize, to: usize) -> i64 {
-        signed(between(&self.sums.alone, from, to)).saturating_add(self.joints_between(from, to))
+        signed(between(&self.sums.alone, from, to)).saturating_add(self.seams_between(from, to))
     }
 
     /// How many messages the items `from..to` make.
@@ -486,24 +356,24 @@ impl Costs<'_> {
         between(&self.sums.alone, from, to)
     }
 
-    /// Corrections of the joints inside the items `from..to`.
-    fn joints_between(&self, from: usize, to: usize) -> i64 {
+    /// Corrections of the seams inside the items `from..to`.
+    fn seams_between(&self, from: usize, to: usize) -> i64 {
         let (mut start, mut end) = (from, to.saturating_sub(1));
         if start >= end {
             return 0;
         }
         let mut total = 0;
-        if let Some(run) = self.tight_at(start).filter(|run| run.first < start) {
+        if let Some(run) = self.coupled_at(start).filter(|run| run.first < start) {
             let last = run.last.min(end);
-            total += self.tight_cost(start, last);
+            total += self.coupled_cost(start, last);
             start = last;
         }
-        if let Some(run) = self.tight_at(end.saturating_sub(1)).filter(|run| end > start && run.last > end) {
+        if let Some(run) = self.coupled_at(end.saturating_sub(1)).filter(|run| end > start && run.last > end) {
             let first = run.first.max(start);
-            total += self.tight_cost(first, end);
+            total += self.coupled_cost(first, end);
             end = first;
         }
-        total + between_signed(&self.sums.joints, start, end)
+        total + between_signed(&self.sums.seams, start, end)
     }
 
     /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
@@ -517,20 +387,20 @@ impl Costs<'_> {
             if left.1 != right.1 {
                 return (0, 1);
             }
-            return (self.glue(Some(left.0), None, Some(right.0), count), 2);
+            return (self.seam_cost(Some(left.0), None, Some(right.0), count), 2);
         };
         let left = left.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
         let right = right.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
         let joined = u64::from(left.is_some()) + u64::from(right.is_some());
-        (self.glue(left, Some(marker), right, count), joined)
+        (self.seam_cost(left, Some(marker), right, count), joined)
     }
 
     /// What joining costs beyond the texts on both sides, the marker included.
-    fn glue(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
-        // An item of several parts touches both sides with different texts, so that no tight run passes through it.
+    fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
+        // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
         let whole = |at: &usize| self.items.is_single(*at);
-        let left_run = left.filter(whole).and_then(|at| self.tight_at(at.checked_sub(1)?));
-        let right_run = right.filter(whole).and_then(|at| self.tight_at(at));
+        let left_run = left.filter(whole).and_then(|at| self.coupled_at(at.checked_sub(1)?));
+        let right_run = right.filter(whole).and_then(|at| self.coupled_at(at));
         let left = left.and_then(|at| Some((at, self.items.last_text(at)?)));
         let right = right.and_then(|at| Some((at, self.items.first_text(at)?)));
         let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
@@ -543,7 +413,7 @@ impl Costs<'_> {
             let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
             return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
         }
-        let text_of = |first: usize, last: usize| tight_text(self.items, first, last);
+        let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|(at, text)| left_run.map_or_else(|| text.into_owned(), |run| text_of(run.first, at)));
         // Nor does the break behind the right text cost what it costs behind that text alone.
         let right_end = |at: usize| right_run.map_or(at + usize::from(self.goes_on(at)), |run| run.last);
@@ -557,26 +427,26 @@ impl Costs<'_> {
 
     /// Whether the item is one text that the next item's text is merged with.
     fn goes_on(&self, at: usize) -> bool {
-        self.items.is_single(at) && joint(self.items, at).is_some()
+        self.items.is_single(at) && texts_touch(self.items, at)
     }
 
     fn text(&self, text: &str) -> i64 {
         signed(self.prices.text(text))
     }
 
-    fn tight_at(&self, joint: usize) -> Option<Tight> {
-        self.sums.tight.get(joint).copied().flatten()
+    fn coupled_at(&self, seam: usize) -> Option<CoupledRun> {
+        self.sums.coupled.get(seam).copied().flatten()
     }
 
-    fn tight_cost(&self, first: usize, last: usize) -> i64 {
+    fn coupled_cost(&self, first: usize, last: usize) -> i64 {
         if first >= last {
             return 0;
         }
-        if let Some(&cost) = self.sums.seen.borrow().get(&(first, last)) {
+        if let Some(&cost) = self.sums.partial_runs.borrow().get(&(first, last)) {
             return cost;
         }
-        let cost = tight_cost(self.items, &self.prices, first, last);
-        self.sums.seen.borrow_mut().insert((first, last), cost);
+        let cost = coupled_cost(self.items, &self.prices, first, last);
+        self.sums.partial_runs.borrow_mut().insert((first, last), cost);
         cost
     }
 }
@@ -594,73 +464,6 @@ pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
     broken.push_str(tail);
     broken.push_str(JOIN);
     signed(prices.text(&broken)) - signed(prices.text(tail))
-}
-
-/// The messages that these items make, merged by role, with the marker in the gap.
-pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>) -> Vec<Message<'a>> {
-    let mut merge = Merge { messages: Vec::new() };
-    let (head, tail) = (items.get(..kept.head).unwrap_or(items), items.get(kept.tail..).unwrap_or_default());
-    for item in head {
-        merge.item(item);
-    }
-    if let Some(marker) = marker {
-        merge.turn(Role::User).push_text(Cow::Owned(marker.to_owned()));
-    }
-    for item in tail {
-        merge.item(item);
-    }
-    merge.messages.into_iter().map(Turn::finish).collect()
-}
-
-struct Merge<'a> {
-    messages: Vec<Turn<'a>>,
-}
-
-/// A message in the making.
-struct Turn<'a> {
-    role: Role,
-    parts: Few<Part<'a>>,
-    node_ids: Vec<&'a str>,
-}
-
-impl<'a> Merge<'a> {
-    fn item(&mut self, item: &Item<'a>) {
-        let turn = self.turn(item.entry.role);
-        turn.node_ids.extend(item.id);
-        for part in &item.parts {
-            match part {
-                // Only texts that touch across nodes are joined here; those of one node already are.
-                Part::Text { text } => turn.push_text(text.clone()),
-                other => turn.parts.push(other.clone()),
-            }
-        }
-    }
-
-    fn turn(&mut self, role: Role) -> &mut Turn<'a> {
-        if self.messages.last().is_none_or(|last| last.role != role) {
-            self.messages.push(Turn { role, parts: Few::default(), node_ids: Vec::new() });
-        }
-        let at = self.messages.len() - 1;
-        #[expect(clippy::indexing_slicing, reason = "a message was pushed where there was none")]
-        &mut self.messages[at]
-    }
-}
-
-impl<'a> Turn<'a> {
-    fn push_text(&mut self, text: Cow<'a, str>) {
-        if let Some(text) = parts::joined(self.parts.last_mut(), text) {
-            self.parts.push(Part::Text { text });
-        }
-    }
-
-    fn finish(self) -> Message<'a> {
-        let content = match self.parts {
-            Few::One([Part::Text { text }]) => Content::Text(text),
-            Few::One([part]) => Content::Parts(vec![part]),
-            Few::Listed(parts) => parts::content(parts),
-        };
-        Message { role: self.role, content, node_ids: self.node_ids }
-    }
 }
 
 fn last<T: Copy + Default>(sums: &[T]) -> T {
