@@ -14,6 +14,8 @@ use crate::tokens::Counter;
 
 /// The tables of the areas that are compiled in.
 const TABLES: &[&[Call]] = &[
+    #[cfg(feature = "folders")]
+    crate::folders::CALLS,
     crate::tokens::CALLS,
     #[cfg(feature = "workspace")]
     crate::workspace::CALLS,

@@ -9,8 +9,6 @@ pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
-#[cfg(feature = "folders")]
-pub mod folders;
 #[cfg(feature = "loom")]
 pub mod loom;
 #[cfg(feature = "operators")]
@@ -19,7 +17,7 @@ mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
+#[cfg(any(feature = "loom", feature = "operators"))]
 mod surrogates;
 pub mod tokens;
 #[cfg(feature = "commits")]

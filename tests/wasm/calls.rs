@@ -6,8 +6,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Makes a call; nothing when no table has the name.
 pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let call = [ctxweave::folders::CALLS, ctxweave::tokens::CALLS, ctxweave::workspace::CALLS]
+        .into_iter()
+        .flatten()
+        .find(|call| call.name == name)?;
     let (json, bytes) = request(call, args);
     Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
 }

@@ -9,8 +9,6 @@ mod calls;
 #[cfg(test)]
 mod commits;
 #[cfg(test)]
-mod folders;
-#[cfg(test)]
 mod loom;
 #[cfg(test)]
 mod operators;
@@ -70,7 +68,6 @@ mod goldens {
     const AREAS: &[Area] = &[
         crate::bodies::call,
         crate::commits::call,
-        crate::folders::call,
         crate::loom::call,
         crate::operators::call,
         crate::resident::call,

@@ -4,7 +4,6 @@
 
 mod bodies;
 mod commits;
-mod folders;
 mod loom;
 mod operators;
 mod resident;
@@ -17,8 +16,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas =
-        [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call, transcripts::call];
+    let areas = [bodies::call, commits::call, loom::call, operators::call, resident::call, transcripts::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
@@ -27,8 +25,10 @@ pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Resul
 
 /// Calls a function of the areas' tables.
 fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let call = [ctxweave::folders::CALLS, ctxweave::tokens::CALLS, ctxweave::workspace::CALLS]
+        .into_iter()
+        .flatten()
+        .find(|call| call.name == name)?;
     let (request, bytes) = request(call, args);
     Some(call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer)))
 }
