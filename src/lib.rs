@@ -41,6 +41,8 @@ pub use limits::Limits;
 pub const CALLS: &[&[call::Call]] = &[
     #[cfg(feature = "commits")]
     commits::CALLS,
+    #[cfg(feature = "folders")]
+    folders::CALLS,
     #[cfg(feature = "operators")]
     operators::CALLS,
     tokens::CALLS,

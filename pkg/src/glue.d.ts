@@ -76,17 +76,3 @@ export class Checkpointer {
   call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
   free(): void;
 }
-
-export function parseContextFile(path: string, text: unknown): unknown;
-export function discoverContextFolders(paths: unknown): unknown;
-export function buildContextChain(request: unknown): unknown;
-export function renderContextPrompt(chain: unknown, options: unknown): string;
-export function watchersOf(path: string, files: unknown, options: unknown): unknown;
-export function bubble(paths: unknown, files: unknown, options: unknown): unknown;
-export function editContextFile(text: unknown, edit: unknown): unknown;
-export function migrateLegacyContexts(input: unknown): unknown;
-export function contextWatchRecords(files: unknown): unknown;
-export function sessionContextRecords(session: unknown): unknown;
-export function diffRecords(before: unknown, after: unknown): unknown;
-export function foldersResponse(discovery: unknown): unknown;
-export function chainResponse(chain: unknown): unknown;

@@ -455,6 +455,16 @@ impl<'t> Object<'t> {
         self.read(name, |value| value.one_of(names))
     }
 
+    /// The object itself, whose fields must all be known: the options of a call without diagnostics.
+    ///
+    /// # Errors
+    /// That of [`refuse_unknown`].
+    pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
+        let mut found = Vec::new();
+        self.report_unknown(known, &mut found);
+        refuse_unknown(&found).map(|()| self)
+    }
+
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
     /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {

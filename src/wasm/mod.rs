@@ -9,15 +9,13 @@ pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
-#[cfg(feature = "folders")]
-pub mod folders;
 #[cfg(feature = "loom")]
 pub mod loom;
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom"))]
+#[cfg(feature = "loom")]
 mod surrogates;
 pub mod tokens;
 

@@ -4,7 +4,6 @@
 
 mod bodies;
 mod commits;
-mod folders;
 mod loom;
 mod resident;
 
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [bodies::call, commits::call, folders::call, loom::call, resident::call];
+    let areas = [bodies::call, commits::call, loom::call, resident::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
