@@ -13,6 +13,9 @@ export interface Request {
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
 const TOO_DEEP = 300;
 
+/** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
+const MOST_ITEMS = 2 ** 24;
+
 let encoder: TextEncoder | undefined;
 
 /** The text as UTF-8. */
@@ -35,7 +38,15 @@ export function toRequest(value: unknown): Request {
   } catch {
     // Whose getter threw, the careful way says.
   }
-  text ??= JSON.stringify(marked(value, "", [], bytes));
+  if (text === undefined) {
+    const copy = marked(value, "", [], bytes);
+    try {
+      text = JSON.stringify(copy) as string | undefined;
+    } catch (cause) {
+      // No string is that long.
+      throw tooLarge("the request", Infinity, 2 ** 29, { cause });
+    }
+  }
   return { json: utf8(text ?? "null"), bytes };
 }
 
@@ -64,16 +75,29 @@ export function answerOf(
   return fromAnswer(call((wasm) => run(wasm, crossing, tokenizer)));
 }
 
-/** A result as the wasm gives it: JSON text, or a list of JSON text and bytes. `null` stands for nothing. */
+/**
+ * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`.
+ * `null` stands for nothing.
+ */
 export function fromAnswer(answer: unknown): unknown {
-  return (JSON.parse((Array.isArray(answer) ? answer[0] : answer) as string) as unknown) ?? undefined;
+  if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
+  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
+  return JSON.parse(json, (_, value: unknown) => {
+    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
+    return at === undefined ? value : bytes[at];
+  }) as unknown;
+}
+
+function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
+  const message = `${place} is too large; make it smaller`;
+  return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
 }
 
 function ownTokenizer(request: unknown): OwnTokenizer | undefined {
   try {
-    const tokenizer = (request as { tokenizer?: unknown } | null | undefined)?.tokenizer;
-    const own = typeof tokenizer === "object" && typeof (tokenizer as OwnTokenizer | null)?.count === "function";
-    return own ? (tokenizer as OwnTokenizer) : undefined;
+    const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
+    const given = (tokenizer ?? options?.tokenizer) as OwnTokenizer | null | undefined;
+    return typeof given === "object" && typeof given?.count === "function" ? given : undefined;
   } catch {
     return undefined;
   }
@@ -96,6 +120,7 @@ function isJson(value: unknown, depth: number): boolean {
   if (value === null) return true;
   if (depth > TOO_DEEP) return false;
   if (Array.isArray(value)) {
+    if (value.length > MOST_ITEMS) return false;
     for (const item of value) if (!isJson(item, depth + 1)) return false;
     return true;
   }
@@ -153,16 +178,28 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   }
   if (asked(path, () => Array.isArray(value))) {
     const list = value as unknown[];
-    return Array.from({ length: asked(path, () => list.length) }, (_, index) => {
+    const length = asked(path, () => list.length);
+    if (length > MOST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MOST_ITEMS);
+    return Array.from({ length }, (_, index) => {
       const at = `${path}[${index}]`;
-      return marked(asked(at, () => list[index]), at, inner, bytes);
+      return marked(
+        asked(at, () => list[index]),
+        at,
+        inner,
+        bytes,
+      );
     });
   }
   // Without a prototype, so that a key `__proto__` is one as any other.
   const copy = Object.create(null) as Record<string, unknown>;
   for (const key of asked(path, () => Object.keys(value))) {
     const at = path === "" ? key : `${path}.${key}`;
-    copy[key] = marked(asked(at, () => (value as Record<string, unknown>)[key]), at, inner, bytes);
+    copy[key] = marked(
+      asked(at, () => (value as Record<string, unknown>)[key]),
+      at,
+      inner,
+      bytes,
+    );
   }
   return copy;
 }

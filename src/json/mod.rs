@@ -9,13 +9,13 @@ mod value;
 
 use serde_json::Number;
 
-#[cfg(any(feature = "commits", feature = "workspace"))]
-pub(crate) use shape::TOO_DEEP;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use shape::{shape_error, under_index, under_key};
 pub(crate) use tape::Kind;
 #[cfg(feature = "requests")]
 pub(crate) use text::*;
+#[cfg(feature = "commits")]
+pub(crate) use value::bytes_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unknown_value};
 
 /// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.

@@ -10,13 +10,13 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use crate::assembly::settings::{Preferences, StartOn, Strategy, whole};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{self, AnyJson};
 use crate::limits::{self, LimitOverrides, Limits};
 use crate::loom::aware::wire::LoomAwareIn;
 use crate::loom::content;
 use crate::loom::path::{Choices, Position};
-use crate::loom::preferences::{Preferences, StartOn, Strategy, whole};
 use crate::loom::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 use crate::loom::text::Text;
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -12,20 +12,13 @@ use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
-/// The tables of the areas that are compiled in.
-const TABLES: &[&[Call]] = &[
-    crate::tokens::CALLS,
-    #[cfg(feature = "workspace")]
-    crate::workspace::CALLS,
-];
-
 /// Makes a call: see [`answer`].
 ///
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
-    answer(TABLES, &mut (), name, request, bytes, tokenizer)
+    answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
@@ -54,7 +47,7 @@ fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| Uint8Array::new(&bytes).to_vec()).collect()
 }
 
-fn written(answer: Answer) -> Result<JsValue> {
+pub(super) fn written(answer: Answer) -> Result<JsValue> {
     let json = String::from_utf8(answer.json).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
     let json = JsValue::from(json);
     if answer.bytes.is_empty() {

@@ -9,21 +9,15 @@ pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
-#[cfg(feature = "folders")]
-pub mod folders;
 #[cfg(feature = "loom")]
 pub mod loom;
-#[cfg(feature = "operators")]
-pub mod operators;
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
+#[cfg(feature = "loom")]
 mod surrogates;
 pub mod tokens;
-#[cfg(feature = "commits")]
-pub mod transcripts;
 
 use wasm_bindgen::prelude::*;
 

@@ -294,6 +294,23 @@ export interface Message {
   content: string | Part[];
   /** The nodes it holds, in order; empty where it is none of theirs: a system message, a truncation marker, a loom-aware block. */
   nodeIds: string[];
+  /** Where each of its nodes stands in the content, in order and without its header. Frozen where a `LoomTree` gives it. */
+  spans: readonly MessageSpan[];
+}
+
+/**
+ * Where a node stands in the content of its message, in UTF-16 code units. What no span covers is a separator, the truncation
+ * marker, a header or a block of a loom-aware agent.
+ */
+export interface MessageSpan {
+  readonly nodeId: string;
+  /**
+   * Index of the part, where the content is a list of parts. The offsets are then into the text of that part; both are 0 where
+   * it is neither text nor reasoning: such a part is its node's as a whole.
+   */
+  readonly part?: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** One part of a message. */

@@ -22,7 +22,7 @@ use crate::loom::request::Media;
 use crate::loom::tree::{Edge, Node, TreeMode, TreeSettings};
 use crate::loom::wire::{Asked, EdgeIn, MediaIn, NodeIn, PreferencesIn, RequestIn, TreeIn, known, lacks, media};
 use crate::loom::{BufferAssembly, DialogueAssembly, content};
-use crate::tokens::memory::{CounterId, Memory, Remembering};
+use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 use crate::tokens::{Counter, Tokenizers};
 
 /// A tree that stays, and the settings that it was given beside.
@@ -107,7 +107,7 @@ impl Question {
         self.asked.options.holds(ch)
     }
 
-    fn counter<'q>(&'q self, memory: &Memory) -> Remembering<'q> {
+    fn counter<'q>(&'q self, memory: &Memory) -> CachingCounter<'q> {
         memory.remember_as(self.id, self.asked.counter.as_ref())
     }
 }

@@ -4,11 +4,8 @@
 
 mod bodies;
 mod commits;
-mod folders;
 mod loom;
-mod operators;
 mod resident;
-mod transcripts;
 
 use ctxweave::Error;
 use ctxweave::call::{Answer, Call, Host};
@@ -17,8 +14,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas =
-        [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call, transcripts::call];
+    let areas = [bodies::call, commits::call, loom::call, resident::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
@@ -27,8 +23,7 @@ pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Resul
 
 /// Calls a function of the areas' tables.
 fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
+    let call = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name)?;
     let (request, bytes) = request(call, args);
     Some(call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer)))
 }
@@ -62,7 +57,18 @@ fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
 fn result(answer: &Answer) -> Value {
     match (&answer.json[..], &answer.bytes[..]) {
         ([], [bytes]) => written(bytes),
-        (json, _) => serde_json::from_slice(json).unwrap(),
+        (json, bytes) => with_bytes_in_place(serde_json::from_slice(json).unwrap(), bytes),
+    }
+}
+
+fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
+    match value {
+        Value::Object(object) => match object.get("\0bytes").and_then(Value::as_u64) {
+            Some(at) => written(&beside[at as usize]),
+            None => object.into_iter().map(|(key, value)| (key, with_bytes_in_place(value, beside))).collect(),
+        },
+        Value::Array(values) => values.into_iter().map(|value| with_bytes_in_place(value, beside)).collect(),
+        other => other,
     }
 }
 
