@@ -1,232 +1,129 @@
 /**
- * Everything in dist/ but the wasm, its glue and the vocabularies, which are there already: `node pkg/build.mjs DIST
- * FLAVOUR`. `cargo xtask build` runs it, for the flavour `default` first.
+ * What is in an npm package besides what cargo makes: `node pkg/build.mjs PACKAGE MADE OUT FLAVOUR...`, where MADE holds
+ * `flavours/NAME/ctxweave.wasm` and `glue.js`, and `vocab/NAME.bin`. `cargo xtask build` runs it.
  *
- * - types and modules by tsc, one file for each source file;
- * - the same as CommonJS, file by file, for the entry points that can be reached by `require`;
- * - ES modules: what the entry points share in one file, `core.js`, with the glue, so that there is one instance of the
- *   module and few files to load: each of them costs half a millisecond. The flavour `tokens`, which is there to count soon,
- *   has one less: a program uses one of its entry points, so each holds all of it;
- * - the wasm as base64, for `ctxweave/inline`.
+ * Each flavour has a folder, the first one that of all:
  *
- * Another flavour has the same files in a folder of its own, but for those that only the first one needs.
+ * - `core.js`: what src/entries/FLAVOUR.ts exports, with the glue, so that its entry points share one instance;
+ * - `index.js`, `node.js`, `workerd.js`: where the wasm comes from in each kind of runtime. Those of `tokens`, which is there
+ *   to count soon, hold the core: each file costs half a millisecond to import;
+ * - `core.cjs` and `node.cjs`, the same for `require`.
+ *
+ * `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
+ * `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = resolve(process.argv[2]);
-const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+const src = join(here, "src");
+const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(process.argv[4])];
+const [main, ...smaller] = process.argv.slice(5);
 
-const flavour = process.argv[3];
+/** What is in each package besides its flavours. */
+const { vocabularies, inline, types } = {
+  ctxweave: { vocabularies: ["o200k_base", "cl100k_base"], inline: true, types: "tsconfig.types.json" },
+  "ctxweave-tiktoken": { vocabularies: [], inline: false, types: "tiktoken/tsconfig.json" },
+}[name];
 
-/** The entry points that nothing can reach by `require`: browsers and Workers have no such function. */
-const onlyEsm = /^(index|workerd|vocab\/(\w+|\w+\.workerd))\.js$/;
+/** The modules of src that go into `shared.js`. */
+const shared = ["areas", "error", "source", "unpack", "version", "vocabulary"];
 
-/** What tiktoken-rs can count by besides. */
-const tiktokenOnly = ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
+/** The flavours whose entry points hold their core. */
+const joined = ["tokens"];
 
-/** What only the first flavour has: other ways to load. */
-const onlyDefault = ["inline.ts", "inline-bytes.d.ts", "slim.ts"];
-
-const filesOf = (areas) => areas.flatMap((area) => [`api/${area}.ts`, `types/${area}.ts`]);
-const notInLoom = filesOf(["commits", "folders", "operators", "transcripts", "workspace"]);
-
-/** What is left out of each flavour besides: loom and tokens have what their modules have, and tiktoken needs no assets. */
-const without = {
-  loom: notInLoom,
-  tokens: [...notInLoom, ...filesOf(["bodies", "loom", "resident"]), "api/parcel.ts"],
-  tiktoken: ["vocab", "vocabulary.ts"],
-};
-
-execFileSync(process.execPath, [tsc, "--project", here, "--outDir", dist], { stdio: "inherit" });
-// tsc writes types for what it compiles; these two modules are made by the build.
-for (const name of ["glue.d.ts", "inline-bytes.d.ts"]) copyFileSync(join(here, "src", name), join(dist, name));
-if (flavour === "default") {
-  const base64 = readFileSync(join(dist, "ctxweave.wasm")).toString("base64");
-  writeFileSync(join(dist, "inline-bytes.js"), `export const base64 = "${base64}";\n`);
-} else {
-  reduce();
+await bundle({ stdin: shared.map((name) => `export * from "./${name}.js";`).join("\n"), to: "shared" });
+for (const flavour of [main, ...smaller]) {
+  const dir = flavour === main ? "" : `${flavour}/`;
+  mkdirSync(join(out, dir), { recursive: true });
+  copyFileSync(join(made, "flavours", flavour, "ctxweave.wasm"), join(out, dir, "ctxweave.wasm"));
+  if (!joined.includes(flavour)) await bundle({ flavour, from: `entries/${flavour}`, to: `${dir}core` });
+  for (const entry of ["index", "workerd"]) {
+    await bundle({ flavour, from: entry, to: dir + entry, formats: ["esm"] });
+  }
+  await bundle({ flavour, from: "node", to: `${dir}node` });
 }
-await writeCommonJs();
-writeCommonJsTypes();
-await joinModules();
+if (inline) {
+  pack(join(out, "ctxweave.wasm"));
+  await bundle({ flavour: main, from: "slim", to: "slim" });
+  await bundle({ flavour: main, from: "inline", to: "inline", formats: ["esm"] });
+  await bundle({ flavour: main, from: "inline.require", to: "inline", formats: ["cjs"] });
+}
+for (const vocabulary of vocabularies) {
+  const stem = `vocab/${vocabulary}`;
+  mkdirSync(join(out, "vocab"), { recursive: true });
+  copyFileSync(join(made, `${stem}.bin`), join(out, `${stem}.bin`));
+  pack(join(out, `${stem}.bin`));
+  for (const from of [stem, `${stem}.workerd`, `${stem}.inline`]) await bundle({ from, to: from, formats: ["esm"] });
+  await bundle({ from: `${stem}.node`, to: `${stem}.node` });
+  await bundle({ from: `${stem}.inline.require`, to: `${stem}.inline`, formats: ["cjs"] });
+}
+declarations();
 
-/** Takes away what the flavour does not need. */
-function reduce() {
-  for (const name of [...onlyDefault, ...without[flavour]]) {
-    const [stem] = name.split(".");
-    for (const end of name.includes(".") ? [".js", ".d.ts"] : [""]) {
-      rmSync(join(dist, stem + end), { recursive: true, force: true });
-    }
-  }
-  // Who exports an area that is not there: a line each.
-  const gone = without[flavour].map((name) => name.replace(".ts", ".js"));
-  for (const name of ["api.js", "api.d.ts", "exports.js", "exports.d.ts"]) {
-    rewrite(name, (text) =>
-      text
-        .split("\n")
-        .filter((line) => !gone.some((path) => line.includes(`"./${path}"`)))
-        .join("\n"),
-    );
-  }
-  // The assets are those of the first flavour.
-  if (existsSync(join(dist, "vocab"))) {
-    for (const name of readdirSync(join(dist, "vocab")).filter((name) => name.endsWith(".js"))) {
-      rewrite(`vocab/${name}`, (text) => text.replaceAll(/"\.\/(\w+\.bin)"/g, '"../../vocab/$1"'));
-    }
-  }
-  if (flavour === "tiktoken") {
-    rewrite("types/common.d.ts", (text) => {
-      const names = tiktokenOnly.map((name) => `"${name}"`).join(" | ");
-      const more = text.replace(/^(export type Encoding = [^;]*);/m, `$1 | ${names};`);
-      if (more === text) throw new Error("types/common.ts has no type `Encoding` to be widened");
-      return more;
+/** Writes a module of src, or some text, as an ES module and as CommonJS. */
+async function bundle({ flavour, stdin, from, to, formats = ["esm", "cjs"] }) {
+  for (const format of formats) {
+    const end = format === "esm" ? ".js" : ".cjs";
+    const needsUrl = format === "cjs" && /(^|[/.])node$/.test(to);
+    await build({
+      ...(stdin ? { stdin: { contents: stdin, resolveDir: src } } : { entryPoints: [join(src, `${from}.ts`)] }),
+      outfile: join(out, to + end),
+      bundle: true,
+      format,
+      platform: format === "esm" ? "neutral" : "node",
+      target: format === "esm" ? "es2022" : "node18",
+      external: ["node:*"],
+      define: {
+        ...(flavour && { AREA: JSON.stringify(flavour) }),
+        ...(needsUrl && { "import.meta.url": "moduleUrl" }),
+      },
+      banner: needsUrl ? { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' } : {},
+      plugins: [{ name: "layout", setup: (esbuild) => layout(esbuild, { flavour, to, end, isShared: !!stdin }) }],
+      logLevel: "warning",
     });
   }
 }
 
-function rewrite(name, change) {
-  const path = join(dist, name);
-  writeFileSync(path, change(readFileSync(path, "utf8")));
-}
-
-async function writeCommonJs() {
-  /** Leaves each import where it is and only renames it: CommonJS shares its modules just as ESM does. */
-  const renameImports = {
-    name: "rename-imports",
-    setup({ onResolve }) {
-      onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ path, kind }) =>
-        kind === "entry-point" ? undefined : { path: toCjs(path), external: true },
-      );
-    },
+/** Where each import leads: into the same file, to another one of the package, or to what cargo made. */
+function layout({ onResolve }, { flavour, to, end, isShared }) {
+  const external = (path) => {
+    const short = relative(join(out, dirname(to)), join(out, path)).replaceAll("\\", "/");
+    return { path: short.startsWith(".") ? short : `./${short}`, external: true };
   };
-  const files = filesIn(["", "api/", "vocab/"]).filter((name) => !onlyEsm.test(name));
-  await build({
-    entryPoints: files.map((name) => join(dist, name)),
-    outdir: dist,
-    outbase: dist,
-    outExtension: { ".js": ".cjs" },
-    bundle: true,
-    format: "cjs",
-    platform: "node",
-    target: "node18",
-    plugins: [renameImports],
-    banner: { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
-    define: { "import.meta.url": "moduleUrl" },
-    logLevel: "warning",
+  onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+    if (kind === "entry-point") return undefined;
+    if (/\.(wasm|bin|packed\.js)$/.test(path)) return { path, external: true };
+    const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
+    if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
+    if (!isShared && shared.includes(module)) return external(`shared${end}`);
+    // The entry points are written for the first flavour and serve them all.
+    if (module === "entries/default" && !to.endsWith("core")) {
+      if (joined.includes(flavour)) return { path: join(src, "entries", `${flavour}.ts`) };
+      return external(join(dirname(to), `core${end}`));
+    }
+    return undefined;
   });
 }
 
-/** The types are the same; only the names of the files that they import differ. */
-function writeCommonJsTypes() {
-  const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
-  // index.d.ts stays: it is the type of the package itself, however it is loaded.
-  const types = names.filter((name) => name.endsWith(".d.ts") && !/(^|[./])(workerd|node)\.d\.ts$/.test(name));
-  for (const name of types) {
-    const text = readFileSync(join(dist, name), "utf8");
-    writeFileSync(
-      join(dist, name.replace(/\.d\.ts$/, ".d.cts")),
-      text.replaceAll(/(from ")(\.[^"]*\.js)"/g, (_, from, path) => `${from}${toCjs(path)}"`),
-    );
-  }
+/** Puts a file into a JavaScript module beside it. */
+function pack(file) {
+  const base64 = gzipSync(readFileSync(file), { level: 9 }).toString("base64");
+  writeFileSync(file.replace(/\.\w+$/, ".packed.js"), `export const packed = "${base64}";\n`);
 }
 
-/**
- * Puts what the entry points share into `core.js`, or into each of them, and takes its files away. An entry point that has
- * it from core.js names what it exports one by one: core.js has more than that.
- */
-async function joinModules() {
-  const entries = filesIn(["", "vocab/"]).filter((name) =>
-    /^(index|inline|node|slim|workerd|vocab\/.*)\.js$/.test(name),
-  );
-  const leaveApart = {
-    name: "leave-apart",
-    setup({ onResolve }) {
-      onResolve({ filter: /\/inline-bytes\.js$|\.(wasm|bin)$/ }, ({ path }) => ({ path, external: true }));
-    },
-  };
-  const options = {
-    absWorkingDir: dist,
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2022",
-    logLevel: "warning",
-  };
-  const bundle = (plugins, more) =>
-    build({ ...options, external: ["node:*"], outdir: dist, outbase: dist, allowOverwrite: true, plugins, ...more });
-
-  const plugins = flavour === "tokens" ? [leaveApart, intoEntries()] : [leaveApart, await intoCore()];
-  await bundle(plugins, { entryPoints: entries.map((name) => join(dist, name)) });
-  const kept = [...entries, "core.js", "inline-bytes.js"];
-  for (const name of filesIn(["", "api/", "vocab/"])) {
-    if (!kept.includes(name)) rmSync(join(dist, name));
-  }
-
-  /** The vocabularies have the rest from the entry point of the same runtime, which exports one function more for them. */
-  function intoEntries() {
-    return {
-      name: "into-entries",
-      setup({ onLoad, onResolve }) {
-        onResolve({ filter: /^\.\.\/vocabulary\.js$/ }, ({ importer }) => {
-          const [, runtime = "index"] = /\.(node|workerd)\.js$/.exec(importer) ?? [];
-          return { path: `../${runtime}.js`, external: true };
-        });
-        onLoad({ filter: /\/(index|node|workerd)\.js$/ }, ({ path }) => {
-          const more = 'export { createVocabulary } from "./vocabulary.js";';
-          return { contents: `${readFileSync(path, "utf8")}\n${more}`, resolveDir: dist };
-        });
-      },
-    };
-  }
-
-  async function intoCore() {
-    const { metafile } = await bundle([leaveApart], {
-      entryPoints: [join(dist, "exports.js")],
-      metafile: true,
-      write: false,
-    });
-    const [{ exports }] = Object.values(metafile.outputs);
-    const contents = [
-      'export * from "./exports.js";',
-      'export { createInit } from "./load.js";',
-      ...(existsSync(join(dist, "vocabulary.js")) ? ['export { createVocabulary } from "./vocabulary.js";'] : []),
-    ].join("\n");
-    await bundle([leaveApart], {
-      stdin: { contents, resolveDir: dist, sourcefile: "core.js" },
-      outdir: undefined,
-      outfile: join(dist, "core.js"),
-    });
-
-    return {
-      name: "into-core",
-      setup({ onLoad, onResolve }) {
-        onResolve({ filter: /\/(load|vocabulary)\.js$/ }, ({ path }) => ({
-          path: `${dirname(path)}/core.js`,
-          external: true,
-        }));
-        onResolve({ filter: /^\.\/core\.js$/ }, ({ path }) => ({ path, external: true }));
-        onLoad({ filter: /\/exports\.js$/ }, () => ({
-          contents: `export { ${exports.join(", ")} } from "./core.js";`,
-        }));
-      },
-    };
-  }
-}
-
-/** The ES modules in folders of dist/. */
-function filesIn(folders) {
-  const there = folders.filter((folder) => existsSync(join(dist, folder)));
-  const found = there.flatMap((folder) => readdirSync(join(dist, folder)).map((name) => folder + name));
-  return found.filter((name) => name.endsWith(".js"));
-}
-
-function toCjs(path) {
-  return path.replace(/\.js$/, ".cjs");
+function declarations() {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+  const dir = join(out, "types");
+  const options = ["--emitDeclarationOnly", "--outDir", dir];
+  execFileSync(process.execPath, [tsc, "--project", join(here, types), ...options], { stdio: "inherit" });
+  // tsc writes declarations for what it compiles; this one is written by hand.
+  if (!existsSync(join(dir, "glue.d.ts"))) copyFileSync(join(src, "glue.d.ts"), join(dir, "glue.d.ts"));
+  cpSync(dir, `${dir}-cjs`, { recursive: true });
+  writeFileSync(join(`${dir}-cjs`, "package.json"), '{ "type": "commonjs" }\n');
 }

@@ -168,6 +168,7 @@ codes! {
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
         UnknownFormat = "unknown_format", "A blob has a format that is not known, and was handed over as it is, with a description; or the format asked for is not known, and the result is Markdown.";
+        UnknownOption = "unknown_option", "An option has a name that is not known; it was ignored. The message names the nearest one that is.";
         UnknownRecord = "unknown_record", "Records or blocks of a kind that is not known; they were kept where bytes are kept, and not read.";
         UnknownSetting = "unknown_setting", "A `<context_management>` holds an element that is no setting; it was kept and ignored.";
         UnknownType = "unknown_type", "A task has a type that is not known; it was kept, and has no defaults.";

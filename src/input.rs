@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::error::{self, Diagnostic, DiagnosticCode, Severity};
+use crate::json::Value;
 use crate::markdown;
 use crate::text::utf16_len;
 
@@ -37,10 +38,20 @@ impl Content {
         self.len() == 0
     }
 
-    /// Whether it is text that holds U+FFFD, which half of a surrogate pair becomes on its way in.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn holds_replacement(&self) -> bool {
-        matches!(self, Self::Text(text) if text.contains(char::REPLACEMENT_CHARACTER))
+    /// Reads a file's content: a string, bytes, or `{ unreadable: "why" }`.
+    pub(crate) fn read(value: Value<'_>) -> error::Result<Self> {
+        if let Some(text) = value.as_text() {
+            return Ok(Self::Text(text.into_owned()));
+        }
+        if let Some(bytes) = value.bytes() {
+            return Ok(Self::Bytes(bytes.into_owned()));
+        }
+        let why = value
+            .object("")
+            .ok()
+            .filter(|object| object.len() == 1)
+            .and_then(|object| object.get("unreadable").ok()?);
+        why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
     /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.

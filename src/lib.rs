@@ -2,6 +2,7 @@
 
 #[cfg(feature = "loom")]
 mod assembly;
+pub mod call;
 #[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;
 #[cfg(feature = "commits")]
@@ -35,3 +36,16 @@ pub mod workspace;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
+
+/// The calls of all areas that are compiled in: what JavaScript calls, over JSON.
+pub const CALLS: &[&[call::Call]] = &[
+    #[cfg(feature = "commits")]
+    commits::CALLS,
+    #[cfg(feature = "folders")]
+    folders::CALLS,
+    #[cfg(feature = "operators")]
+    operators::CALLS,
+    tokens::CALLS,
+    #[cfg(feature = "workspace")]
+    workspace::CALLS,
+];

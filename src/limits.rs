@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::Value;
 
 /// Declares the limits once: field, wire name, default, meaning.
 macro_rules! limits {
@@ -14,6 +15,16 @@ macro_rules! limits {
         impl Default for Limits {
             fn default() -> Self {
                 Self { $($field: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// A limit by its wire name.
+            fn named(&mut self, name: &str) -> Option<&mut u32> {
+                match name {
+                    $($wire => Some(&mut self.$field),)+
+                    _ => None,
+                }
             }
         }
 
@@ -65,6 +76,26 @@ limits! {
     xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
+impl Limits {
+    /// The limits in force where a request has these `limits`; names that are not known are reported.
+    pub(crate) fn read(limits: Option<Value<'_>>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+        let mut read = Self::default();
+        let Some(limits) = limits else { return Ok(read) };
+        let limits = limits.object("limits, an object")?;
+        let mut known = Vec::with_capacity(TABLE.len());
+        known.extend(TABLE.iter().map(|(name, ..)| *name));
+        limits.report_unknown(&known, found);
+        for name in known {
+            if let (Some(value), Some(limit)) = (limits.get(name)?, read.named(name)) {
+                *limit = value.whole(u32::MAX)?;
+            }
+        }
+        read.json_depth = read.json_depth.min(JSON_DEPTH_MAX);
+        read.xml_depth = read.xml_depth.min(XML_DEPTH_MAX);
+        Ok(read)
+    }
+}
+
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
 /// depth at which the JSON reader itself gives up (128).
 pub const JSON_DEPTH_MAX: u32 = 100;
@@ -97,7 +128,6 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
 }
 
 /// The error for a limit that was passed.
-#[cfg(any(feature = "requests", target_arch = "wasm32"))]
 #[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
     Error::new(

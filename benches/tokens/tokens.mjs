@@ -20,7 +20,7 @@ const { runs, texts } = await import("./parts/texts.mjs");
 
 const encodings = ["o200k_base", "cl100k_base"];
 const ours = "ctxweave";
-const reference = "ctxweave/tiktoken";
+const reference = "ctxweave-tiktoken";
 
 const args = process.argv.slice(2);
 const values = (flag) => args.flatMap((arg, i) => (arg === flag ? [args[i + 1]] : []));

@@ -1,8 +1,8 @@
 /** From whatever the caller has to a compiled module. */
 
 import { CtxweaveError } from "./error.js";
-import { instantiate, instantiateSync, isReady, reasonOf } from "./runtime.js";
-import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile } from "./source.js";
+import { here, instantiate, instantiateSync, isReady } from "./runtime.js";
+import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile, reasonOf } from "./source.js";
 
 /** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
 export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAssembly.Module;
@@ -16,24 +16,23 @@ export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
 type AsyncSource = string | URL | Request | Response | SyncInitSource;
 
 /**
- * Makes the `init` of one entry point. `standard` says where the wasm is when the caller does not.
+ * Loads the WebAssembly module; await it once before any other call. Calling it again is harmless, also while it loads;
+ * after a failure the next call tries again.
+ *
+ * @param source where the module comes from; by default it is the package's own file
+ * @throws {CtxweaveError} `wasm_load_failed`
  */
-export function createInit(standard: () => InitSource, readFile?: ReadFile): (source?: InitSource) => Promise<void> {
-  return async (source) => {
-    if (isReady()) return;
-    // Whoever comes while it loads waits for the same load, and whoever comes after a failure tries again.
-    pending ??= (async () => instantiate(await compile(await (source ?? standard()), readFile)))().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
+export async function init(source?: InitSource): Promise<void> {
+  if (isReady()) return;
+  // Whoever comes while it loads waits for the same load, and whoever comes after a failure tries again.
+  here.loading ??= load(source ?? here.standard?.()).finally(() => {
+    delete here.loading;
+  });
+  return here.loading;
 }
 
-let pending: Promise<void> | undefined;
-
-/** Waits for an `init` that is under way; where there is none, whoever needs it finds out by itself. */
-export async function initUnderWay(): Promise<void> {
-  await pending;
+async function load(source: InitSource | undefined): Promise<void> {
+  await instantiate(await compile(await source, here.readFile));
 }
 
 /**
@@ -55,7 +54,7 @@ export function initSync(source: SyncInitSource): void {
   instantiateSync(module);
 }
 
-async function compile(source: AsyncSource, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
+async function compile(source: AsyncSource | undefined, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   const bytes = asBytes(source);
   if (bytes) return compileBytes(bytes);

@@ -1,9 +1,8 @@
 /** Node, Bun and Deno: the wasm is read from the file beside this one. */
 
+import { area } from "./areas.js";
 import { readFile } from "./files.js";
-import { createInit } from "./load.js";
 
-export * from "./exports.js";
+export * from "./entries/default.js";
 
-/** Loads the WebAssembly module; see the same function of the browser entry, index.ts. */
-export const init = createInit(() => new URL("./ctxweave.wasm", import.meta.url), readFile);
+Object.assign(area(AREA), { standard: () => new URL("./ctxweave.wasm", import.meta.url), readFile });

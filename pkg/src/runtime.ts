@@ -1,15 +1,20 @@
 /**
- * The one loaded instance. Every entry point of the package shares this module, and so the instance: whichever of them
- * loads it, all of them are initialised.
+ * The one loaded instance of an area. Its entry points for different runtimes share this module, and so the instance:
+ * whichever of them loads it, all of them are initialised.
  */
 
+import { area, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
 import * as glue from "./glue.js";
+import { reasonOf } from "./source.js";
 import type { ErrorCode } from "./types/common.js";
 import { version } from "./version.js";
 
 /** The functions that the wasm exports. */
 export type Raw = typeof glue;
+
+/** This area. The build puts its name in place of `AREA`. */
+export const here = area(AREA);
 
 let ready = false;
 
@@ -56,6 +61,7 @@ export async function instantiate(module: WebAssembly.Module): Promise<void> {
 function begin(): void {
   ready = true;
   instances += 1;
+  here.instance = { hasVocabulary, keepVocabulary };
   restoreVocabularies();
 }
 
@@ -75,7 +81,7 @@ function notInstantiated(cause: unknown): CtxweaveError {
 const vocabularies = new Map<string, Uint8Array>();
 
 /** Whether `loadVocabulary` was called with this name. */
-export function hasVocabulary(name: string): boolean {
+function hasVocabulary(name: string): boolean {
   return vocabularies.has(name);
 }
 
@@ -121,12 +127,7 @@ function checkVersion(module: WebAssembly.Module): void {
 
 /** Calls into the wasm; whatever is thrown comes out as a {@link CtxweaveError}. */
 export function call<T>(run: (raw: Raw) => T): T {
-  if (!ready) {
-    throw new CtxweaveError(
-      "not_initialized",
-      "ctxweave is not initialised yet: call `await init()` (or `initSync(module)`) once before any other function",
-    );
-  }
+  if (!ready) throw notInitialized();
   try {
     return run(glue);
   } catch (thrown) {
@@ -163,6 +164,7 @@ function recover(cause: unknown): CtxweaveError {
     restoreVocabularies();
   } catch {
     ready = false;
+    delete here.instance;
     after = "the module could not be started anew: call `init` again";
   }
   return new CtxweaveError(
@@ -173,7 +175,4 @@ function recover(cause: unknown): CtxweaveError {
   );
 }
 
-/** What went wrong, in words. */
-export function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
+export { reasonOf };

@@ -3,9 +3,9 @@
  * leave it to the application how the wasm is loaded.
  */
 
-import { createInit, type InitSource } from "./load.js";
+import { type InitSource, init as load } from "./entries/default.js";
 
-export * from "./exports.js";
+export * from "./entries/default.js";
 
 /**
  * Loads the WebAssembly module from what the caller gives; await it once before any other call. Calling it again is
@@ -13,7 +13,4 @@ export * from "./exports.js";
  *
  * @throws {CtxweaveError} `wasm_load_failed`
  */
-export const init: (source: InitSource) => Promise<void> = createInit(
-  // Only plain JavaScript gets here: the types demand a source.
-  () => undefined as unknown as InitSource,
-);
+export const init: (source: InitSource) => Promise<void> = load;

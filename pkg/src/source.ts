@@ -37,3 +37,8 @@ export function looksLikeHtml(bytes: Uint8Array): boolean {
   const start = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().toLowerCase();
   return start.startsWith("<!do") || start.startsWith("<html") || start.startsWith("<!--");
 }
+
+/** What went wrong, in words. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,9 +1,8 @@
 /** The vocabulary assets: how they are brought, and loaded once. */
 
+import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
-import { initUnderWay } from "./load.js";
-import { hasVocabulary, keepVocabulary, reasonOf } from "./runtime.js";
-import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile } from "./source.js";
+import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile, reasonOf } from "./source.js";
 import type { Encoding } from "./types/common.js";
 
 /**
@@ -28,9 +27,9 @@ export interface VocabularyOptions {
 /** One vocabulary. */
 export interface Vocabulary {
   /**
-   * Loads the vocabulary, so that its name can be given as `tokenizer`. Needs `init`, which may still be under way:
-   * `await Promise.all([init(), load()])`. Calling it again is harmless, also while it loads; after a failure the next
-   * call tries again.
+   * Loads the vocabulary, so that its name can be given as `tokenizer`, into every entry point of the package that is
+   * initialised. Needs `init`, which may still be under way: `await Promise.all([init(), load()])`. Calling it again is
+   * harmless, also while it loads; after a failure the next call tries again.
    *
    * @throws {CtxweaveError} `not_initialized`, `vocabulary_not_loaded` when the asset cannot be had, `invalid_vocabulary`
    *   when what came is something else or damaged
@@ -50,6 +49,7 @@ type Progress = NonNullable<VocabularyOptions["onProgress"]>;
 export function createVocabulary(name: Encoding, standard: () => VocabularySource, readFile?: ReadFile): Vocabulary {
   let pending: Promise<void> | undefined;
   const watching = new Set<Progress>();
+  const has = (instance: Instance): boolean => instance.hasVocabulary(name);
 
   async function bytes({ source, onProgress }: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return bring(name, await (source ?? standard()), onProgress ?? (() => undefined), readFile);
@@ -59,13 +59,15 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
     const from = await (source ?? standard());
     const progress: Progress = (loaded, total) => watching.forEach((watch) => watch(loaded, total));
     const asset = await bring(name, from, progress, readFile);
-    await initUnderWay();
+    await Promise.allSettled(initsUnderWay());
+    if (instances().length === 0) throw notInitialized();
     // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
-    keepVocabulary(name, source !== undefined && asBytes(from) ? asset.slice() : asset);
+    const kept = source !== undefined && asBytes(from) ? asset.slice() : asset;
+    for (const instance of instances()) if (!has(instance)) instance.keepVocabulary(name, kept);
   }
 
   async function load({ source, onProgress }: VocabularyOptions = {}): Promise<void> {
-    if (hasVocabulary(name)) return;
+    if (initsUnderWay().length === 0 && instances().length > 0 && instances().every(has)) return;
     if (onProgress) watching.add(onProgress);
     // Whoever comes while it loads waits for the same load.
     pending ??= loadNow(source).finally(() => {

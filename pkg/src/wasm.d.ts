@@ -9,3 +9,11 @@ declare module "*.bin" {
   const data: ArrayBuffer;
   export default data;
 }
+
+/** Bytes that the build has packed into JavaScript, once for all that need them: base64 of what gzip made of them. */
+declare module "*.packed.js" {
+  export const packed: string;
+}
+
+/** The name of the flavour that is built; the build puts it in. */
+declare const AREA: string;

@@ -1,9 +1,8 @@
 /** Workers may not compile WebAssembly: they are handed the compiled module by a static import. */
 
+import { area } from "./areas.js";
 import module from "./ctxweave.wasm";
-import { createInit } from "./load.js";
 
-export * from "./exports.js";
+export * from "./entries/default.js";
 
-/** Loads the WebAssembly module; see the same function of the browser entry, index.ts. */
-export const init = createInit(() => module);
+area(AREA).standard = () => module;

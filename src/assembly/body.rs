@@ -6,7 +6,7 @@ use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
 use crate::assembly::plan::{Plan, Planned};
 use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
-use crate::prompt::bodies::{Hints, Target, Texts, Written, write_body, write_texts};
+use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 
 /// Where nothing is said about the length of the answer, it is what was kept free for it.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
@@ -33,9 +33,9 @@ pub(crate) fn text_body<'a>(
     planned: &Planned<'a>,
     target: &Target,
     hints: &Hints,
-    (last, known): (&Written, &PreviousMessages),
+    (last, known): (&WrittenBody, &PreviousMessages),
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<(Written, Vec<Run>)>> {
+) -> Result<Option<(WrittenBody, Vec<Run>)>> {
     let lead = plan.system.messages();
     let texts = planned.index.messages.get(lead..).unwrap_or_default();
     if texts.is_empty() || texts.iter().any(|message| message.kind == MessageKind::Parts) {
@@ -51,7 +51,7 @@ pub(crate) fn text_body<'a>(
     let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(known) };
     let target = with_fallback(target, plan.settings.token_buffer);
     let written = write_texts(system, &texts, &target, hints, last, diagnostics)?;
-    Ok(written.map(|written| (written, texts.runs)))
+    Ok(Some((written, texts.runs)))
 }
 
 /// A conversation of texts on its way into a body.
@@ -66,7 +66,7 @@ struct PlannedTexts<'s, 'p, 'a> {
     runs: Vec<Run>,
 }
 
-impl Texts for PlannedTexts<'_, '_, '_> {
+impl MessageSource for PlannedTexts<'_, '_, '_> {
     fn count(&self) -> usize {
         self.planned.index.messages.len() - self.lead
     }
@@ -75,8 +75,14 @@ impl Texts for PlannedTexts<'_, '_, '_> {
         self.planned.index.role(at + self.lead)
     }
 
-    fn text(&self, at: usize, say: &mut dyn FnMut(&str)) {
-        self.plan.write_text(self.planned, at + self.lead, &mut |piece, _| say(piece));
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
+        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| out.plain(text));
+    }
+
+    fn size_hint(&self, at: usize) -> usize {
+        let mut size = 0;
+        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| size += text.len());
+        size
     }
 
     fn node(&self, at: usize) -> Option<&str> {
@@ -84,7 +90,7 @@ impl Texts for PlannedTexts<'_, '_, '_> {
         ids.next().filter(|_| ids.next().is_none())
     }
 
-    fn known(&self, at: usize) -> Range<usize> {
+    fn unchanged(&self, at: usize) -> Range<usize> {
         let at = at + self.lead;
         let run = self.runs.get(self.runs.partition_point(|run| run.from + run.count <= at));
         let known = run.and_then(|run| Some((run, run.known?.checked_sub(self.lead_before)?)));

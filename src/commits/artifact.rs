@@ -58,6 +58,12 @@ impl<'r> RefForm<'r> {
         (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
     }
 
+    /// What the full refs that are meant begin with.
+    pub(crate) fn full_prefix(self) -> String {
+        let (Self::Full(digits) | Self::Short(digits)) = self;
+        format!("{FULL_PREFIX}{digits}")
+    }
+
     /// Whether a blob with this full ref is the one that is meant.
     pub(crate) fn names(self, full_ref: &str) -> bool {
         let found = full_ref.strip_prefix(FULL_PREFIX).unwrap_or_default();

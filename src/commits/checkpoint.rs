@@ -1,6 +1,6 @@
 //! Checkpoints as an agent works: messages go in, commits come out when they are due (SPEC §5 "Checkpointer").
 //!
-//! Nothing is stored here. What [`Checkpointer::checkpoint`] offers is the host's to store, and counts only once
+//! Nothing is stored here. What [`Checkpointer::checkpoint`] outstanding is the host's to store, and counts only once
 //! [`Checkpointer::stored`] says so: until then the messages are still pending and the head is where it was.
 
 use std::collections::VecDeque;
@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::count;
 use crate::commits::formats::{BlobSource, Concatenator, Format};
-use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::record::{CommitType, Record, Trigger, required_time};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
-use crate::time::Timestamp;
 
 /// What every commit of a session has in common, and when one is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ pub struct CheckpointFields {
 
 /// A commit for the host to store: first the blob, then the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct PendingCommit {
     /// The record, with id and ref.
     pub record: Record,
     /// The blob.
@@ -104,16 +103,16 @@ pub struct Checkpointer {
     stored: u64,
     /// Turns that have ended since the last stored commit.
     turns: u32,
-    /// What the host was given last, and what each of it means once it is stored.
-    offers: VecDeque<Offer>,
+    /// The commits that the host was given last and has not stored yet.
+    outstanding: VecDeque<OutstandingCommit>,
 }
 
 #[derive(Debug)]
-struct Offer {
+struct OutstandingCommit {
     id: String,
-    /// Messages that are in stored commits then.
+    /// How many messages are in stored commits once this one is stored.
     stored: u64,
-    /// Turns that do not count any more then.
+    /// How many turns it takes off the count of turns since the last stored commit.
     turns: u32,
 }
 
@@ -134,7 +133,7 @@ impl Checkpointer {
             pending: VecDeque::new(),
             stored: 0,
             turns: 0,
-            offers: VecDeque::new(),
+            outstanding: VecDeque::new(),
         })
     }
 
@@ -183,8 +182,8 @@ impl Checkpointer {
     /// # Errors
     /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
     /// [`Checkpointer::compact`] is for; what the format has to say of the messages.
-    pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<Offered>> {
-        fields.check()?;
+    pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<PendingCommit>> {
+        required_time("created_at", &fields.created_at)?;
         if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
             let message =
                 format!("`{}` is not for `checkpoint`; a compaction has a summary: use `compact`", trigger.as_str());
@@ -200,8 +199,8 @@ impl Checkpointer {
             return Ok(Vec::new());
         }
         let delta = self.delta(self.position(), trigger, fields)?;
-        self.offers.clear();
-        self.offer(&delta, self.position());
+        self.outstanding.clear();
+        self.expect_storing(&delta, self.position());
         Ok(vec![delta])
     }
 
@@ -212,8 +211,13 @@ impl Checkpointer {
     /// # Errors
     /// [`Code::HeadMoved`] when messages that the summary does not cover are stored already, [`Code::InvalidInput`] for a
     /// `covered` that is yet to come or a `created_at` that is not RFC 3339; what the format has to say of the messages.
-    pub fn compact(&mut self, summary: &[u8], covered: Option<u64>, fields: &CheckpointFields) -> Result<Vec<Offered>> {
-        fields.check()?;
+    pub fn compact(
+        &mut self,
+        summary: &[u8],
+        covered: Option<u64>,
+        fields: &CheckpointFields,
+    ) -> Result<Vec<PendingCommit>> {
+        required_time("created_at", &fields.created_at)?;
         limits::check("blobBytes", summary.len(), self.limits.blob_bytes)?;
         let covered = covered.unwrap_or_else(|| self.position());
         if covered > self.position() {
@@ -238,10 +242,10 @@ impl Checkpointer {
             tags: fields.tags.clone(),
             ..self.record(CommitType::Compaction, parent, Trigger::Compaction, &joined.0, fields)
         };
-        offered.push(Offered { record: record.seal(), blob: joined.0, diagnostics: joined.1 });
-        self.offers.clear();
+        offered.push(PendingCommit { record: record.seal(), blob: joined.0, diagnostics: joined.1 });
+        self.outstanding.clear();
         for commit in &offered {
-            self.offer(commit, covered);
+            self.expect_storing(commit, covered);
         }
         Ok(offered)
     }
@@ -251,17 +255,17 @@ impl Checkpointer {
     /// # Errors
     /// [`Code::CommitNotFound`] for one that was not offered, or that a later offer took the place of.
     pub fn stored(&mut self, id: &str) -> Result<()> {
-        if !self.offers.iter().any(|offer| offer.id == id) {
+        if !self.outstanding.iter().any(|offer| offer.id == id) {
             let message =
                 format!("commit `{id}` is not on offer; a later checkpoint took its place, or it was stored already");
             return Err(Error::new(Code::CommitNotFound, message).with("commitId", id));
         }
-        while let Some(offer) = self.offers.pop_front() {
+        while let Some(offer) = self.outstanding.pop_front() {
             let new = usize::try_from(offer.stored.saturating_sub(self.stored)).unwrap_or(usize::MAX);
             self.pending.drain(..new.min(self.pending.len()));
             self.stored = self.stored.max(offer.stored);
             self.turns = self.turns.saturating_sub(offer.turns);
-            for later in &mut self.offers {
+            for later in &mut self.outstanding {
                 later.turns = later.turns.saturating_sub(offer.turns);
             }
             let last = offer.id == id;
@@ -273,12 +277,12 @@ impl Checkpointer {
         Ok(())
     }
 
-    fn offer(&mut self, commit: &Offered, stored: u64) {
-        self.offers.push_back(Offer { id: commit.record.id.clone(), stored, turns: self.turns });
+    fn expect_storing(&mut self, commit: &PendingCommit, stored: u64) {
+        self.outstanding.push_back(OutstandingCommit { id: commit.record.id.clone(), stored, turns: self.turns });
     }
 
     /// The commit with the pending messages up to a position.
-    fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<Offered> {
+    fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<PendingCommit> {
         let count = usize::try_from(until.saturating_sub(self.stored)).unwrap_or(usize::MAX);
         let (blob, diagnostics) = self.join(self.pending.iter().take(count).map(Vec::as_slice))?;
         // What a summary says is said of the compaction, not of what came before it.
@@ -287,7 +291,7 @@ impl Checkpointer {
             _ => (fields.summary.clone(), fields.tags.clone()),
         };
         let record = self.record(CommitType::Delta, self.head.clone(), trigger, &blob, fields);
-        Ok(Offered { record: Record { summary, tags, ..record }.seal(), blob, diagnostics })
+        Ok(PendingCommit { record: Record { summary, tags, ..record }.seal(), blob, diagnostics })
     }
 
     fn join<'m>(&self, messages: impl Iterator<Item = &'m [u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
@@ -322,18 +326,5 @@ impl Checkpointer {
             token_count: Some(counts.tokens),
             ..Record::new(commit_type, &artifact_ref(blob), &options.format, &fields.created_at)
         }
-    }
-}
-
-impl CheckpointFields {
-    fn check(&self) -> Result<()> {
-        if Timestamp::parse(&self.created_at).is_some() {
-            return Ok(());
-        }
-        let message = format!(
-            "`created_at` is `{}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`",
-            self.created_at
-        );
-        Err(Error::new(Code::InvalidInput, message).with("path", "created_at"))
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! Every walk goes from a commit to its parent, without recursion. A parent that is not there and a cycle are errors:
 //! a damaged chain is never a shorter history.
+//!
+//! Every list that can be asked for is kept as an index, so that a call costs what it returns and not the size of the
+//! graph.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::OnceLock;
 
-use crate::collect;
 use crate::commits::artifact::RefForm;
-use crate::commits::record::{RECORD_VERSION, Record};
+use crate::commits::record::{RECORD_VERSION, Record, required_time};
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
@@ -29,12 +32,29 @@ use crate::time::Timestamp;
 pub struct CommitGraph {
     records: Vec<Record>,
     by_id: BTreeMap<String, usize>,
-    /// Also for parents that are not there (yet): what is imported later may come before them.
-    children: BTreeMap<String, Vec<usize>>,
+    /// The full artifact refs, each with the first commit that has it.
+    by_artifact: BTreeMap<String, usize>,
+    /// By the parent's id, also of parents that are not in the graph yet: an import may bring them later.
+    children: Lists,
+    by_ticket: Lists,
+    by_thread: Lists,
+    by_session: Lists,
+    tips: BTreeSet<usize>,
+    lacking_summary: BTreeSet<usize>,
     /// By principal, in time.
     timelines: BTreeMap<String, BTreeMap<Timestamp, Vec<usize>>>,
+    /// For each commit the one with the greatest [`Key`] on its chain, itself included; none where the chain has no root.
+    /// Empty until it is needed, and again when a parent arrives after its children.
+    latest: OnceLock<Vec<Option<usize>>>,
     limits: Limits,
 }
+
+/// Places of records, by a text that the records have.
+type Lists = BTreeMap<String, Vec<usize>>;
+
+/// What orders two commits of which neither leads to the other: those with a time by time, then the others (1), then those
+/// whose chain has no root (2); and by id.
+type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
 /// What [`CommitGraph::update_metadata`] changes. `Some(None)` and an empty list take away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,13 +95,7 @@ impl CommitGraph {
     /// [`Code::AmbiguousRef`] and [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
     pub fn checkpoint(&mut self, record: Record) -> Result<&Record> {
         changeable(&record)?;
-        if record.time().is_none() {
-            let message = format!(
-                "`created_at` is `{}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`",
-                record.created_at
-            );
-            return Err(Error::new(Code::InvalidInput, message).with("path", "created_at"));
-        }
+        required_time("created_at", &record.created_at)?;
         let named = record.id.clone();
         let record = Record { artifact_ref: self.resolve_artifact(&record.artifact_ref)?, ..record }.seal();
         let again = |there: &&Record| there.same_commit(&Record { id: named.clone(), ..record.clone() });
@@ -110,14 +124,76 @@ impl CommitGraph {
     /// Adds a record whose id is not there yet.
     pub(crate) fn insert(&mut self, record: Record) {
         let at = self.records.len();
-        self.by_id.insert(record.id.clone(), at);
-        if let Some(parent) = &record.parent {
-            self.children.entry(parent.clone()).or_default().push(at);
+        let parent = record.parent.as_ref().and_then(|parent| self.by_id.get(parent)).copied();
+        if let Some(parent) = parent {
+            self.tips.remove(&parent);
+        }
+        for (list, key) in [
+            (&mut self.children, &record.parent),
+            (&mut self.by_ticket, &record.ticket_id),
+            (&mut self.by_thread, &record.thread_id),
+            (&mut self.by_session, &record.session_id),
+        ] {
+            if let Some(key) = key {
+                list.entry(key.clone()).or_default().push(at);
+            }
         }
         if let (Some(principal), Some(time)) = (&record.principal, record.time()) {
             self.timelines.entry(principal.clone()).or_default().entry(time).or_default().push(at);
         }
+        if matches!(RefForm::of(&record.artifact_ref), Some(RefForm::Full(_))) {
+            self.by_artifact.entry(record.artifact_ref.clone()).or_insert(at);
+        }
+        if record.lacks_summary() {
+            self.lacking_summary.insert(at);
+        }
+        let latest = self.latest.take();
+        let has_children = self.children.contains_key(&record.id);
+        self.by_id.insert(record.id.clone(), at);
         self.records.push(record);
+        if !has_children {
+            self.tips.insert(at);
+            if let Some(mut latest) = latest {
+                let before = parent.map(|parent| latest.get(parent).copied().flatten());
+                latest.push(match before {
+                    Some(None) => None,
+                    before => Some(self.later(before.flatten(), at)),
+                });
+                self.latest = OnceLock::from(latest);
+            }
+        }
+    }
+
+    fn key(&self, at: usize) -> Key<'_> {
+        self.records.get(at).map_or((0, None, ""), |record| {
+            let time = record.time();
+            (u8::from(time.is_none()), time, &record.id)
+        })
+    }
+
+    /// The greater of two commits on one chain.
+    fn later(&self, before: Option<usize>, at: usize) -> usize {
+        before.filter(|&before| self.key(before) > self.key(at)).unwrap_or(at)
+    }
+
+    /// The place of a commit's parent, where it is in the graph.
+    fn parent_of(&self, at: usize) -> Option<usize> {
+        self.records.get(at)?.parent.as_ref().and_then(|parent| self.by_id.get(parent)).copied()
+    }
+
+    fn latest(&self) -> &[Option<usize>] {
+        self.latest.get_or_init(|| {
+            let mut latest = vec![None; self.records.len()];
+            let roots = (0..self.records.len()).filter(|&at| self.parent_of(at).is_none());
+            let mut open: Vec<(usize, Option<usize>)> = roots.map(|at| (at, None)).collect();
+            while let Some((at, before)) = open.pop() {
+                let (Some(record), Some(place)) = (self.records.get(at), latest.get_mut(at)) else { continue };
+                *place = Some(self.later(before, at));
+                let before = *place;
+                open.extend(self.children.get(&record.id).into_iter().flatten().map(|&child| (child, before)));
+            }
+            latest
+        })
     }
 
     /// The record of a commit, where it is there.
@@ -140,7 +216,10 @@ impl CommitGraph {
     /// The commits from `id` to the root, each once.
     pub(crate) fn chain<'g>(&'g self, id: &str) -> Result<Chain<'g>> {
         let first = self.index_of(id)?;
-        Ok(Chain { graph: self, next: Some(Ok(first)), seen: vec![false; self.records.len()], walked: 0 })
+        // A chain that has a root cannot come back to itself.
+        let rooted = self.latest().get(first).is_some_and(Option::is_some);
+        let seen = if rooted { Vec::new() } else { vec![false; self.records.len()] };
+        Ok(Chain { graph: self, next: Some(Ok(first)), seen, walked: 0 })
     }
 
     /// The chain of a commit, from it towards the root: all of it, or the first `depth` commits.
@@ -201,83 +280,116 @@ impl CommitGraph {
     /// # Errors
     /// [`Code::CommitNotFound`], [`Code::UnsupportedVersion`].
     pub fn update_metadata(&mut self, id: &str, update: MetadataUpdate) -> Result<&Record> {
-        let at = self.index_of(id)?;
-        changeable(self.show(id)?)?;
-        if let Some(record) = self.records.get_mut(at) {
-            if let Some(summary) = update.summary {
-                record.summary = summary.filter(|summary| !summary.is_empty());
-            }
-            if let Some(tags) = update.tags {
-                record.tags = tags;
-            }
-        }
+        let record = self.show(id)?;
+        changeable(record)?;
+        let summary = match update.summary {
+            Some(summary) => summary.filter(|summary| !summary.is_empty()),
+            None => record.summary.clone(),
+        };
+        let tags = update.tags.unwrap_or_else(|| record.tags.clone());
+        self.set_metadata(id, summary, tags);
         self.show(id)
     }
 
-    /// Gives a commit the summary and tags that two copies of its record agree on.
     pub(crate) fn set_metadata(&mut self, id: &str, summary: Option<String>, tags: Vec<String>) {
-        if let Some(record) = self.by_id.get(id).copied().and_then(|at| self.records.get_mut(at)) {
-            (record.summary, record.tags) = (summary, tags);
+        let Some(&at) = self.by_id.get(id) else { return };
+        let Some(record) = self.records.get_mut(at) else { return };
+        (record.summary, record.tags) = (summary, tags);
+        if record.lacks_summary() {
+            self.lacking_summary.insert(at);
+        } else {
+            self.lacking_summary.remove(&at);
         }
     }
 
     /// All commits: parents before children, and otherwise by time, then id. The order in which they came does not
     /// matter. Those of a damaged chain that has no beginning come last.
     pub fn commits(&self) -> Vec<&Record> {
-        let key = |at: usize, record: &Record| {
-            let time = record.time();
-            Reverse((time.is_none(), time, record.id.clone(), at))
-        };
+        self.order().into_iter().filter_map(|at| self.records.get(at)).collect()
+    }
+
+    /// The places of all records in the order of [`CommitGraph::commits`].
+    fn order(&self) -> Vec<usize> {
         let mut ready = BinaryHeap::new();
         let mut pending = BTreeMap::new();
         for (at, record) in self.records.iter().enumerate() {
-            match record.parent.as_deref().filter(|parent| self.by_id.contains_key(*parent)) {
-                None => ready.push(key(at, record)),
-                Some(_) => {
-                    pending.insert(record.id.as_str(), record);
-                }
+            match self.parent_of(at) {
+                None => ready.push(Reverse((self.key(at), at))),
+                Some(_) => drop(pending.insert(record.id.as_str(), at)),
             }
         }
         let mut ordered = Vec::with_capacity(self.records.len());
-        while let Some(Reverse((.., at))) = ready.pop() {
-            let Some(record) = self.records.get(at) else { continue };
-            ordered.push(record);
-            for &child in self.children.get(&record.id).into_iter().flatten() {
-                if let Some(record) = self.records.get(child) {
-                    pending.remove(record.id.as_str());
-                    ready.push(key(child, record));
-                }
+        while let Some(Reverse(((.., id), at))) = ready.pop() {
+            ordered.push(at);
+            for &child in self.children.get(id).into_iter().flatten() {
+                let key = self.key(child);
+                pending.remove(key.2);
+                ready.push(Reverse((key, child)));
             }
         }
         ordered.extend(pending.into_values());
         ordered
     }
 
-    /// The commits that something is true of, in the order of [`CommitGraph::commits`].
-    fn where_(&self, mut is: impl FnMut(&Record) -> bool) -> Vec<&Record> {
-        let mut found = self.commits();
-        found.retain(|record| is(record));
-        found
+    /// These commits in the order of [`CommitGraph::commits`], without ordering the others.
+    fn in_order<'p>(&self, places: impl IntoIterator<Item = &'p usize>) -> Vec<&Record> {
+        let mut places: Vec<usize> = places.into_iter().copied().collect();
+        if places.len() > 1 {
+            // Walking further than the graph is large costs more than ordering all of it.
+            let mut steps = self.records.len();
+            let keyed: Option<Vec<_>> = places.iter().map(|&at| Some((self.order_key(at, &mut steps)?, at))).collect();
+            places = match keyed {
+                Some(keyed) => sorted(keyed),
+                None => {
+                    let wanted = crate::collect::set(places);
+                    self.order().into_iter().filter(|at| wanted.contains(at)).collect()
+                }
+            };
+        }
+        places.into_iter().filter_map(|at| self.records.get(at)).collect()
+    }
+
+    /// What orders a commit among all others. [`CommitGraph::order`] always takes the least of the commits whose parents it
+    /// has, so of two branches the one with the lesser greatest key is taken up to there first; below an equal greatest
+    /// commit the next greatest decides, and so on. So: the greatest key on the chain, the greatest behind that commit, up to
+    /// the commit's own. Mostly a commit is the latest of its chain, and its own key is all. Nothing when `steps` are used
+    /// up.
+    fn order_key(&self, at: usize, steps: &mut usize) -> Option<Vec<Key<'_>>> {
+        let own = self.key(at);
+        let Some(latest) = self.latest().get(at).copied().flatten() else { return Some(vec![(2, None, own.2)]) };
+        let mut keys = vec![own];
+        let (mut at, mut greatest) = (at, own);
+        while at != latest {
+            *steps = steps.checked_sub(1)?;
+            at = self.parent_of(at)?;
+            let key = self.key(at);
+            if key > greatest {
+                greatest = key;
+                keys.push(key);
+            }
+        }
+        keys.reverse();
+        Some(keys)
     }
 
     /// The commits that were made for a ticket.
     pub fn by_ticket(&self, ticket_id: &str) -> Vec<&Record> {
-        self.where_(|record| record.ticket_id.as_deref() == Some(ticket_id))
+        self.in_order(self.by_ticket.get(ticket_id).into_iter().flatten())
     }
 
     /// The commits of a thread.
     pub fn by_thread(&self, thread_id: &str) -> Vec<&Record> {
-        self.where_(|record| record.thread_id.as_deref() == Some(thread_id))
+        self.in_order(self.by_thread.get(thread_id).into_iter().flatten())
     }
 
     /// The commits of a session.
     pub fn by_session(&self, session_id: &str) -> Vec<&Record> {
-        self.where_(|record| record.session_id.as_deref() == Some(session_id))
+        self.in_order(self.by_session.get(session_id).into_iter().flatten())
     }
 
     /// The commits that nobody has written a summary for.
     pub fn lacking_summary(&self) -> Vec<&Record> {
-        self.where_(|record| record.summary.as_deref().is_none_or(|summary| summary.trim().is_empty()))
+        self.in_order(&self.lacking_summary)
     }
 
     /// The commits that come right after one.
@@ -286,15 +398,13 @@ impl CommitGraph {
     /// [`Code::CommitNotFound`].
     pub fn children(&self, id: &str) -> Result<Vec<&Record>> {
         self.index_of(id)?;
-        let mut children: Vec<&Record> =
-            self.children.get(id).into_iter().flatten().filter_map(|&at| self.records.get(at)).collect();
-        children.sort_by_cached_key(|record| (record.time().is_none(), record.time(), record.id.clone()));
-        Ok(children)
+        let children = self.children.get(id).into_iter().flatten().map(|&at| (vec![self.key(at)], at)).collect();
+        Ok(sorted(children).into_iter().filter_map(|at| self.records.get(at)).collect())
     }
 
     /// The ends of the branches: the commits that nothing comes after.
     pub fn tips(&self) -> Vec<&Record> {
-        self.where_(|record| !self.children.contains_key(&record.id))
+        self.in_order(&self.tips)
     }
 
     /// The last commit that the chains of two commits share, which may be one of the two; none where they have nothing
@@ -359,17 +469,16 @@ impl CommitGraph {
         if matches!(form, RefForm::Full(_)) {
             return Ok(artifact_ref.to_owned());
         }
-        let named = |full: &&str| form.names(full);
-        let found = collect::set(self.records.iter().map(|record| record.artifact_ref.as_str()).filter(named));
-        match (found.len(), found.first()) {
-            (1, Some(full)) => Ok((*full).to_owned()),
-            (0, _) => {
+        let from = self.by_artifact.range(form.full_prefix()..);
+        let candidates: Vec<&str> = from.map(|(full, _)| full.as_str()).take_while(|full| form.names(full)).collect();
+        match candidates.as_slice() {
+            [full] => Ok((*full).to_owned()),
+            [] => {
                 let message =
                     format!("no commit has an artifact that `{artifact_ref}` is short for; give the full ref");
                 Err(Error::new(Code::ArtifactNotFound, message).with("artifactRef", artifact_ref))
             }
             _ => {
-                let candidates: Vec<&str> = found.into_iter().collect();
                 let message =
                     format!("`{artifact_ref}` is short for {} artifacts; give the full ref", candidates.len());
                 let error = Error::new(Code::AmbiguousRef, message);
@@ -379,11 +488,18 @@ impl CommitGraph {
     }
 }
 
+/// Places by their keys.
+fn sorted(mut keyed: Vec<(Vec<Key<'_>>, usize)>) -> Vec<usize> {
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, at)| at).collect()
+}
+
 /// Walks from a commit to the root.
 #[derive(Debug)]
 pub(crate) struct Chain<'g> {
     graph: &'g CommitGraph,
     next: Option<Result<usize>>,
+    /// Empty where the chain has a root.
     seen: Vec<bool>,
     walked: usize,
 }
@@ -399,10 +515,10 @@ impl<'g> Iterator for Chain<'g> {
 
 impl<'g> Chain<'g> {
     fn step(&mut self, at: usize) -> Result<&'g Record> {
-        let (Some(record), Some(seen)) = (self.graph.records.get(at), self.seen.get_mut(at)) else {
+        let Some(record) = self.graph.records.get(at) else {
             return Err(Error::new(Code::InternalError, "the graph has lost a record"));
         };
-        if std::mem::replace(seen, true) {
+        if self.seen.get_mut(at).is_some_and(|seen| std::mem::replace(seen, true)) {
             let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
             return Err(about(Error::new(Code::ChainCycle, message), record));
         }

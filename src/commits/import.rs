@@ -8,13 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::claude::{Session, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines};
-use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::record::{CommitType, Record, Trigger, required_time};
 use crate::commits::transcript::{Block, Notes, list, object, owned, text};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::jsonl::Reader;
@@ -54,11 +55,13 @@ pub struct ImportOptions<'a> {
 }
 
 /// A line of conversation of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branch {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedBranch {
     /// Its newest commit.
     pub tip: String,
     /// The commit that it leaves the conversation at; for a side chain, the one that it was started from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Whether it is the conversation of another agent.
     pub side_chain: bool,
@@ -74,7 +77,7 @@ pub struct Import {
     /// The newest commit of the conversation; nothing for a file without one.
     pub tip: Option<String>,
     /// The other branches.
-    pub branches: Vec<Branch>,
+    pub branches: Vec<ImportedBranch>,
     /// What was damaged or not known.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -86,10 +89,8 @@ pub struct Import {
 /// [`Code::LimitExceeded`] for a file that cannot be read at all.
 pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import> {
     limits::check("inputBytes", bytes.len(), options.limits.input_bytes)?;
-    if let Some(time) = options.created_at.filter(|time| Timestamp::parse(time).is_none()) {
-        let message =
-            format!("`createdAt` is `{time}`; it must be a time as in RFC 3339, such as `2026-01-31T12:00:00Z`");
-        return Err(Error::new(Code::InvalidInput, message).with("path", "createdAt"));
+    if let Some(time) = options.created_at {
+        required_time("createdAt", time)?;
     }
     if options.every == 0 {
         return Err(Error::new(Code::InvalidInput, "`everyTurns` must be 1 or more").with("path", "everyTurns"));
@@ -104,7 +105,7 @@ pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'
         Format::BureauAgentV1 => {
             let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
             let (transcript, found) = format.read(bytes, read, options.limits)?;
-            found.into_iter().for_each(|finding| notes.push(finding));
+            notes.extend(found);
             if !transcript.turns.is_empty() {
                 builder.commit(CommitType::Snapshot, bytes.to_vec(), Trigger::Explicit)?;
             }
@@ -145,7 +146,7 @@ impl<'o> Builder<'o> {
     }
 
     /// Notes when a line was written.
-    fn saw(&mut self, time: Option<&str>) {
+    fn note_time(&mut self, time: Option<&str>) {
         if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
             self.time = Some(time.to_owned());
         }
@@ -205,9 +206,9 @@ fn shortened(text: &str) -> String {
 
 /// Lines that will be one blob.
 #[derive(Debug, Default)]
-struct Lines(Vec<u8>);
+struct LineBuffer(Vec<u8>);
 
-impl Lines {
+impl LineBuffer {
     fn push(&mut self, line: &[u8]) {
         self.0.extend_from_slice(line);
         self.0.push(b'\n');
@@ -219,19 +220,19 @@ impl Lines {
 }
 
 /// Puts lines into deltas where a format has no branches: a delta ends before what comes after an answer.
-struct Linear {
-    lines: Lines,
+struct DeltaSplitter {
+    lines: LineBuffer,
     answers: u32,
     answering: bool,
 }
 
-impl Linear {
+impl DeltaSplitter {
     fn new() -> Self {
-        Self { lines: Lines::default(), answers: 0, answering: false }
+        Self { lines: LineBuffer::default(), answers: 0, answering: false }
     }
 
     /// Before a line that is not the assistant's.
-    fn asked(&mut self, builder: &mut Builder<'_>) -> Result<()> {
+    fn before_question(&mut self, builder: &mut Builder<'_>) -> Result<()> {
         if self.answering {
             self.answering = false;
             self.answers = self.answers.saturating_add(1);
@@ -260,8 +261,8 @@ impl Linear {
     ) -> Result<()> {
         self.answering = false;
         self.close(builder, Trigger::Compaction)?;
-        builder.saw(time);
-        let mut blob = Lines::default();
+        builder.note_time(time);
+        let mut blob = LineBuffer::default();
         header.into_iter().for_each(|header| blob.push(header));
         blob.push(line);
         builder.commit(CommitType::Compaction, blob.take(), Trigger::Compaction)?;
@@ -270,39 +271,39 @@ impl Linear {
 }
 
 fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
-    let mut linear = Linear::new();
+    let mut splitter = DeltaSplitter::new();
     let mut header: Option<&[u8]> = None;
     for line in codex::lines(bytes, notes) {
         match &line.kind {
             LineKind::Session(session) => {
                 header = header.or(Some(line.bytes));
                 builder.session = builder.session.take().or_else(|| owned(session, "id"));
-                builder.saw(text(session, "timestamp"));
+                builder.note_time(text(session, "timestamp"));
             }
             LineKind::Item(item) => {
                 let kind = text(item, "type").unwrap_or_default();
                 let asked = kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
                 if asked {
-                    linear.asked(builder)?;
+                    splitter.before_question(builder)?;
                 } else if kind != "ghost_snapshot" {
-                    linear.answering = true;
+                    splitter.answering = true;
                 }
             }
             LineKind::Compacted(_) => {
-                linear.compact(builder, header, line.bytes, line.timestamp.as_deref())?;
+                splitter.compact(builder, header, line.bytes, line.timestamp.as_deref())?;
                 continue;
             }
             LineKind::RolledBack(_) | LineKind::Aside => {}
         }
-        builder.saw(line.timestamp.as_deref());
-        linear.lines.push(line.bytes);
+        builder.note_time(line.timestamp.as_deref());
+        splitter.lines.push(line.bytes);
     }
-    linear.close(builder, Trigger::SessionEnd)
+    splitter.close(builder, Trigger::SessionEnd)
 }
 
 fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let lines = gemini_lines(bytes)?;
-    let mut linear = Linear::new();
+    let mut splitter = DeltaSplitter::new();
     let mut header: Option<&[u8]> = None;
     let mut reader = Reader::new(&lines);
     for record in reader.by_ref() {
@@ -315,49 +316,49 @@ fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
         if let Some(set) = object(map, "$set") {
             time = text(set, "lastUpdated");
             if !list(set, "messages").is_empty() {
-                linear.compact(builder, header, record.bytes, time)?;
+                splitter.compact(builder, header, record.bytes, time)?;
                 continue;
             }
         }
         match text(map, "type") {
-            Some("user") => linear.asked(builder)?,
-            Some("gemini") => linear.answering = true,
+            Some("user") => splitter.before_question(builder)?,
+            Some("gemini") => splitter.answering = true,
             _ => {}
         }
-        builder.saw(time);
-        linear.lines.push(record.bytes);
+        builder.note_time(time);
+        splitter.lines.push(record.bytes);
     }
-    linear.close(builder, Trigger::SessionEnd)?;
-    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    splitter.close(builder, Trigger::SessionEnd)?;
+    notes.extend(reader.finish());
     // What is not known is told once, for the whole.
     let read = ReadOptions { through_compactions: true, source: BlobSource::default() };
     let (_, found) = Format::GeminiV1.read(&lines, read, builder.options.limits)?;
-    found.into_iter().filter(|finding| finding.line.is_none()).for_each(|finding| notes.push(finding));
+    notes.extend(found.into_iter().filter(|finding| finding.line.is_none()).collect());
     Ok(())
 }
 
 fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
-    let mut linear = Linear::new();
+    let mut splitter = DeltaSplitter::new();
     let mut reader = Reader::new(bytes);
     for record in reader.by_ref() {
         match text(&record.value, "role") {
-            Some("assistant" | "model") => linear.answering = true,
-            Some("user" | "human" | "tool" | "system" | "developer") => linear.asked(builder)?,
+            Some("assistant" | "model") => splitter.answering = true,
+            Some("user" | "human" | "tool" | "system" | "developer") => splitter.before_question(builder)?,
             other => notes.unknown(&format!("role {}", other.unwrap_or_default())),
         }
-        builder.saw(text(&record.value, "timestamp"));
-        linear.lines.push(record.bytes);
+        builder.note_time(text(&record.value, "timestamp"));
+        splitter.lines.push(record.bytes);
     }
-    linear.close(builder, Trigger::SessionEnd)?;
-    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    splitter.close(builder, Trigger::SessionEnd)?;
+    notes.extend(reader.finish());
     Ok(())
 }
 
 /// A conversation within a Claude Code file.
-struct Strand {
+struct Branch {
     /// Its own entries, in order.
     entries: Vec<usize>,
-    /// The entry of another strand that it leaves from.
+    /// The entry of another branch that it leaves from.
     fork: Option<usize>,
     side: bool,
 }
@@ -368,48 +369,46 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
     let entry = |index: usize| session.entries.get(index);
     let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
     builder.session = builder.session.take().or(session_id);
-    let strands = strands(&session, tip, notes);
-    // A delta has to end where another strand leaves.
-    let forks: BTreeSet<usize> = strands.iter().filter_map(|strand| strand.fork).collect();
+    let branches = find_branches(&session, tip, notes);
+    // A delta has to end where another branch leaves.
+    let forks: BTreeSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
     let titles = titles(&session);
-    let mut commit_of: BTreeMap<usize, String> = BTreeMap::new();
+    let mut commits = EntryCommits::default();
     let (root, start) = (builder.parent.clone(), builder.time.clone());
     let mut main_tip = None;
-    for (number, strand) in strands.iter().enumerate() {
-        let from = strand.fork.and_then(|fork| commit_of.get(&fork)).cloned();
-        let started = strand.entries.first().and_then(|&first| commit_of.range(..first).next_back());
+    for (number, branch) in branches.iter().enumerate() {
+        let from = branch.fork.and_then(|fork| commits.commit_of.get(&fork)).cloned();
+        let started = branch.entries.first().and_then(|&first| commits.commit_of.range(..first).next_back());
         let started = started.map(|(_, commit)| commit.clone());
-        let side = number > 0 && strand.side && from.is_none();
+        let side = number > 0 && branch.side && from.is_none();
         builder.parent = if number == 0 || (from.is_none() && !side) { root.clone() } else { from.clone() };
         builder.side_chain_of = side.then(|| started.clone());
         builder.time = start.clone();
         // The last entry of each answer, which may be several records.
         let mut last_of: BTreeMap<&str, usize> = BTreeMap::new();
-        for (place, entry) in strand.entries.iter().filter_map(|&index| entry(index)).enumerate() {
+        for (place, entry) in branch.entries.iter().filter_map(|&index| entry(index)).enumerate() {
             if let Some(id) = entry.answer_id() {
                 last_of.insert(id, place);
             }
         }
-        let mut lines = Lines::default();
-        let mut pending: Vec<usize> = Vec::new();
         let mut answers: u32 = 0;
         let mut compacting = false;
-        for (place, &index) in strand.entries.iter().enumerate() {
+        for (place, &index) in branch.entries.iter().enumerate() {
             let Some(found) = entry(index) else { continue };
             let opens = found.is_boundary() || (found.is_summary() && !compacting);
             if opens {
-                close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::Compaction)?;
+                commits.close(builder, CommitType::Delta, Trigger::Compaction)?;
                 compacting = true;
                 answers = 0;
             }
-            builder.saw(text(&found.map, "timestamp"));
-            lines.push(found.bytes);
-            pending.push(index);
+            builder.note_time(text(&found.map, "timestamp"));
+            commits.lines.push(found.bytes);
+            commits.pending.push(index);
             if compacting {
                 // A boundary without its summary is closed by the next thing that is said.
                 if found.speaks() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
-                    close(builder, &mut lines, &mut pending, &mut commit_of, kind, Trigger::Compaction)?;
+                    commits.close(builder, kind, Trigger::Compaction)?;
                     compacting = false;
                 }
                 continue;
@@ -417,21 +416,21 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
             let answered = found.answer_id().is_some_and(|id| last_of.get(id) == Some(&place));
             answers = answers.saturating_add(u32::from(answered));
             if answers >= builder.options.every || forks.contains(&index) {
-                close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::TurnBoundary)?;
+                commits.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
                 answers = 0;
             }
         }
-        close(builder, &mut lines, &mut pending, &mut commit_of, CommitType::Delta, Trigger::SessionEnd)?;
-        let newest = strand.entries.last().and_then(|last| commit_of.get(last)).cloned();
+        commits.close(builder, CommitType::Delta, Trigger::SessionEnd)?;
+        let newest = branch.entries.last().and_then(|last| commits.commit_of.get(last)).cloned();
         if number == 0 {
             main_tip = newest;
         } else if let Some(tip) = newest {
             let from = from.or(started.filter(|_| side));
-            builder.import.branches.push(Branch { tip, from, side_chain: strand.side });
+            builder.import.branches.push(ImportedBranch { tip, from, side_chain: branch.side });
         }
     }
     let mut title_of: BTreeMap<&str, &str> = BTreeMap::new();
-    for (index, commit) in &commit_of {
+    for (index, commit) in &commits.commit_of {
         let uuid = entry(*index).and_then(|entry| text(&entry.map, "uuid"));
         if let Some(title) = uuid.and_then(|uuid| titles.get(uuid)) {
             title_of.insert(commit, title);
@@ -446,37 +445,36 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
     Ok(())
 }
 
-/// Makes a commit of the lines, and notes which entries it holds.
-fn close(
-    builder: &mut Builder<'_>,
-    lines: &mut Lines,
-    pending: &mut Vec<usize>,
-    commit_of: &mut BTreeMap<usize, String>,
-    kind: CommitType,
-    trigger: Trigger,
-) -> Result<()> {
-    if lines.0.is_empty() {
-        return Ok(());
-    }
-    let id = builder.commit(kind, lines.take(), trigger)?;
-    for index in pending.drain(..) {
-        commit_of.insert(index, id.clone());
-    }
-    Ok(())
+/// Entries of a Claude Code file that will be one commit, and the commits of those before them.
+#[derive(Default)]
+struct EntryCommits {
+    lines: LineBuffer,
+    pending: Vec<usize>,
+    commit_of: BTreeMap<usize, String>,
 }
 
-/// The conversation first, then the branches and side chains, each with the entries that no strand before it has.
-fn strands(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Strand> {
+impl EntryCommits {
+    fn close(&mut self, builder: &mut Builder<'_>, kind: CommitType, trigger: Trigger) -> Result<()> {
+        if !self.lines.0.is_empty() {
+            let id = builder.commit(kind, self.lines.take(), trigger)?;
+            self.commit_of.extend(self.pending.drain(..).map(|index| (index, id.clone())));
+        }
+        Ok(())
+    }
+}
+
+/// The conversation first, then the branches and side chains, each with the entries that no branch before it has.
+fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Branch> {
     let count = session.entries.len();
     let mut owner: Vec<Option<usize>> = vec![None; count];
-    let mut strands = Vec::new();
+    let mut branches = Vec::new();
     let path = session.path(tip, true, notes);
     for &index in &path {
-        set(&mut owner, index, 0);
+        set_owner(&mut owner, index, 0);
     }
     let leaves = other_leaves(session, &path);
     let main_is_side = session.entries.get(tip).is_some_and(|entry| entry.side);
-    strands.push(Strand { entries: path, fork: None, side: main_is_side });
+    branches.push(Branch { entries: path, fork: None, side: main_is_side });
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (index, entry) in session.entries.iter().enumerate() {
         if let Some(children) = entry.parent.and_then(|parent| children.get_mut(parent)) {
@@ -488,7 +486,7 @@ fn strands(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Strand> 
         if owner.get(leaf).copied().flatten().is_some() {
             continue;
         }
-        let number = strands.len();
+        let number = branches.len();
         let mut entries = Vec::new();
         let mut at = Some(leaf);
         let mut fork = None;
@@ -497,11 +495,11 @@ fn strands(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Strand> 
                 fork = Some(index);
                 break;
             }
-            set(&mut owner, index, number);
+            set_owner(&mut owner, index, number);
             entries.push(index);
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
-        // A circle ends in an entry of the strand itself, which is no fork.
+        // A circle ends in an entry of the branch itself, which is no fork.
         fork = fork.filter(|&fork| owner.get(fork).copied().flatten() != Some(number));
         // Parallel records of one answer and their results are siblings: they are no branches of their own.
         let mut next = 0;
@@ -511,65 +509,65 @@ fn strands(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Strand> 
             for &child in free {
                 let belongs = session.belongs(index, child);
                 if belongs && owner.get(child).copied().flatten().is_none() {
-                    set(&mut owner, child, number);
+                    set_owner(&mut owner, child, number);
                     entries.push(child);
                 }
             }
         }
         entries.sort_unstable();
         let side = session.entries.get(leaf).is_some_and(|entry| entry.side);
-        strands.push(Strand { entries, fork, side });
+        branches.push(Branch { entries, fork, side });
     }
     // Branches are told in the order of the file; each after the one that it leaves from.
-    rest(session, &mut owner, &mut strands);
-    if let Some((_, others)) = strands.split_first_mut() {
-        others.sort_by_key(|strand| strand.fork.or_else(|| strand.entries.first().copied()));
+    assign_remaining(session, &mut owner, &mut branches);
+    if let Some((_, others)) = branches.split_first_mut() {
+        others.sort_by_key(|branch| branch.fork.or_else(|| branch.entries.first().copied()));
     }
-    ordered(strands)
+    forks_after_origins(branches)
 }
 
-fn set(owner: &mut [Option<usize>], index: usize, number: usize) {
+fn set_owner(owner: &mut [Option<usize>], index: usize, number: usize) {
     if let Some(place) = owner.get_mut(index) {
         *place = Some(number);
     }
 }
 
-/// Gives the entries that nobody has (what hangs beside, and what is no link at all) to a strand: that of the parent,
+/// Gives the entries that nobody has (what hangs beside, and what is no link at all) to a branch: that of the parent,
 /// else that of the conversation, in the order of the file.
-fn rest(session: &Session<'_>, owner: &mut [Option<usize>], strands: &mut [Strand]) {
-    let mut added: Vec<bool> = vec![false; strands.len()];
+fn assign_remaining(session: &Session<'_>, owner: &mut [Option<usize>], branches: &mut [Branch]) {
+    let mut added: Vec<bool> = vec![false; branches.len()];
     for (index, entry) in session.entries.iter().enumerate() {
         if owner.get(index).copied().flatten().is_some() {
             continue;
         }
         let of_parent = entry.parent.and_then(|parent| owner.get(parent).copied().flatten());
         let number = of_parent.unwrap_or(0);
-        set(owner, index, number);
-        if let (Some(strand), Some(added)) = (strands.get_mut(number), added.get_mut(number)) {
-            strand.entries.push(index);
+        set_owner(owner, index, number);
+        if let (Some(branch), Some(added)) = (branches.get_mut(number), added.get_mut(number)) {
+            branch.entries.push(index);
             *added = true;
         }
     }
-    for (strand, added) in strands.iter_mut().zip(added) {
+    for (branch, added) in branches.iter_mut().zip(added) {
         if added {
-            strand.entries.sort_unstable();
+            branch.entries.sort_unstable();
         }
     }
 }
 
-/// The same strands, each after the one that it leaves from.
-fn ordered(strands: Vec<Strand>) -> Vec<Strand> {
+/// The same branches, each after the one that it leaves from.
+fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
     let mut of_entry: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, strand) in strands.iter().enumerate() {
-        for &index in &strand.entries {
+    for (number, branch) in branches.iter().enumerate() {
+        for &index in &branch.entries {
             of_entry.insert(index, number);
         }
     }
     let parents: Vec<Option<usize>> =
-        strands.iter().map(|strand| strand.fork.and_then(|fork| of_entry.get(&fork).copied())).collect();
-    let mut placed = vec![false; strands.len()];
-    let mut order = Vec::with_capacity(strands.len());
-    for number in 0..strands.len() {
+        branches.iter().map(|branch| branch.fork.and_then(|fork| of_entry.get(&fork).copied())).collect();
+    let mut placed = vec![false; branches.len()];
+    let mut order = Vec::with_capacity(branches.len());
+    for number in 0..branches.len() {
         let mut waiting = Vec::new();
         let mut at = Some(number);
         while let Some(number) = at.filter(|&number| placed.get(number) == Some(&false)) {
@@ -581,6 +579,6 @@ fn ordered(strands: Vec<Strand>) -> Vec<Strand> {
         }
         order.extend(waiting.into_iter().rev());
     }
-    let mut strands: Vec<Option<Strand>> = strands.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|number| strands.get_mut(number).and_then(Option::take)).collect()
+    let mut branches: Vec<Option<Branch>> = branches.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|number| branches.get_mut(number).and_then(Option::take)).collect()
 }

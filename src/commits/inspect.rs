@@ -21,9 +21,9 @@ pub(crate) struct Inspector {
 /// The fields that say what a record is. They are read as any JSON, since a record may be anything.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Head {
-    r#type: Kind,
-    role: Kind,
+struct LineHead {
+    r#type: OptionalText,
+    role: OptionalText,
     payload: Option<IgnoredAny>,
     record_type: Option<IgnoredAny>,
     id: Option<IgnoredAny>,
@@ -31,9 +31,9 @@ struct Head {
 
 /// A short text, or something else.
 #[derive(Debug, Default)]
-struct Kind(Option<String>);
+struct OptionalText(Option<String>);
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for OptionalText {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -60,7 +60,7 @@ impl Inspector {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Head>(line) {
+            match serde_json::from_slice::<LineHead>(line) {
                 Ok(head) => self.count(&head),
                 // A torn end is said of every delta that has one, whether it is looked at or not.
                 Err(error) if error.is_eof() && lines.peek().is_none() => {}
@@ -69,7 +69,7 @@ impl Inspector {
         }
     }
 
-    fn count(&mut self, head: &Head) {
+    fn count(&mut self, head: &LineHead) {
         let has = |field: &Option<IgnoredAny>| field.is_some();
         let record = [has(&head.payload), has(&head.record_type), has(&head.id)];
         let kind = match self.format {

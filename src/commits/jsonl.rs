@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
-use crate::commits::record::{Origin, RECORD_VERSION, Record};
+use crate::commits::record::{RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::{json, jsonl, limits};
+use crate::{jsonl, limits};
 use serde::Serialize;
 
 /// What an import did.
@@ -73,7 +73,7 @@ impl CommitGraph {
             if !there.same_commit(&record) {
                 return Err(collision(there, &record).with("line", line));
             }
-            match merged(there, &record, line, &mut report.diagnostics) {
+            match merge_metadata(there, &record, line, &mut report.diagnostics) {
                 Some((summary, tags)) => {
                     (there.summary, there.tags) = (summary, tags);
                     report.updated += 1;
@@ -90,7 +90,7 @@ impl CommitGraph {
         let mut lines = BTreeMap::new();
         for (id, (line, record)) in staged {
             if let Some(there) = self.find(&id) {
-                match merged(there, &record, line, &mut report.diagnostics) {
+                match merge_metadata(there, &record, line, &mut report.diagnostics) {
                     Some((summary, tags)) => {
                         self.set_metadata(&id, summary, tags);
                         report.updated += 1;
@@ -103,13 +103,13 @@ impl CommitGraph {
                 self.insert(record);
             }
         }
-        self.look_over(&lines, &mut report.diagnostics);
+        self.check_added(&lines, &mut report.diagnostics);
         report.diagnostics.sort_by_key(|diagnostic| diagnostic.line.unwrap_or(u32::MAX));
         Ok(report)
     }
 
     /// What is odd about new records once all of them are there.
-    fn look_over(&self, lines: &BTreeMap<String, u32>, found: &mut Vec<Diagnostic>) {
+    fn check_added(&self, lines: &BTreeMap<String, u32>, found: &mut Vec<Diagnostic>) {
         let (mut foreign, mut newer) = (Vec::new(), Vec::new());
         for (id, &line) in lines {
             let Some(record) = self.find(id) else { continue };
@@ -143,13 +143,13 @@ impl CommitGraph {
         if !foreign.is_empty() {
             let message = format!(
                 "{} not made here and cannot be checked against the fields of the record",
-                several("id was", "ids were", &foreign)
+                counted("id was", "ids were", &foreign)
             );
             found.push(finding(DiagnosticCode::ForeignCommitIds, Severity::Info, 0, message));
         }
         if !newer.is_empty() {
             let message =
-                format!("{} of a later version: to be read, not changed", several("record is", "records are", &newer));
+                format!("{} of a later version: to be read, not changed", counted("record is", "records are", &newer));
             found.push(finding(DiagnosticCode::NewerVersion, Severity::Info, 0, message));
         }
         for id in self.cycles(lines) {
@@ -196,7 +196,7 @@ impl CommitGraph {
 }
 
 /// A count with what is counted, and the first three of them.
-fn several(one: &str, many: &str, ids: &[&str]) -> String {
+fn counted(one: &str, many: &str, ids: &[&str]) -> String {
     let named: Vec<String> = ids.iter().take(3).map(|id| format!("`{id}`")).collect();
     let more = if ids.len() > named.len() { ", …" } else { "" };
     format!("{} {} ({}{more})", ids.len(), if ids.len() == 1 { one } else { many }, named.join(", "))
@@ -204,7 +204,7 @@ fn several(one: &str, many: &str, ids: &[&str]) -> String {
 
 /// Summary and tags for two copies of one record; nothing where the first has them already. The same whichever came
 /// first: what is there wins over what is not, and of two it is the one that sorts last.
-fn merged(
+fn merge_metadata(
     there: &Record,
     other: &Record,
     line: u32,
@@ -227,8 +227,7 @@ fn read_lines(text: &[u8], found: &mut Vec<Diagnostic>) -> Vec<(u32, Record)> {
     let mut records = Vec::new();
     let mut reader = jsonl::Reader::new(text);
     for object in reader.by_ref() {
-        // The reader says of each line which surrogates it had to replace.
-        match Record::read(&json::repair_surrogates(object.bytes).0, Origin::Stored) {
+        match Record::from_json(object.bytes) {
             Ok(record) => records.push((object.line, record)),
             Err(error) => {
                 let message = format!("the line is no record of a commit and was left out: {}", error.message());

@@ -1,8 +1,8 @@
 //! From a plan and its blobs to a conversation (SPEC §5 "Materialise").
 //!
 //! Blobs come one at a time, in the order of the plan, and each is checked against its ref before anything of it is used.
-//! Where a format is joined by appending bytes, nothing is kept here at all: each [`Piece`] says how the blob goes into the
-//! result, and whoever has the blob puts it there.
+//! Where a format is joined by appending bytes, nothing is kept here at all: each [`AppendAction`] says how the blob goes into the
+//! result, and the caller, who has the blob, appends it.
 
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
 use crate::commits::count;
@@ -11,14 +11,14 @@ use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
 use crate::commits::plan::{Plan, PlanRequest, Stop};
-use crate::commits::translate::{Part as Delta, Tier, TranslateOptions, translate};
+use crate::commits::translate::{Delta, Tier, TranslateOptions, translate};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
 /// A conversation, materialised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Materialized {
-    /// The conversation. Empty where the pieces went to the caller.
+    /// The conversation. Empty where the caller appended the blobs.
     pub bytes: Vec<u8>,
     /// The ref of the conversation's bytes.
     pub artifact_ref: String,
@@ -34,24 +34,24 @@ pub struct Materialized {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What becomes of a blob.
+/// What the caller has to append to the result for a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum AppendAction {
     /// It comes next in the result, as it is.
     Append,
     /// A newline comes next, then the blob as it is.
     AppendAfterNewline,
-    /// It was taken in; the result comes at the end.
-    Taken,
+    /// It was read here; the result has its bytes once it is finished.
+    Consumed,
 }
 
 /// A materialisation that is under way: [`Materializer::push`] every blob, then [`Materializer::finish`].
 #[derive(Debug)]
 pub struct Materializer {
     plan: Plan,
-    parts: Vec<Part>,
+    parts: Vec<PlannedBlob>,
     next: usize,
-    work: Work,
+    mode: JoinMode,
     bytes: usize,
     message_count: u64,
     token_count: u64,
@@ -61,25 +61,25 @@ pub struct Materializer {
 
 /// A commit whose blob is part of the result.
 #[derive(Debug)]
-struct Part {
+struct PlannedBlob {
     commit: String,
     artifact_ref: String,
     format: String,
     message_count: Option<u64>,
     token_count: Option<u64>,
-    /// Where the blobs are translated.
+    /// Only where the blobs are translated.
     summary: Option<String>,
 }
 
 /// How blobs become the result.
 #[derive(Debug)]
-enum Work {
+enum JoinMode {
     /// Native, and joined by appending bytes: the caller does it.
     Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
-    Join(Format, Box<Concatenator>),
+    Concatenate(Format, Box<Concatenator>),
     /// Translated, once all of them are there.
-    Gather(Vec<Vec<u8>>),
+    Translate(Vec<Vec<u8>>),
 }
 
 impl Materializer {
@@ -99,7 +99,7 @@ impl Materializer {
         let mut parts = Vec::new();
         for step in plan.included() {
             let record = graph.show(&step.id)?;
-            parts.push(Part {
+            parts.push(PlannedBlob {
                 commit: step.id.clone(),
                 artifact_ref: step.artifact_ref.clone(),
                 format: step.format.clone(),
@@ -108,27 +108,33 @@ impl Materializer {
                 summary: record.summary.clone().filter(|_| native.is_none()),
             });
         }
-        let work = match native {
-            Some(format) if format.is_appended() => Work::Append {
+        let mode = match native {
+            Some(format) if format.is_appended() => JoinMode::Append {
                 format,
                 hasher: Box::default(),
                 last: None,
-                inspector: (!plan.request.unseen).then(|| Inspector::new(format)),
+                inspector: (!plan.request.skip_inspection).then(|| Inspector::new(format)),
             },
-            Some(format) => Work::Join(format, Box::new(Concatenator::new(format, graph.limits(), 0))),
-            None => Work::Gather(Vec::new()),
+            Some(format) => JoinMode::Concatenate(format, Box::new(Concatenator::new(format, graph.limits(), 0))),
+            None => JoinMode::Translate(Vec::new()),
         };
         Ok(Self {
             diagnostics: plan.diagnostics.clone(),
             plan,
             parts,
             next: 0,
-            work,
+            mode,
             bytes: 0,
             message_count: 0,
             token_count: 0,
             limits: *graph.limits(),
         })
+    }
+
+    /// Adds what was found in the request.
+    pub(crate) fn with_diagnostics(mut self, found: Vec<Diagnostic>) -> Self {
+        self.diagnostics.splice(0..0, found);
+        self
     }
 
     /// The plan that is followed.
@@ -157,7 +163,7 @@ impl Materializer {
     ///
     /// # Errors
     /// [`Code::BlobMismatch`] when it is not the one, [`Code::LimitExceeded`], and what its format has to say.
-    pub fn push(&mut self, blob: &[u8]) -> Result<Piece> {
+    pub fn push(&mut self, blob: &[u8]) -> Result<AppendAction> {
         let Some(part) = self.parts.get(self.next) else { return Err(self.missing()) };
         limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| part.about(error))?;
         let actual = artifact_ref(blob);
@@ -168,12 +174,12 @@ impl Materializer {
             );
             return Err(part.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
         }
-        let newline = matches!(&self.work, Work::Append { last, .. } if needs_newline(*last, blob));
+        let newline = matches!(&self.mode, JoinMode::Append { last, .. } if needs_newline(*last, blob));
         let bytes = self.bytes.saturating_add(usize::from(newline)).saturating_add(blob.len());
         limits::check("materializedBytes", bytes, self.limits.materialized_bytes).map_err(|error| part.about(error))?;
         let source = BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref };
-        let (piece, format) = match &mut self.work {
-            Work::Append { format, hasher, last, inspector } => {
+        let (action, format) = match &mut self.mode {
+            JoinMode::Append { format, hasher, last, inspector } => {
                 if newline {
                     hasher.update(b"\n");
                 }
@@ -183,15 +189,15 @@ impl Materializer {
                 if let Some(inspector) = inspector {
                     inspector.push(blob, source);
                 }
-                (if newline { Piece::AppendAfterNewline } else { Piece::Append }, Some(*format))
+                (if newline { AppendAction::AppendAfterNewline } else { AppendAction::Append }, Some(*format))
             }
-            Work::Join(format, joined) => {
+            JoinMode::Concatenate(format, joined) => {
                 joined.push(blob, source)?;
-                (Piece::Taken, Some(*format))
+                (AppendAction::Consumed, Some(*format))
             }
-            Work::Gather(blobs) => {
+            JoinMode::Translate(blobs) => {
                 blobs.push(blob.to_vec());
-                (Piece::Taken, None)
+                (AppendAction::Consumed, None)
             }
         };
         self.bytes = bytes;
@@ -207,10 +213,10 @@ impl Materializer {
         self.message_count = self.message_count.saturating_add(messages);
         self.token_count = self.token_count.saturating_add(tokens);
         self.next = self.next.saturating_add(1);
-        Ok(piece)
+        Ok(action)
     }
 
-    /// The result. Its bytes are empty where the pieces went to the caller.
+    /// The result. Its bytes are empty where the caller appended the blobs.
     ///
     /// # Errors
     /// [`Code::BlobMissing`] when not every blob was pushed.
@@ -219,19 +225,19 @@ impl Materializer {
             return Err(self.missing());
         }
         let mut tier = Tier::Native;
-        let (bytes, artifact_ref) = match self.work {
-            Work::Append { hasher, inspector, .. } => {
+        let (bytes, artifact_ref) = match self.mode {
+            JoinMode::Append { hasher, inspector, .. } => {
                 self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
                 (Vec::new(), hasher.artifact_ref())
             }
-            Work::Join(_, joined) => {
+            JoinMode::Concatenate(_, joined) => {
                 let joined = joined.finish()?;
                 self.diagnostics.extend(joined.diagnostics);
                 let artifact_ref = artifact_ref(&joined.bytes);
                 (joined.bytes, artifact_ref)
             }
-            Work::Gather(blobs) => {
-                let deltas: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(Part::delta).collect();
+            JoinMode::Translate(blobs) => {
+                let deltas: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(PlannedBlob::delta).collect();
                 let options = TranslateOptions {
                     cross_family: self.plan.request.cross_family,
                     ..count::options(&self.limits, through_compactions(&self.plan))
@@ -263,7 +269,7 @@ fn through_compactions(plan: &Plan) -> bool {
     plan.request.stop != Stop::Compaction && !begins_with_summary
 }
 
-impl Part {
+impl PlannedBlob {
     fn delta<'d>((part, blob): (&'d Self, &'d Vec<u8>)) -> Delta<'d> {
         Delta {
             format: &part.format,
@@ -300,16 +306,16 @@ pub fn materialize<'b>(
     mut blob_of: impl FnMut(&str) -> Option<&'b [u8]>,
 ) -> Result<Materialized> {
     let mut work = Materializer::new(graph, request, None)?;
-    let mut pieces = Vec::new();
+    let mut appended = Vec::new();
     while let Some(part) = work.parts.get(work.next) {
         let Some(blob) = blob_of(&part.artifact_ref) else { return Err(work.missing()) };
         match work.push(blob)? {
-            Piece::Taken => continue,
-            Piece::AppendAfterNewline => pieces.push(b'\n'),
-            Piece::Append => {}
+            AppendAction::Consumed => continue,
+            AppendAction::AppendAfterNewline => appended.push(b'\n'),
+            AppendAction::Append => {}
         }
-        pieces.extend_from_slice(blob);
+        appended.extend_from_slice(blob);
     }
     let result = work.finish()?;
-    Ok(if pieces.is_empty() { result } else { Materialized { bytes: pieces, ..result } })
+    Ok(if appended.is_empty() { result } else { Materialized { bytes: appended, ..result } })
 }

@@ -4,6 +4,7 @@
 //! questions about them. The blobs stay with the host, under the hash of their content.
 
 mod artifact;
+mod calls;
 mod checkpoint;
 pub mod conversation;
 mod count;
@@ -12,22 +13,22 @@ mod graph;
 mod id;
 pub mod import;
 mod inspect;
+mod json_object;
 mod jsonl;
 mod materialize;
 mod plan;
 mod record;
 mod render;
 pub mod transcript;
-pub mod transcript_wire;
 pub mod translate;
-pub mod wire;
 
 pub use artifact::{artifact_ref, short_ref};
-pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Offered};
+pub use calls::{CALLS, CHECKPOINTER_CALLS, GRAPH_CALLS, begin, checkpointer, graph, materialized};
+pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::ImportReport;
-pub use materialize::{Materialized, Materializer, Piece, materialize};
+pub use materialize::{AppendAction, Materialized, Materializer, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
 pub use translate::{CrossFamily, Tier};

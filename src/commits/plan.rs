@@ -37,6 +37,7 @@ impl Stop {
             other => {
                 let message = format!("`stop` is `{other}`; it must be `compaction`, `root` or the id of a commit");
                 Err(Error::new(Code::UnknownValue, message)
+                    .with("path", "stop")
                     .with("value", other)
                     .with("expected", vec!["compaction", "root"]))
             }
@@ -64,8 +65,9 @@ pub struct PlanRequest {
     pub format: Option<String>,
     /// What to do with the turns of another family of formats.
     pub cross_family: CrossFamily,
-    /// Whether not even the kinds of the records are looked at where blobs are joined as they are.
-    pub unseen: bool,
+    /// Whether the records of blobs that are joined as they are are left uninspected. By default unknown kinds of records are
+    /// reported.
+    pub skip_inspection: bool,
 }
 
 /// Why a commit of the chain is in the result, or is not.
@@ -139,7 +141,7 @@ impl CommitGraph {
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
         let chain = match &request.commit {
             None => Vec::new(),
-            Some(commit) => self.stretch(commit, &request.stop)?,
+            Some(commit) => self.chain_until(commit, &request.stop)?,
         };
         let mut diagnostics = Vec::new();
         let mut steps = Vec::with_capacity(chain.len());
@@ -225,18 +227,18 @@ impl CommitGraph {
     }
 
     /// The chain from a commit back to where it stops, newest first.
-    fn stretch(&self, commit: &str, stop: &Stop) -> Result<Vec<&Record>> {
-        let mut stretch = Vec::new();
+    fn chain_until(&self, commit: &str, stop: &Stop) -> Result<Vec<&Record>> {
+        let mut chain = Vec::new();
         for record in self.chain(commit)? {
             let record = record?;
-            stretch.push(record);
+            chain.push(record);
             let enough = match stop {
                 Stop::Compaction => matches!(record.commit_type, CommitType::Compaction | CommitType::Snapshot),
                 Stop::Root => false,
                 Stop::At(id) => record.id == *id,
             };
             if enough {
-                return Ok(stretch);
+                return Ok(chain);
             }
         }
         if let Stop::At(id) = stop {
@@ -244,7 +246,7 @@ impl CommitGraph {
                 format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
             return Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()));
         }
-        Ok(stretch)
+        Ok(chain)
     }
 }
 
@@ -252,7 +254,7 @@ impl CommitGraph {
 fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
     match (&record.commit_type, stop) {
         (CommitType::Delta, _) => Ok(if first { Reason::Start } else { Reason::Delta }),
-        // Whoever names a commit wants it, whatever it is.
+        // A compaction that `stop` names is where the result begins.
         (CommitType::Compaction, Stop::Compaction | Stop::At(_)) if first => Ok(Reason::Start),
         // On the way to the root the first is the root itself, and as a snapshot an import.
         (CommitType::Snapshot, _) if first => Ok(Reason::Start),

@@ -40,7 +40,7 @@ fn title(turn: &Turn) -> &'static str {
 fn write(block: &Block, out: &mut String) {
     match block {
         Block::Text(text) => {
-            out.push_str(&headed(text.trim_end()));
+            out.push_str(&demote_headings(text.trim_end()));
             out.push('\n');
         }
         Block::Reasoning { redacted: true, .. } => out.push_str("> (sealed thoughts)\n"),
@@ -83,7 +83,7 @@ pub(crate) fn fence(text: &str) -> String {
 }
 
 /// Text whose own headings cannot be taken for turns: those of the first two levels are set two deeper.
-fn headed(text: &str) -> String {
+fn demote_headings(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_fence = false;
     for (at, line) in text.split('\n').enumerate() {

@@ -226,6 +226,11 @@ impl Notes {
         self.findings.push(finding);
     }
 
+    /// What a reader found.
+    pub(crate) fn extend(&mut self, findings: Vec<Diagnostic>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+
     /// One more record or block of a kind that is not known.
     pub(crate) fn unknown(&mut self, kind: &str) {
         self.count(DiagnosticCode::UnknownRecord, kind);
@@ -296,9 +301,21 @@ pub(crate) fn parse_arguments(json: &str) -> Value {
 }
 
 /// The arguments as the object that most vendors want; plain text becomes `{ "input": text }`.
-pub(crate) fn arguments_object(arguments: &Value) -> Value {
+pub(crate) fn arguments_object(arguments: Value) -> Value {
     match arguments {
-        Value::Object(_) => arguments.clone(),
-        other => serde_json::json!({ "input": other }),
+        Value::Object(_) => arguments,
+        other => object_of([("input", other)]),
+    }
+}
+
+/// An object with these fields; unlike `json!` it copies none of them.
+pub(crate) fn object_of<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Sets a field of an object.
+pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
+    if let Value::Object(map) = object {
+        map.insert(key.to_owned(), value.into());
     }
 }

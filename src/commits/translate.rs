@@ -14,10 +14,12 @@
 use serde::Serialize;
 
 use crate::commits::artifact::artifact_ref;
-use crate::commits::formats::{BlobSource, Concatenator, Format, Link, ReadOptions, follow, map_fields, write_part};
+use crate::commits::formats::{
+    BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
+};
 use crate::commits::render;
 use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 use crate::tokens::Counter;
 
@@ -31,7 +33,7 @@ pub enum Tier {
     Fields,
     /// Written anew as turns of the target format.
     Transcode,
-    /// Told as a narrative.
+    /// Rendered as a narrative.
     Rendering,
     /// Handed over as it is, with a description.
     Raw,
@@ -47,9 +49,15 @@ pub enum CrossFamily {
     Transcode,
 }
 
+impl CrossFamily {
+    /// The names on the wire.
+    pub(crate) const NAMES: &'static [(&'static str, Self)] =
+        &[("render", Self::Render), ("transcode", Self::Transcode)];
+}
+
 /// One delta of a chain.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct Delta<'a> {
     /// The format of the blob.
     pub format: &'a str,
     /// Its bytes.
@@ -93,12 +101,12 @@ pub struct Translated {
 ///
 /// # Errors
 /// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
-pub fn translate(parts: &[Part<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
-    let known = Format::from_name(target);
+pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
+    let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
     let mut tier = Tier::Native;
-    let mut out = Output::new(known, parts, options.limits);
-    let mut before: &[Part<'_>] = &[];
+    let mut out = Output::new(target_format, parts, options.limits);
+    let mut before: &[Delta<'_>] = &[];
     let mut rest = parts;
     while let Some(first) = rest.first() {
         let run = rest.iter().take_while(|part| part.format == first.format).count();
@@ -109,7 +117,7 @@ pub fn translate(parts: &[Part<'_>], target: &str, options: &TranslateOptions<'_
         before = run;
     }
     let bytes = out.finish(&mut diagnostics)?;
-    let (message_count, token_count) = count(known, &bytes, options)?;
+    let (message_count, token_count) = count(target_format, &bytes, options)?;
     Ok(Translated { bytes, tier, message_count, token_count, diagnostics })
 }
 
@@ -130,10 +138,10 @@ pub fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_
 
 /// A conversation that is being put together in a known format.
 #[derive(Debug)]
-struct Known {
+struct Conversation {
     format: Format,
     joined: Concatenator,
-    link: Link,
+    continuation: Continuation,
     /// What its first ids follow from.
     seed: String,
 }
@@ -142,34 +150,34 @@ struct Known {
 #[derive(Debug)]
 enum Output {
     /// A conversation in a known format.
-    Known(Box<Known>),
+    Conversation(Box<Conversation>),
     /// Markdown.
-    Unknown(String),
+    Markdown(String),
 }
 
 impl Output {
-    fn new(format: Option<Format>, parts: &[Part<'_>], limits: &Limits) -> Self {
-        let Some(format) = format else { return Self::Unknown(String::new()) };
+    fn new(format: Option<Format>, parts: &[Delta<'_>], limits: &Limits) -> Self {
+        let Some(format) = format else { return Self::Markdown(String::new()) };
         let capacity = parts.iter().map(|part| part.blob.len()).sum();
         // What is made up follows from the chain.
         let seed = parts.first().map(seed).unwrap_or_default();
         let joined = Concatenator::new(format, limits, capacity);
-        Self::Known(Box::new(Known { format, joined, link: Link::new(&seed), seed }))
+        Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
     /// Adds deltas of one format, which come after those `before`; gives the tier.
     fn add(
         &mut self,
-        before: &[Part<'_>],
-        run: &[Part<'_>],
-        first: &Part<'_>,
+        before: &[Delta<'_>],
+        run: &[Delta<'_>],
+        first: &Delta<'_>,
         options: &TranslateOptions<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Tier> {
         let from = Format::from_name(first.format);
-        let (target, joined, link, first_seed) = match self {
-            Self::Unknown(text) => {
-                let (told, tier) = match from {
+        let (target, joined, continuation, first_seed) = match self {
+            Self::Markdown(text) => {
+                let (narrative, tier) = match from {
                     Some(from) => {
                         (render::narrative(&read(from, run, options, diagnostics)?.turns, from), Tier::Rendering)
                     }
@@ -178,10 +186,12 @@ impl Output {
                 if !text.is_empty() {
                     text.push('\n');
                 }
-                text.push_str(&told);
+                text.push_str(&narrative);
                 return Ok(tier);
             }
-            Self::Known(known) => (known.format, &mut known.joined, &mut known.link, &known.seed),
+            Self::Conversation(conversation) => {
+                (conversation.format, &mut conversation.joined, &mut conversation.continuation, &conversation.seed)
+            }
         };
         if from == Some(target) {
             for part in run {
@@ -192,13 +202,13 @@ impl Output {
         // Reading how the deltas before end is only worth it where something is written after them.
         let native = before.iter().rev().take_while(|part| part.format == target.name());
         for part in native {
-            if follow(target, part.blob, link) {
+            if follow(target, part.blob, continuation) {
                 break;
             }
         }
         let run_seed = seed(first);
         if *first_seed != run_seed {
-            link.reseed(&run_seed);
+            continuation.reseed(&run_seed);
         }
         let place = first.source;
         let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
@@ -211,7 +221,7 @@ impl Output {
                 }
                 let older = older.finish()?;
                 diagnostics.extend(older.diagnostics);
-                let bytes = map_fields(&older.bytes, target, options.through_compactions, link, &mut notes)?;
+                let bytes = map_fields(&older.bytes, target, options.through_compactions, continuation, &mut notes)?;
                 joined.push(&bytes, place)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
@@ -222,15 +232,15 @@ impl Output {
                     CrossFamily::Transcode => (foreign(turns, &mut notes), Tier::Transcode),
                     CrossFamily::Render if turns.is_empty() => (Vec::new(), Tier::Rendering),
                     CrossFamily::Render => {
-                        let told = Turn::text(Role::User, render::narrative(&turns, from));
+                        let narrative = Turn::text(Role::User, render::narrative(&turns, from));
                         let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
-                        (vec![Turn { timestamp, ..told }], Tier::Rendering)
+                        (vec![Turn { timestamp, ..narrative }], Tier::Rendering)
                     }
                 }
             }
             None => (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw),
         };
-        let bytes = write_part(target, &turns, link, &mut notes)?;
+        let bytes = write_part(target, &turns, continuation, &mut notes)?;
         joined.push(&bytes, place)?;
         diagnostics.extend(notes.finish());
         Ok(tier)
@@ -238,9 +248,9 @@ impl Output {
 
     fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
         match self {
-            Self::Unknown(text) => Ok(text.into_bytes()),
-            Self::Known(known) => {
-                let joined = known.joined.finish()?;
+            Self::Markdown(text) => Ok(text.into_bytes()),
+            Self::Conversation(conversation) => {
+                let joined = conversation.joined.finish()?;
                 diagnostics.extend(joined.diagnostics);
                 Ok(joined.bytes)
             }
@@ -249,7 +259,7 @@ impl Output {
 }
 
 /// What the ids that are made up for a delta follow from: its ref, which says its bytes, and its commit.
-fn seed(part: &Part<'_>) -> String {
+fn seed(part: &Delta<'_>) -> String {
     let blob = match part.source.artifact_ref {
         "" => artifact_ref(part.blob),
         known => known.to_owned(),
@@ -260,7 +270,7 @@ fn seed(part: &Part<'_>) -> String {
 /// Reads deltas of one format as one conversation.
 fn read(
     format: Format,
-    run: &[Part<'_>],
+    run: &[Delta<'_>],
     options: &TranslateOptions<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Transcript> {
@@ -319,7 +329,7 @@ fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
 }
 
 /// An artifact that cannot be read, with a description (SPEC §5, tier `raw`).
-fn raw(part: &Part<'_>) -> String {
+fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
         format!("# Context in the format `{}`", part.format),
         String::new(),
@@ -348,20 +358,4 @@ fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value)).map_or('0', |&digit| char::from(digit));
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// What `crossFamily` says on the wire; absent is `render`.
-///
-/// # Errors
-/// [`Code::UnknownValue`] for a `crossFamily` that is not known.
-pub fn cross_family(name: Option<&str>) -> Result<CrossFamily> {
-    match name {
-        None | Some("render") => Ok(CrossFamily::Render),
-        Some("transcode") => Ok(CrossFamily::Transcode),
-        Some(other) => {
-            let message = format!("`crossFamily` is `{other}`; it must be one of `render`, `transcode`");
-            let expected = vec!["render", "transcode"];
-            Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", expected))
-        }
-    }
 }

@@ -8,7 +8,7 @@ use crate::assembly::size_bound::Size;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::request::Media;
 use crate::loom::tree::{Block, Node};
-use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart};
+use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart, placeholder};
 
 /// The parts that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined.
 pub(crate) fn parts<'a>(
@@ -79,7 +79,7 @@ fn push_media<'a>(
                 parts.push(Part::Image(ImagePart { reference, mime_type, width, height, alt_text, data, url }));
                 return;
             }
-            (reference, stand_in("image", alt_text.as_deref()))
+            (reference, placeholder("image", alt_text.as_deref()))
         }
         Block::Audio { reference, mime_type, duration_ms, transcript_ref } => {
             if let Some((data, url)) = find(reference) {
@@ -94,20 +94,13 @@ fn push_media<'a>(
                 }));
                 return;
             }
-            (reference, stand_in("audio", None))
+            (reference, placeholder("audio", None))
         }
         _ => return,
     };
     let message = format!("`media` has nothing for `{reference}`; `{stand_in}` stands in its place");
     diagnostics.push(Diagnostic::new(DiagnosticCode::MediaMissing, Severity::Warning, message).about_node(node));
     push_text(parts, Cow::Owned(stand_in));
-}
-
-fn stand_in(kind: &str, words: Option<&str>) -> String {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("[{kind}: {words}]"),
-        None => format!("[{kind}]"),
-    }
 }
 
 /// What a node's content costs that is not in the conversation, as far as it can be told: its texts.

@@ -19,13 +19,20 @@ pub enum Role {
     Assistant,
 }
 
+impl Role {
+    /// Whether it is one of the roles of the system context.
+    pub(crate) fn is_system(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+}
+
 /// One message of a dialogue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message<'a> {
     /// Who it is from.
     pub role: Role,
-    /// What it says.
+    /// The content.
     pub content: Content<'a>,
     /// The nodes it holds, in order; empty for a system message and for a marker.
     pub node_ids: Vec<&'a str>,
@@ -49,7 +56,7 @@ pub struct MessageSpan<'a> {
     pub end: usize,
 }
 
-/// What a message, or a tool result, says: text whenever it is text only.
+/// The content of a message or of a tool result: text whenever it is text only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     /// Text only.
@@ -67,7 +74,8 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// One part of a message.
+/// One part of a message, as it is rendered: it borrows from the tree and the request, its texts are trimmed and joined,
+/// and its media are resolved. A tree stores `loom::Block` instead, which owns its texts and has only the `ref` of media.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Part<'a> {
@@ -84,17 +92,17 @@ pub enum Part<'a> {
     ToolCall(ToolCallPart<'a>),
     /// What a tool answered.
     ToolResult(ToolResultPart<'a>),
-    /// What the model thought.
+    /// Reasoning of the model.
     Reasoning {
-        /// The thoughts.
+        /// Its text.
         text: &'a str,
-        /// The provider's proof of them, handed back unchanged.
+        /// The provider's signature, handed back unchanged.
         #[serde(skip_serializing_if = "Option::is_none")]
         signature: Option<&'a str>,
     },
 }
 
-/// An image with what its `ref` stands for.
+/// An image with the bytes or the address that its `ref` stands for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePart<'a> {
@@ -120,7 +128,7 @@ pub struct ImagePart<'a> {
     pub url: Option<&'a str>,
 }
 
-/// A recording with what its `ref` stands for.
+/// A recording with the bytes or the address that its `ref` stands for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AudioPart<'a> {
@@ -165,4 +173,12 @@ pub struct ToolResultPart<'a> {
     /// Whether the tool failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
+}
+
+/// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
+pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
+    match alt_text.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => format!("[{kind}: {text}]"),
+        None => format!("[{kind}]"),
+    }
 }

@@ -13,8 +13,8 @@
 //!   letters, its spelling by hash.
 //!
 //! In scripts written without spaces each character is a piece of its own that still sees its
-//! neighbours. The weights are whole numbers in units of 1/64 token, fitted by `cargo xtask calibrate`
-//! to real counts and stored in `heuristic_table`. There are no floats and no
+//! neighbours. The weights are whole numbers in units of 1/64 token, fitted to real counts and stored in
+//! `heuristic_table`. There are no floats and no
 //! state outside the call, so every platform gives the same number.
 //!
 //! # What holds always

@@ -5,27 +5,19 @@
 
 #[cfg(feature = "loom")]
 pub mod bodies;
+pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
-#[cfg(feature = "folders")]
-pub mod folders;
 #[cfg(feature = "loom")]
 pub mod loom;
-#[cfg(feature = "operators")]
-pub mod operators;
-#[cfg(any(feature = "commits", feature = "folders", feature = "loom", feature = "workspace"))]
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators", feature = "workspace"))]
+#[cfg(feature = "loom")]
 mod surrogates;
 pub mod tokens;
-#[cfg(feature = "commits")]
-pub mod transcripts;
-#[cfg(feature = "workspace")]
-pub mod workspace;
 
 use wasm_bindgen::prelude::*;
 

@@ -26,7 +26,12 @@ impl OwnCounter {
         if !request.is_object() {
             return None;
         }
-        let object = Reflect::get(request, &"tokenizer".into()).ok().filter(JsValue::is_object)?;
+        Self::new(&Reflect::get(request, &"tokenizer".into()).ok()?)
+    }
+
+    /// The counter that an object with a function `count` is.
+    pub(super) fn new(tokenizer: &JsValue) -> Option<Rc<Self>> {
+        let object = Some(tokenizer.clone()).filter(JsValue::is_object)?;
         let count = Reflect::get(&object, &"count".into()).ok()?.dyn_into().ok()?;
         let name = Reflect::get(&object, &"name".into()).ok().and_then(|name| name.as_string());
         let name = name.unwrap_or_else(|| "own".to_owned());
@@ -34,6 +39,7 @@ impl OwnCounter {
     }
 
     /// Whether it is the same function of the same object.
+    #[cfg(feature = "loom")]
     pub(super) fn is(&self, other: &Self) -> bool {
         self.object == other.object && self.count == other.count
     }

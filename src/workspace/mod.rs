@@ -5,14 +5,15 @@
 //! that the first turn in a new workspace works as any other.
 
 mod brief;
+mod calls;
 mod context;
 mod notes;
 mod plan;
 mod records;
 mod tastes;
-pub mod wire;
 
 pub use brief::{Brief, ParsedBrief, parse_brief};
+pub use calls::CALLS;
 pub use context::{Context, ContextTokens, ReadContext, Workspace, read_context, read_full_notes};
 pub use notes::Notes;
 pub use plan::{LoadingPlan, Names, PlannedFile, Role, plan_loading};

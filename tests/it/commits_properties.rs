@@ -239,7 +239,7 @@ proptest! {
 }
 
 /// Stores what a checkpointer offers.
-fn keep(host: &mut Host, session: &mut Checkpointer, offered: ctxweave::commits::Offered) {
+fn keep(host: &mut Host, session: &mut Checkpointer, offered: ctxweave::commits::PendingCommit) {
     assert_eq!(artifact_ref(&offered.blob), offered.record.artifact_ref);
     host.blobs.insert(offered.record.artifact_ref.clone(), offered.blob);
     assert_eq!(host.graph.checkpoint(offered.record.clone()).unwrap(), &offered.record);

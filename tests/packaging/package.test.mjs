@@ -1,4 +1,4 @@
-/** What is in the tarball, and whether it is put together as npm, TypeScript and the bundlers expect. */
+/** What is in the tarballs, and whether they are put together as npm, TypeScript and the bundlers expect. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -6,25 +6,39 @@ import { homedir } from "node:os";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { installed, pack, root } from "./packed.mjs";
+import { gunzipSync } from "node:zlib";
+import { installed, pack, packages, root } from "./packed.mjs";
 
-const { tarball, files, remove } = pack();
-after(remove);
+const packed = Object.fromEntries(Object.keys(packages).map((name) => [name, pack(name)]));
+after(() => Object.values(packed).forEach(({ remove }) => remove()));
+const { files, size, unpackedSize } = packed.ctxweave;
 
 const inRoot = (path) => readFileSync(join(root, path), "utf8");
-const inPackage = (path) => readFileSync(join(installed(), "node_modules/ctxweave", path));
+const inPackage = (path, name = "ctxweave") => readFileSync(join(installed(), "node_modules", name, path));
 
-test("the tarball holds exactly the files in files.txt", () => {
-  const expected = inRoot("tests/packaging/files.txt").trim().split("\n");
-  assert.deepEqual(files, expected);
-});
+/** The areas that have an entry point and a module of their own. */
+const areas = ["commits", "folders", "loom", "operators", "tokens", "workspace"];
 
-test("every file that package.json names is there", () => {
-  const { exports, main, module, sideEffects, types } = JSON.parse(inPackage("package.json"));
-  const paths = [main, module, types, ...sideEffects.filter((path) => !path.includes("*"))];
-  const collect = (value) => (typeof value === "string" ? paths.push(value) : Object.values(value).forEach(collect));
-  collect(exports);
-  for (const path of paths) assert.ok(files.includes(path.slice(2)), path);
+for (const name of Object.keys(packages)) {
+  test(`the tarball of ${name} holds exactly the files in files.txt`, () => {
+    const all = inRoot("tests/packaging/files.txt").trim().split("\n");
+    const expected = all.filter((line) => line.startsWith(`${name}/`)).map((line) => line.slice(name.length + 1));
+    assert.deepEqual(packed[name].files, expected);
+  });
+
+  test(`every file that package.json of ${name} names is there`, () => {
+    const { exports, main, module, sideEffects, types } = JSON.parse(inPackage("package.json", name));
+    const paths = [main, module, types, ...sideEffects.filter((path) => !path.includes("*"))];
+    const collect = (value) => (typeof value === "string" ? paths.push(value) : Object.values(value).forEach(collect));
+    collect(exports);
+    for (const path of paths) assert.ok(packed[name].files.includes(path.slice(2)), path);
+  });
+}
+
+test("the package is no larger than it may be", () => {
+  assert.ok(size <= 6_000_000, `${size} bytes packed`);
+  assert.ok(unpackedSize <= 12_000_000, `${unpackedSize} bytes unpacked`);
+  assert.ok(files.length <= 300, `${files.length} files`);
 });
 
 test("`types` comes first in every condition", () => {
@@ -34,30 +48,31 @@ test("`types` comes first in every condition", () => {
     if (keys.includes("types")) assert.equal(keys[0], "types", JSON.stringify(value));
     Object.values(value).forEach(look);
   };
-  look(JSON.parse(inRoot("pkg/package.json")).exports);
+  for (const folder of Object.values(packages)) look(JSON.parse(inRoot(`${folder}/package.json`)).exports);
 });
 
-test("publint has nothing to say", () => clean("publint", [tarball, "--strict"], /All good!/));
+for (const [name, { tarball }] of Object.entries(packed)) {
+  test(`publint has nothing to say of ${name}`, () => clean("publint", [tarball, "--strict"], /All good!/));
+}
 
 /** The entries that are files and no modules. */
 const raw = [
-  "ctxweave.wasm",
-  "loom/ctxweave.wasm",
-  "tiktoken/ctxweave.wasm",
-  "tokens/ctxweave.wasm",
+  ...["", ...areas.map((area) => `${area}/`)].map((folder) => `${folder}ctxweave.wasm`),
   "vocab/cl100k_base.bin",
   "vocab/o200k_base.bin",
-];
+].sort();
 
-test("attw has nothing to say", () =>
-  // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw files
-  // are no modules that TypeScript could resolve.
-  clean(
-    "attw",
-    // `ascii`: the default form depends on the width of the terminal.
-    [tarball, "--profile", "node16", "--no-emoji", "--format", "ascii", "--exclude-entrypoints", ...raw],
-    /node16 \(from CJS\): OK \(CJS\)/,
-  ));
+for (const [name, { tarball }] of Object.entries(packed)) {
+  test(`attw has nothing to say of ${name}`, () =>
+    // node16: the way that TypeScript resolved before there were `exports` cannot find any entry but the first. The raw
+    // files are no modules that TypeScript could resolve.
+    clean(
+      "attw",
+      // `ascii`: the default form depends on the width of the terminal.
+      [tarball, "--profile", "node16", "--no-emoji", "--format", "ascii", "--exclude-entrypoints", ...raw],
+      /node16 \(from CJS\): OK \(CJS\)/,
+    ));
+}
 
 function clean(program, args, expected) {
   const { status, stdout, stderr } = spawnSync(join(root, "node_modules/.bin", program), args, { encoding: "utf8" });
@@ -68,11 +83,14 @@ function clean(program, args, expected) {
 
 test("one version everywhere", async () => {
   const version = /^\[workspace\.package\]\nversion = "(.+)"$/m.exec(inRoot("Cargo.toml"))[1];
-  assert.equal(JSON.parse(inRoot("pkg/package.json")).version, version);
+  for (const folder of Object.values(packages)) {
+    assert.equal(JSON.parse(inRoot(`${folder}/package.json`)).version, version);
+  }
   const ctxweave = await import(join(installed(), "node_modules/ctxweave/dist/node.js"));
   assert.equal(ctxweave.version, version);
-  for (const name of raw.filter((name) => name.endsWith(".wasm"))) {
-    const module = new WebAssembly.Module(inPackage(`dist/${name}`));
+  const modules = raw.filter((name) => name.endsWith(".wasm")).map((name) => inPackage(`dist/${name}`));
+  for (const bytes of [...modules, inPackage("dist/ctxweave.wasm", "ctxweave-tiktoken")]) {
+    const module = new WebAssembly.Module(bytes);
     const [section] = WebAssembly.Module.customSections(module, "ctxweave");
     assert.equal(new TextDecoder().decode(section), version);
   }
@@ -80,57 +98,64 @@ test("one version everywhere", async () => {
 
 test("the licences are those of the project", () => {
   for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) {
-    assert.equal(inPackage(name).toString(), inRoot(name));
+    for (const of of Object.keys(packages)) assert.equal(inPackage(name, of).toString(), inRoot(name));
     assert.ok(inRoot(name).length > 1000);
   }
 });
 
-test("each module and each vocabulary is there once, and the wasm once more as base64 for ctxweave/inline", () => {
+test("each module and each vocabulary is there once, and what has an inline form once more, packed", async () => {
   assert.deepEqual(
     files.filter((name) => /\.(wasm|bin)$/.test(name)),
     raw.map((name) => `dist/${name}`),
   );
-  const holders = (bytes) => {
-    const base64 = bytes.toString("base64");
-    return files.filter((name) => inPackage(name).includes(base64));
-  };
-  assert.deepEqual(holders(inPackage("dist/ctxweave.wasm")), ["dist/inline-bytes.cjs", "dist/inline-bytes.js"]);
-  // Bytes from the middle: nothing else holds them, whatever way it is written.
-  const part = (name) => inPackage(name).subarray(300_000, 300_099);
-  for (const name of raw.filter((name) => name.endsWith(".bin")).map((name) => `dist/${name}`)) {
-    assert.deepEqual(holders(part(name)), [], name);
-    assert.deepEqual(
-      files.filter((other) => inPackage(other).includes(part(name))),
-      [name],
-    );
+  const inline = ["ctxweave.wasm", "vocab/cl100k_base.bin", "vocab/o200k_base.bin"];
+  assert.deepEqual(
+    files.filter((name) => inPackage(name).length > 300_000 && !/\.(wasm|bin)$/.test(name)),
+    inline.map((name) => `dist/${name.replace(/\.\w+$/, ".packed.js")}`),
+  );
+  for (const name of inline) {
+    const path = join(installed(), "node_modules/ctxweave/dist", name.replace(/\.\w+$/, ".packed.js"));
+    const { packed } = await import(path);
+    assert.ok(gunzipSync(Buffer.from(packed, "base64")).equals(inPackage(`dist/${name}`)), name);
   }
 });
 
 test("what the wasm imports reaches no clock, chance, console, network or global", () => {
   const banned =
     /\b(Atomics|Date|Function|Math|XMLHttpRequest|console|crypto|document|eval|fetch|global|globalThis|import|performance|process|queueMicrotask|require|self|setInterval|setTimeout|window)\b/;
-  // The glue is in core.js, or in the entry point.
-  for (const name of ["dist/core.js", "dist/loom/core.js", "dist/tiktoken/core.js", "dist/tokens/node.js"]) {
-    const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(inPackage(name).toString());
+  for (const code of [...["", ...areas].map((area) => core(area)), core("", "ctxweave-tiktoken")]) {
+    const [imports] = /^function __wbg_get_imports\(\) \{[\s\S]*?^\}/m.exec(code);
     assert.match(imports, /new Array\(\)/, "this is where they are");
     assert.doesNotMatch(imports, banned);
   }
 });
 
-test("a smaller flavour has no JavaScript of the areas that it lacks, and the errors are those of all", async () => {
-  const code = (flavour, name = "core.js") => inPackage(`dist/${flavour}${name}`).toString();
-  const [trees, areas] = [
-    /LoomTree|assembleDialogue|requestBody/,
-    /CommitGraph|parseTask|buildContextChain|readContext/,
-  ];
-  for (const pattern of [trees, areas]) assert.match(code(""), pattern);
-  assert.match(code("loom/"), trees);
-  assert.doesNotMatch(code("loom/"), areas);
-  for (const pattern of [trees, areas]) assert.doesNotMatch(code("tokens/", "node.js"), pattern);
+/** The code that an area's entry points share; those of `tokens` hold it. */
+function core(area, name) {
+  return inPackage(join("dist", area, area === "tokens" ? "node.js" : "core.js"), name).toString();
+}
+
+test("an area has no JavaScript of the others, and the errors are those of all", async () => {
+  const names = {
+    commits: /CommitGraph|importTranscript/,
+    folders: /buildContextChain/,
+    loom: /LoomTree|assembleDialogue|requestBody/,
+    operators: /parseTask/,
+    tokens: /countChatTokens/,
+    workspace: /readContext/,
+  };
+  for (const [of, pattern] of Object.entries(names)) {
+    for (const area of areas) {
+      if (of === area || of === "tokens") assert.match(core(area), pattern, area);
+      else assert.doesNotMatch(core(area), pattern, area);
+    }
+    assert.match(core(""), pattern);
+  }
+  const folders = [...["", ...areas].map((area) => `ctxweave/dist/${area}`), "ctxweave-tiktoken/dist"];
   const classes = await Promise.all(
-    ["", "loom/", "tiktoken/", "tokens/"].flatMap((flavour) =>
+    folders.flatMap((folder) =>
       ["node.js", "node.cjs"].map(async (entry) => {
-        const module = await import(join(installed(), `node_modules/ctxweave/dist/${flavour}${entry}`));
+        const module = await import(join(installed(), "node_modules", folder, entry));
         return module.CtxweaveError;
       }),
     ),
@@ -148,22 +173,31 @@ test("a smaller flavour has no JavaScript of the areas that it lacks, and the er
   }
 });
 
-test("no file of the package names a folder of the machine that built it", () => {
-  for (const name of files) {
-    const text = inPackage(name).toString("latin1");
-    for (const folder of [root, homedir(), ".cargo/registry"]) assert.ok(!text.includes(folder), `${name}: ${folder}`);
+test("no file of the packages names a folder of the machine that built it", () => {
+  const sysroot = execFileSync("rustc", ["--print", "sysroot"], { encoding: "utf8" }).trim();
+  const folders = [root, homedir(), sysroot, ".cargo/registry", "/lib/rustlib/src"];
+  for (const [name, { files }] of Object.entries(packed)) {
+    for (const file of files) {
+      const text = inPackage(file, name).toString("latin1");
+      for (const folder of folders) assert.ok(!text.includes(folder), `${name}/${file}: ${folder}`);
+      // What the standard library says of itself is under /rustc.
+      if (file.endsWith(".wasm"))
+        assert.doesNotMatch(text, /\/(?:home|root|Users|usr|opt|tmp|work|build)\/[\w.-]/, file);
+    }
   }
 });
 
 test("the package takes no part of wasm-pack's and brings no dependency along", () => {
-  const manifest = JSON.parse(inRoot("pkg/package.json"));
-  for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
-    assert.equal(manifest[field], undefined);
+  for (const folder of Object.values(packages)) {
+    const manifest = JSON.parse(inRoot(`${folder}/package.json`));
+    for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
+      assert.equal(manifest[field], undefined);
+  }
   assert.ok(!files.some((name) => /_bg\b|snippets|\.gitignore|Cargo/.test(name)), files.join(", "));
 });
 
 test("git does not see what the build writes", () => {
-  const status = execFileSync("git", ["status", "--porcelain", "--ignored=no", "--", "pkg/dist"], {
+  const status = execFileSync("git", ["status", "--porcelain", "--ignored=no", "--", "pkg/dist", "pkg/tiktoken/dist"], {
     cwd: root,
     encoding: "utf8",
   });

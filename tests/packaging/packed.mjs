@@ -1,4 +1,4 @@
-/** The package as a user gets it: packed by npm and installed into an empty folder. */
+/** The packages as a user gets them: packed by npm and installed into an empty folder. */
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,21 +9,26 @@ export const root = resolve(import.meta.dirname, "../..");
 
 const scratch = join(root, "target/packed");
 
-/** Packs pkg/ and gives the path of the tarball and the list of its files. */
-export function pack() {
+/** The folders of the packages. */
+export const packages = { ctxweave: "pkg", "ctxweave-tiktoken": "pkg/tiktoken" };
+
+/** Packs a package and gives the path of the tarball, the list of its files and how large it is. */
+export function pack(name = "ctxweave") {
   mkdirSync(scratch, { recursive: true });
   const dir = mkdtempSync(join(scratch, "tarball-"));
-  const printed = npm(["pack", "--json", "--pack-destination", dir], join(root, "pkg"));
-  const [{ filename, files }] = JSON.parse(printed);
+  const printed = npm(["pack", "--json", "--pack-destination", dir], join(root, packages[name]));
+  const [{ filename, files, size, unpackedSize }] = JSON.parse(printed);
   return {
     tarball: join(dir, filename),
     files: files.map(({ path }) => path).sort(),
+    size,
+    unpackedSize,
     remove: () => rmSync(dir, { recursive: true }),
   };
 }
 
 /**
- * A folder with the packed package in its node_modules. Installed once for each content of the package: the test files
+ * A folder with the packed packages in its node_modules. Installed once for each content of the packages: the test files
  * run in processes of their own and share it.
  */
 export function installed() {
@@ -34,13 +39,14 @@ export function installed() {
 let found;
 
 function install() {
-  const { tarball, remove } = pack();
-  const hash = createHash("sha256").update(readFileSync(tarball)).digest("hex").slice(0, 16);
-  const dir = join(scratch, `installed-${hash}`);
+  const packed = Object.keys(packages).map((name) => pack(name));
+  const hash = createHash("sha256");
+  for (const { tarball } of packed) hash.update(readFileSync(tarball));
+  const dir = join(scratch, `installed-${hash.digest("hex").slice(0, 16)}`);
   if (!existsSync(dir)) {
     const aside = mkdtempSync(join(scratch, "installing-"));
     writeFileSync(join(aside, "package.json"), '{ "name": "a-user", "private": true, "type": "module" }\n');
-    npm(["install", "--no-audit", "--no-fund", "--offline", tarball], aside);
+    npm(["install", "--no-audit", "--no-fund", "--offline", ...packed.map(({ tarball }) => tarball)], aside);
     try {
       renameSync(aside, dir);
     } catch {
@@ -48,7 +54,7 @@ function install() {
       rmSync(aside, { recursive: true });
     }
   }
-  remove();
+  for (const { remove } of packed) remove();
   return dir;
 }
 

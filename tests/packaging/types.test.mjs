@@ -103,7 +103,12 @@ ${load("b", "ctxweave/inline")}
 ${load("c", "ctxweave/slim")}
 ${load("l", "ctxweave/loom")}
 ${load("n", "ctxweave/tokens")}
-${load("t", "ctxweave/tiktoken")}
+${load("t", "ctxweave-tiktoken")}
+${load("commits", "ctxweave/commits")}
+${load("folders", "ctxweave/folders")}
+${load("operators", "ctxweave/operators")}
+${load("workspace", "ctxweave/workspace")}
+${load("inline", "ctxweave/vocab/o200k_base/inline")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
@@ -115,6 +120,10 @@ const rest: Omit<typeof a, "init"> = slim;
 const wider: Omit<typeof a, "CtxweaveError"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const least: Omit<typeof n, "CtxweaveError"> = l;
+const parts: (Omit<typeof n, "CtxweaveError">)[] = [commits, folders, operators, workspace];
+const all: Omit<typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
+const packed: typeof o200k.load = inline.load;
+type Named = commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const there: typeof o200k.load = loomVocabulary.load;
@@ -159,7 +168,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [whole, backwards, rest, wider, part, least, sameClass, alike, there, thereToo, counted, use];
+export = [whole, backwards, rest, wider, part, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

@@ -14,7 +14,7 @@ import { installed } from "../packaging/packed.mjs";
 
 const require = createRequire(join(installed(), "package.json"));
 const ctxweave = require("ctxweave");
-const tiktoken = require("ctxweave/tiktoken");
+const tiktoken = require("ctxweave-tiktoken");
 const encodings = ["o200k_base", "cl100k_base"];
 
 /** How many texts are compared where no time is given. */

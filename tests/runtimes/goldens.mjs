@@ -33,12 +33,18 @@ export function readGoldens() {
   };
 }
 
-/** The areas that the smaller flavours have. */
-const areas = { loom: ["bodies", "loom", "resident", "tokens"], tokens: ["tokens"] };
+/** The entry points that have a module of their own, and the folders of the goldens that they must give too. */
+export const areas = {
+  commits: ["commits", "transcripts", "tokens"],
+  folders: ["folders", "tokens"],
+  loom: ["bodies", "loom", "resident", "tokens"],
+  operators: ["operators", "tokens"],
+  tokens: ["tokens"],
+  workspace: ["workspace", "tokens"],
+};
 
-/** Those goldens that a smaller flavour must give too. */
-export function goldensOf(flavour, { goldens, ...rest }) {
-  return { ...rest, goldens: goldens.filter(({ name }) => areas[flavour].includes(name.split(/[/\\]/)[0])) };
+export function goldensOf(area, { goldens, ...rest }) {
+  return { ...rest, goldens: goldens.filter(({ name }) => areas[area].includes(name.split(/[/\\]/)[0])) };
 }
 
 function readJson(path) {

@@ -17,10 +17,10 @@ const data = readGoldens();
  * An application of one page, which runs the scenario, tries whether another entry shares the instance, and counts
  * exactly with the vocabularies.
  */
-const program = (entry, flavour = "ctxweave") => `import * as ctxweave from "${entry}";
-import { countTokens } from "${flavour === "ctxweave" ? "ctxweave/slim" : entry}";
-import * as o200k_base from "${flavour}/vocab/o200k_base";
-import * as cl100k_base from "${flavour}/vocab/cl100k_base";
+const program = (entry, slim = "ctxweave/slim", inline = "") => `import * as ctxweave from "${entry}";
+import { countTokens } from "${slim}";
+import * as o200k_base from "ctxweave/vocab/o200k_base${inline}";
+import * as cl100k_base from "ctxweave/vocab/cl100k_base${inline}";
 import texts from "./counts.json";
 import data from "./data.json";
 import { exact, scenario } from "./scenario.mjs";
@@ -48,7 +48,7 @@ async function application(name, text, given = data) {
 window.outcome = run().catch((error) => JSON.stringify({ code: error.code, reason: error.details?.reason, message: error.message, stack: error.stack }));
 `,
   );
-  const exclude = ["ctxweave"];
+  const exclude = ["ctxweave", "ctxweave-tiktoken"];
   const config = {
     root: dir,
     configFile: false,
@@ -121,10 +121,10 @@ test("Vite build: ctxweave gives the goldens in Chromium, with exactly one wasm"
   assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));
 });
 
-test("Vite build: ctxweave/inline gives the goldens in Chromium, with no wasm beside it", async () => {
-  const { dir, config } = await application("build-inline", program("ctxweave/inline"));
+test("Vite build: ctxweave/inline gives the goldens in Chromium, with nothing beside it", async () => {
+  const { dir, config } = await application("build-inline", program("ctxweave/inline", "ctxweave/slim", "/inline"));
   judgeBoth(await built(config));
-  assert.deepEqual(wasmFiles(dir), []);
+  assert.deepEqual(builtFiles(dir, /\.(wasm|bin)$/), []);
 });
 
 for (const [flavour, judged] of [["loom"], ["tokens", { assembly: false }]]) {
@@ -136,8 +136,8 @@ for (const [flavour, judged] of [["loom"], ["tokens", { assembly: false }]]) {
   });
 }
 
-test("Vite build: ctxweave/tiktoken counts what tiktoken counts in Chromium", async () => {
-  const text = `import * as ctxweave from "ctxweave/tiktoken";
+test("Vite build: ctxweave-tiktoken counts what tiktoken counts in Chromium", async () => {
+  const text = `import * as ctxweave from "ctxweave-tiktoken";
 import texts from "./counts.json";
 import { exact } from "./scenario.mjs";
 const run = async () => JSON.stringify(await exact(ctxweave, undefined, texts));
@@ -148,11 +148,13 @@ const run = async () => JSON.stringify(await exact(ctxweave, undefined, texts));
   assert.deepEqual(said, [], "the console is silent");
 });
 
-function wasmFiles(dir) {
+const wasmFiles = (dir) => builtFiles(dir, /\.wasm$/);
+
+function builtFiles(dir, pattern) {
   const names = readdirSync(join(dir, "dist"), { recursive: true, encoding: "utf8" });
   assert.ok(
     names.some((name) => name.endsWith(".js")),
     names.join(", "),
   );
-  return names.filter((name) => name.endsWith(".wasm"));
+  return names.filter((name) => pattern.test(name));
 }

@@ -11,7 +11,7 @@ use crate::project::Project;
 use crate::stamp::files;
 use crate::{build, setup};
 
-/// The one that xtask does itself.
+/// The one that is a command of its own.
 const ESTIMATOR: &str = "estimator";
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
@@ -34,7 +34,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         }
         if name == ESTIMATOR {
             step("the token estimator's error");
-            crate::with_tiktoken(project, "calibrate", vec!["--table".to_owned()])?;
+            crate::with_tiktoken(project, ESTIMATOR, Vec::new())?;
         }
     }
     Ok(())

@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::Args;
-use crate::manifest::{Build, Flavour, Manifest};
+use crate::manifest::{Build, Flavour, Manifest, PACKAGE};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
-use crate::stamp::{Inputs, files};
+use crate::stamp::Inputs;
 use crate::{features, imports, setup};
 
 /// The custom section by which the package knows its own module and its version.
@@ -38,33 +39,47 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
     if name == "default" { out.to_owned() } else { out.join(name) }
 }
 
-/// Builds pkg/dist, unless nothing that it depends on has changed. The modules and the vocabularies are made aside and
-/// kept: only what has changed is made again.
+/// Where the npm packages are, from the root.
+const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+
+/// The folder that is built for an npm package.
+pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
+    let found = PACKAGES.iter().find(|(name, _)| *name == package);
+    let (_, folder) = found.with_context(|| format!("there is no npm package `{package}`"))?;
+    Ok(project.path(folder).join("dist"))
+}
+
+/// Builds `dist` of each npm package, unless nothing that it depends on has changed. The modules and the vocabularies are
+/// made aside and kept: only what has changed is made again.
 pub fn package(project: &Project, manifest: &Path) -> Result<()> {
     let parsed = Manifest::read(manifest)?;
     vocabularies(project)?;
+    let mut jobs = Vec::new();
     for (name, flavour) in &parsed.flavours {
-        kept_wasm(project, &parsed.build, name, flavour).with_context(|| format!("cannot build flavour `{name}`"))?;
+        jobs.extend(kept_wasm(project, &parsed.build, name, flavour)?);
     }
+    modules(project, &parsed.build, jobs)?;
 
-    let dist = project.path("pkg/dist");
+    let dists = PACKAGES.iter().map(|(name, _)| dist(project, name)).collect::<Result<Vec<_>>>()?;
     let stamp = project.scratch().join("build.stamp");
-    if package_inputs(project, &parsed)?.path(&dist)?.are_done(&stamp) {
+    let inputs = || dists.iter().try_fold(package_inputs(project, &parsed)?, |inputs, dist| inputs.path(dist));
+    if inputs()?.are_done(&stamp) {
         return Ok(());
     }
-    // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
-    let fresh = project.scratch().join("dist");
-    remove(&fresh)?;
-    copy_files(&kept_vocabularies(project), &fresh.join("vocab"))?;
-    for name in parsed.flavours.keys() {
-        let dir = flavour_dir(&fresh, name);
-        copy_files(&kept_flavour(project, name), &dir)?;
-        step(&format!("TypeScript ({name})"));
-        run_command(project.node().arg("pkg/build.mjs").arg(dir).arg(name))?;
+    for ((package, _), dist) in PACKAGES.iter().zip(&dists) {
+        // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
+        let fresh = project.scratch().join("dist");
+        remove(&fresh)?;
+        step(&format!("TypeScript ({package})"));
+        let mut flavours: Vec<&String> =
+            parsed.flavours.iter().filter(|(_, flavour)| flavour.package == *package).map(|(name, _)| name).collect();
+        flavours.sort_by_key(|name| *name != "default");
+        let mut node = project.node();
+        run_command(node.args(["pkg/build.mjs", package]).arg(project.scratch()).arg(&fresh).args(flavours))?;
+        remove(dist)?;
+        fs::rename(&fresh, dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
     }
-    remove(&dist)?;
-    fs::rename(&fresh, &dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
-    package_inputs(project, &parsed)?.path(&dist)?.set_done(&stamp)
+    inputs()?.set_done(&stamp)
 }
 
 /// Where the module of a flavour is kept.
@@ -83,14 +98,32 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
     for name in manifest.flavours.keys() {
         inputs = inputs.path(&kept_flavour(project, name))?;
     }
-    for path in ["xtask/src/build.rs", "package-lock.json", "pkg/src", "pkg/build.mjs", "pkg/tsconfig.json"] {
+    for path in [
+        "xtask/src/build.rs",
+        "package-lock.json",
+        "pkg/src",
+        "pkg/build.mjs",
+        "pkg/tsconfig.json",
+        "pkg/tsconfig.types.json",
+        "pkg/tiktoken/tsconfig.json",
+    ] {
         inputs = inputs.path(&project.path(path))?;
     }
     Ok(inputs)
 }
 
-/// Makes the module of a flavour, unless nothing that it depends on has changed.
-fn kept_wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour) -> Result<()> {
+/// A module to be made.
+struct Job<'a> {
+    name: &'a str,
+    flavour: &'a Flavour,
+    out: PathBuf,
+    /// What it depends on and where that is noted once it is made. It was looked at before: whoever edits something
+    /// meanwhile gets another build the next time.
+    stamp: Option<(Inputs, PathBuf)>,
+}
+
+/// The module of a flavour that is kept, unless nothing that it depends on has changed.
+fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a Flavour) -> Result<Option<Job<'a>>> {
     let dir = kept_flavour(project, name);
     let stamp = project.scratch().join(format!("wasm-{name}.stamp"));
     let inputs = || -> Result<Inputs> {
@@ -104,14 +137,27 @@ fn kept_wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour) ->
         }
         Ok(inputs)
     };
-    // What it depends on is looked at before: whoever edits it meanwhile gets another build the next time.
     let before = inputs()?;
     if inputs()?.path(&dir)?.are_done(&stamp) {
-        return Ok(());
+        return Ok(None);
     }
     remove(&dir)?;
-    wasm(project, build, name, flavour, &dir)?;
-    before.path(&dir)?.set_done(&stamp)
+    Ok(Some(Job { name, flavour, out: dir, stamp: Some((before, stamp)) }))
+}
+
+/// Makes modules: each is compiled while wasm-opt is at work on the one before.
+fn modules(project: &Project, build: &Build, jobs: Vec<Job<'_>>) -> Result<()> {
+    thread::scope(|scope| {
+        let mut running = Vec::new();
+        for job in jobs {
+            let name = job.name;
+            let failed = move || format!("cannot build flavour `{name}`");
+            step(&format!("cargo rustc ({name}, for wasm32)"));
+            let module = compile(project, build, job.flavour).with_context(failed)?;
+            running.push(scope.spawn(move || finish(project, build, job, module).with_context(failed)));
+        }
+        running.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
 }
 
 /// Makes the vocabulary assets, unless nothing that they depend on has changed.
@@ -134,43 +180,31 @@ fn vocabularies(project: &Project) -> Result<()> {
     before.path(&dir)?.set_done(&stamp)
 }
 
-/// Copies the files of one folder into another one.
-fn copy_files(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for file in files(from)? {
-        let name = file.file_name().context("a file has a name")?;
-        fs::copy(&file, to.join(name)).with_context(|| format!("cannot copy `{}`", file.display()))?;
-    }
-    Ok(())
-}
-
 fn wasm_of_all(project: &Project, manifest: &Manifest, out: &Path) -> Result<()> {
-    for (name, flavour) in &manifest.flavours {
-        let dir = flavour_dir(out, name);
-        wasm(project, &manifest.build, name, flavour, &dir)
-            .with_context(|| format!("cannot build flavour `{name}`"))?;
-    }
-    Ok(())
+    let job = |(name, flavour)| Job { name, flavour, out: flavour_dir(out, name), stamp: None };
+    modules(
+        project,
+        &manifest.build,
+        manifest.flavours.iter().map(|(name, flavour)| job((name.as_str(), flavour))).collect(),
+    )
 }
 
-/// Makes `ctxweave.wasm` and `glue.js` of one flavour.
-fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &Path) -> Result<()> {
-    step(&format!("cargo rustc ({name}, for wasm32)"));
-    let compiled = compile(project, build, flavour)?;
-
+/// Makes `ctxweave.wasm` and `glue.js` out of what cargo compiled.
+fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -> Result<()> {
+    let Job { name, flavour, out, stamp } = job;
     step(&format!("wasm-bindgen ({name})"));
-    let mut module = fs::read(&compiled).with_context(|| format!("cannot read `{}`", compiled.display()))?;
     features::disclaim(&mut module, &build.without_features)?;
-    let plain = project.scratch().join("plain.wasm");
-    fs::write(&plain, module)?;
     let bound = project.scratch().join("bindgen").join(name);
     remove(&bound)?;
+    fs::create_dir_all(&bound)?;
+    let plain = bound.join("plain.wasm");
+    fs::write(&plain, module)?;
     let mut bindgen = project.command(project.tool("wasm-bindgen"));
     bindgen.args(["--target", "web", "--no-typescript", "--out-name", "glue"]).args(&build.wasm_bindgen);
     run_command(bindgen.arg("--out-dir").arg(&bound).arg(plain))?;
 
     step(&format!("wasm-opt ({name})"));
-    fs::create_dir_all(out)?;
+    fs::create_dir_all(&out)?;
     let module = out.join("ctxweave.wasm");
     let mut opt = project.npm_bin("wasm-opt");
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
@@ -185,11 +219,14 @@ fn wasm(project: &Project, build: &Build, name: &str, flavour: &Flavour, out: &P
     let glue = fs::read_to_string(bound.join("glue.js"))?.replace("__wbindgen_start();", "__wbindgen_start?.();");
     // A name for the default export: what `default` is in CommonJS depends on who compiles it.
     fs::write(out.join("glue.js"), glue + "\nexport { __wbg_init as initAsync };\n")?;
-    Ok(())
+    match stamp {
+        Some((before, stamp)) => before.path(&out)?.set_done(&stamp),
+        None => Ok(()),
+    }
 }
 
-/// Runs cargo and gives the path of the module.
-fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBuf> {
+/// Runs cargo and gives the module.
+fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<Vec<u8>> {
     // What cargo said when it last compiled with these profiles; when nothing has changed it says nothing.
     let inputs = Inputs::default()
         .text(&build.profile)
@@ -211,7 +248,8 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<PathBu
     if build.lto && !lto {
         bail!("cargo did not tell rustc to link with LTO: see the profile `{}` in Cargo.toml", build.profile);
     }
-    Ok(project.target.join(TARGET).join(profile_dir(&build.profile)).join("ctxweave.wasm"))
+    let compiled = project.target.join(TARGET).join(profile_dir(&build.profile)).join("ctxweave.wasm");
+    fs::read(&compiled).with_context(|| format!("cannot read `{}`", compiled.display()))
 }
 
 /// Compiles the module and says whether with LTO; nothing when there was nothing to do.
@@ -220,6 +258,8 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     // The crate type is given here, not in Cargo.toml: with more than one cargo turns LTO off (rust-lang/cargo#9672).
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
     cargo.args(["--locked", "--verbose", "--profile", &build.profile]).args(cargo_features(flavour));
+    // What one area does not use of the code that they share, another does.
+    cargo.args(["--", "-A", "dead_code", "-A", "unused_imports"]);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {
@@ -247,13 +287,22 @@ fn rustflags(project: &Project, build: &Build) -> Result<String> {
     Ok(flags.join("\x1f"))
 }
 
-/// Panic messages hold the path of the source: without this the module would differ from machine to machine.
+/// Panic messages hold the path of the source: without this the module would differ from machine to machine. The standard
+/// library names its own sources by the commit, unless they are installed.
 fn remapped_paths(project: &Project) -> Result<String> {
-    let metadata = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = metadata.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
-    let flags = [home.join("registry/src"), project.root.clone()]
-        .map(|from| format!("--remap-path-prefix={}=", from.display()));
-    Ok(flags.join("\x1f"))
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = named.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
+    let sysroot = output(project.command("rustc").args(["--print", "sysroot"]))?;
+    let about = output(project.command("rustc").arg("-vV"))?;
+    let commit = about.lines().find_map(|line| line.strip_prefix("commit-hash: ")).context("rustc has no commit")?;
+    let standard = Path::new(sysroot.trim()).join("lib/rustlib/src/rust");
+    Ok(remap(&[(&home.join("registry/src"), ""), (&project.root, ""), (&standard, &format!("/rustc/{commit}"))]))
+}
+
+/// The flags that put other folders in place of these. The last that fits counts.
+fn remap(folders: &[(&Path, &str)]) -> String {
+    let flags = folders.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
+    flags.collect::<Vec<_>>().join("\x1f")
 }
 
 /// The folder that cargo names after a profile.
@@ -279,4 +328,21 @@ fn remove(dir: &Path) -> Result<()> {
         fs::remove_dir_all(dir).with_context(|| format!("cannot remove `{}`", dir.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_folder_of_this_machine_gets_into_a_module() {
+        let project = Project::find().unwrap();
+        let flags = remapped_paths(&project).unwrap();
+        let flags: Vec<_> = flags.split('\x1f').collect();
+        assert!(flags.contains(&format!("--remap-path-prefix={}=", project.root.display()).as_str()), "{flags:?}");
+        // The sources of the standard library are there only where the component `rust-src` is installed.
+        let standard = flags.iter().find(|flag| flag.contains("/lib/rustlib/src/rust=/rustc/")).unwrap();
+        let (_, commit) = standard.rsplit_once('/').unwrap();
+        assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{standard}");
+    }
 }

@@ -3,11 +3,11 @@
 
 mod bench;
 mod build;
-#[cfg(feature = "tiktoken")]
-mod calibrate;
 mod check;
 mod count;
 mod demo;
+#[cfg(feature = "tiktoken")]
+mod estimator;
 mod features;
 mod imports;
 mod manifest;
@@ -41,7 +41,8 @@ cargo xtask <command>
   bench [NAME]...    the benchmarks, `estimator` (the error table of the token estimator) among them; all of them
                      without a name
                        --quick  only to see that they run
-  calibrate          fit the token estimator again
+  estimator          the error table of the token estimator
+                       FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
                        --out DIR    into DIR      --unicode  the table of character classes instead
                        --counts     what tiktoken counts, into tests/runtimes/counts.json
@@ -70,7 +71,7 @@ fn dispatch() -> Result<()> {
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
-        "calibrate" | "vocab" => with_tiktoken(&project, &command, args),
+        "estimator" | "vocab" => with_tiktoken(&project, &command, args),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
@@ -83,7 +84,7 @@ fn dispatch() -> Result<()> {
 #[cfg(feature = "tiktoken")]
 pub fn with_tiktoken(project: &Project, command: &str, args: Vec<String>) -> Result<()> {
     match command {
-        "calibrate" => calibrate::run(&project.root, &args),
+        "estimator" => estimator::run(project, &mut Args(args)),
         _ => vocab::run(project, &mut Args(args)),
     }
 }

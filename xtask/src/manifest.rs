@@ -36,6 +36,9 @@ pub struct Build {
     pub wasm_opt: Vec<String>,
 }
 
+/// The npm package that has all flavours but those that say otherwise.
+pub const PACKAGE: &str = "ctxweave";
+
 /// One module with its own features, size and imports.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -50,10 +53,17 @@ pub struct Flavour {
     /// All that the module imports, without the hash that wasm-bindgen puts at the end of a name.
     pub imports: Vec<String>,
     pub ceiling: Ceiling,
+    /// The npm package that it is in.
+    #[serde(default = "package")]
+    pub package: String,
 }
 
 fn yes() -> bool {
     true
+}
+
+fn package() -> String {
+    PACKAGE.to_owned()
 }
 
 /// One vocabulary asset.

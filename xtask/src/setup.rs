@@ -107,7 +107,9 @@ pub fn locked_version(project: &Project, name: &str) -> Result<String> {
 
 fn npm_packages(project: &Project) -> Result<()> {
     let mut inputs = Inputs::default();
-    for file in ["package.json", "package-lock.json", "pkg/package.json", "www/package.json"] {
+    for file in
+        ["package.json", "package-lock.json", "pkg/package.json", "pkg/tiktoken/package.json", "www/package.json"]
+    {
         inputs = inputs.path(&project.path(file))?;
     }
     let stamp = project.path("node_modules/.xtask-stamp");

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::Args;
 use crate::build::{self, flavour_dir, manifest_path};
-use crate::manifest::{Ceiling, Manifest};
+use crate::manifest::{Ceiling, Manifest, PACKAGE};
 use crate::process::output;
 use crate::project::Project;
 
@@ -30,14 +30,12 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         crate::setup::all(project)?;
         build::package(project, &manifest)?;
     }
-    let standard = out.is_none();
-    let out = out.unwrap_or_else(|| project.path("pkg/dist"));
-    let rows = measure(project, &Manifest::read(&manifest)?, &out, standard)?;
+    let rows = measure(project, &Manifest::read(&manifest)?, out.as_deref())?;
     let table = table(&rows);
     print!("{table}");
     under_ceilings(&rows)?;
     let readme = project.path("README.md");
-    match (standard, check_only) {
+    match (out.is_none(), check_only) {
         (false, _) => Ok(()),
         (true, true) => compare(&fs::read_to_string(&readme)?, &rows),
         (true, false) => {
@@ -59,18 +57,28 @@ struct Row {
     ceiling: Ceiling,
 }
 
-fn measure(project: &Project, manifest: &Manifest, out: &Path, with_vocabularies: bool) -> Result<Vec<Row>> {
+/// Measures what is in the packages, or the modules in the folder that they were built into.
+fn measure(project: &Project, manifest: &Manifest, out: Option<&Path>) -> Result<Vec<Row>> {
+    let dist = build::dist(project, PACKAGE)?;
     let mut files = Vec::new();
     for (name, flavour) in &manifest.flavours {
-        files.push((flavour_dir(Path::new(""), name).join("ctxweave.wasm"), flavour.ceiling));
+        let file = flavour_dir(Path::new(""), name).join("ctxweave.wasm");
+        match out {
+            Some(out) => files.push((out.join(&file), file, flavour.ceiling)),
+            None if flavour.package == PACKAGE => files.push((dist.join(&file), file, flavour.ceiling)),
+            None => {
+                let path = build::dist(project, &flavour.package)?.join("ctxweave.wasm");
+                files.push((path, Path::new(&flavour.package).join("ctxweave.wasm"), flavour.ceiling));
+            }
+        }
     }
     // `build --out` makes the modules only.
-    for (name, vocabulary) in manifest.vocabularies.iter().filter(|_| with_vocabularies) {
-        files.push((Path::new("vocab").join(name).with_extension("bin"), vocabulary.ceiling));
+    for (name, vocabulary) in manifest.vocabularies.iter().filter(|_| out.is_none()) {
+        let file = Path::new("vocab").join(name).with_extension("bin");
+        files.push((dist.join(&file), file, vocabulary.ceiling));
     }
     let mut rows = Vec::new();
-    for (file, ceiling) in files {
-        let path = out.join(&file);
+    for (path, file, ceiling) in files {
         ensure!(path.exists(), "`{}` is not there: run `cargo xtask build` first", path.display());
         let printed = output(project.node().arg("-e").arg(MEASURE).arg(&path))?;
         let sizes: Vec<u64> = printed.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;

@@ -19,8 +19,8 @@ export const counters = {
       return (text) => countTokens(text, { tokenizer: "${encoding}" });
     }`,
 
-  "ctxweave/tiktoken": (encoding) => `
-    import { countTokens, init } from "ctxweave/tiktoken";
+  "ctxweave-tiktoken": (encoding) => `
+    import { countTokens, init } from "ctxweave-tiktoken";
     export async function ready() {
       await init();
       return (text) => countTokens(text, { tokenizer: "${encoding}" });
@@ -74,6 +74,6 @@ export const startsAlone = ["ctxweave/tokens"];
 export const assets = {
   ctxweave: (encoding) => ["ctxweave/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
   "ctxweave/tokens": (encoding) => ["ctxweave/tokens/ctxweave.wasm", `ctxweave/vocab/${encoding}.bin`],
-  "ctxweave/tiktoken": () => ["ctxweave/tiktoken/ctxweave.wasm"],
+  "ctxweave-tiktoken": () => ["ctxweave-tiktoken/ctxweave.wasm"],
   tiktoken: () => ["tiktoken/tiktoken_bg.wasm"],
 };

@@ -1,5 +1,6 @@
 /** Counting tokens. */
 
+import { callJson } from "../json.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes } from "../source.js";
 import type { Encoding, Tokenizer } from "../types/common.js";
@@ -13,43 +14,41 @@ export interface CountOptions {
 
 /** How many tokens the text has. */
 export function countTokens(text: string, options?: CountOptions): number {
-  return call((raw) => raw.countTokens(checkedText(text, "text"), named(options), options));
+  const tokenizer = tokenizerOf(options);
+  return call((wasm) => wasm.countTokens(checkedText(text, "text"), tokenizer));
 }
 
 /** How many tokens each of the texts has, in one crossing. */
 export function countTokensBatch(texts: readonly string[], options?: CountOptions): Uint32Array {
-  return call((raw) => {
-    if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
-    return raw.countTokensBatch(
-      texts.map((text, at) => checkedText(text, `texts[${at}]`)),
-      named(options),
-      options,
-    );
-  });
+  const tokenizer = tokenizerOf(options);
+  if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
+  const checked = texts.map((text, at) => checkedText(text, `texts[${at}]`));
+  return call((wasm) => wasm.countTokensBatch(checked, tokenizer));
 }
 
 /** How many tokens the text has, or null when it has more than `limit`; reads no more of it than that takes. */
 export function countTokensUpTo(text: string, limit: number, options?: CountOptions): number | null {
-  const count = call((raw) => {
-    if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
-    // More than a u32 holds is more than any text has; Infinity is a way to say so.
-    const most = Math.min(Math.floor(limit), 0xffff_ffff);
-    return raw.countTokensUpTo(checkedText(text, "text"), most, named(options), options);
-  });
-  return count ?? null;
+  const tokenizer = tokenizerOf(options);
+  if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
+  // More than a u32 holds is more than any text has; Infinity is a way to say so.
+  const most = Math.min(Math.floor(limit), 0xffff_ffff);
+  return call((wasm) => wasm.countTokensUpTo(checkedText(text, "text"), most, tokenizer)) ?? null;
 }
 
 /**
- * The name of the tokenizer, where that is easily seen. To read the options with all that may be wrong with them takes
- * wasm longer than to count a short text.
+ * The name of the tokenizer that the options ask for. Where they have only that to say it is seen here: to send them to the
+ * wasm takes longer than to count a short text.
  */
-function named(options: CountOptions | undefined): string | undefined {
+function tokenizerOf(options: CountOptions | undefined): string | undefined {
+  if (options === undefined) return undefined;
   try {
-    const tokenizer: unknown = options?.tokenizer;
-    return typeof tokenizer === "string" ? tokenizer : undefined;
+    const keys = Object.keys(options);
+    const { tokenizer } = options as { tokenizer?: unknown };
+    if (typeof tokenizer === "string" && keys.length === 1) return tokenizer;
   } catch {
-    return undefined; // wasm finds that, too, and says it
+    // The wasm is told what is wrong with them, and says it.
   }
+  return callJson("tokenizerName", { options }) as string;
 }
 
 /** One message of a chat. */
@@ -71,7 +70,7 @@ export interface ChatCountOptions extends CountOptions {
 
 /** How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead. */
 export function countChatTokens(messages: readonly ChatMessage[], options?: ChatCountOptions): number {
-  return call((raw) => raw.countChatTokens(messages, options));
+  return callJson("countChatTokens", { messages, options }) as number;
 }
 
 /** What is known of a model. */
@@ -84,7 +83,7 @@ export interface ModelInfo {
 
 /** What is known of the model of that name, a snapshot's or a fine-tuned one's too; nothing for a name that is not known. */
 export function modelInfo(name: string): ModelInfo | undefined {
-  return call((raw) => raw.modelInfo(checkedText(name, "name"))) as ModelInfo | undefined;
+  return callJson("modelInfo", { name }) as ModelInfo | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** An agent's first turn. */
 
-import { call } from "../runtime.js";
+import { callJson } from "../json.js";
 import type {
   FileContent,
   LoadContextOptions,
@@ -14,12 +14,12 @@ import type {
 
 /** Reads a brief: the tastes it declares, and its intent. One that is missing or cannot be read is empty. */
 export function parseBrief(text?: FileContent | null): ParsedBrief {
-  return call((raw) => raw.parseBrief(text)) as ParsedBrief;
+  return callJson("parseBrief", text) as ParsedBrief;
 }
 
 /** Which files the first turn needs, in loading order, given the brief. */
 export function planContextLoading(input: PlanInput): LoadingPlan {
-  return call((raw) => raw.planContextLoading(input)) as LoadingPlan;
+  return callJson("planContextLoading", input) as LoadingPlan;
 }
 
 /**
@@ -29,12 +29,12 @@ export function planContextLoading(input: PlanInput): LoadingPlan {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function readContext(input: WorkspaceInput): ReadContext {
-  return call((raw) => raw.readContext(input)) as ReadContext;
+  return callJson("readContext", input) as ReadContext;
 }
 
 /** The whole text of the notes; empty when they are missing or cannot be read, which `readContext` reports. */
 export function readFullNotes(input: Pick<WorkspaceInput, "notes">): string {
-  return call((raw) => raw.readFullNotes(input));
+  return callJson("readFullNotes", input) as string;
 }
 
 /**

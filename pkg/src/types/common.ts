@@ -86,6 +86,7 @@ export type DiagnosticCode =
   | "torn_line"
   | "type_missing"
   | "unknown_format"
+  | "unknown_option"
   | "unknown_record"
   | "unknown_setting"
   | "unknown_type"
@@ -186,8 +187,14 @@ export interface Limits {
   xmlAttributes?: number;
 }
 
+/** The exact tokenizers by the names of their vocabularies. `ctxweave-tiktoken` has more. */
+export interface Encodings {
+  o200k_base: true;
+  cl100k_base: true;
+}
+
 /** An exact tokenizer, by the name of its vocabulary. */
-export type Encoding = "o200k_base" | "cl100k_base";
+export type Encoding = keyof Encodings;
 
 /** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
 export type Tokenizer = "heuristic" | Encoding;

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::commits::transcript::{
-    Block, Image, ImageSource, Notes, arguments_object, flag, list, object, owned, parse_arguments, text,
+    Block, Image, ImageSource, Notes, arguments_object, flag, list, object, owned, parse_arguments, set, text,
 };
 
 /// Reads `content`: a string, one block or a list of blocks.
@@ -124,6 +124,14 @@ fn image(map: &Map<String, Value>) -> Option<Image> {
     Some(Image { mime_type, source: ImageSource::Url(url.to_owned()) })
 }
 
+/// Content that is one text alone as that text, any other as the list that `write` makes of it.
+pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Value>) -> Value {
+    match blocks {
+        [Block::Text(text)] => Value::from(text.as_str()),
+        blocks => Value::Array(write(blocks)),
+    }
+}
+
 /// Blocks as Anthropic's API has them.
 pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
     blocks.iter().map(|block| anthropic(block, notes)).collect()
@@ -138,17 +146,14 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
         }
         Block::ToolCall { id, name, arguments, server } => {
             let kind = if *server { "server_tool_use" } else { "tool_use" };
-            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(arguments) })
+            json!({ "type": kind, "id": id, "name": name, "input": arguments_object(arguments.clone()) })
         }
         Block::ToolResult { call_id, content, is_error, server } => {
-            let content = match content.as_slice() {
-                [Block::Text(text)] => Value::String(text.clone()),
-                blocks => Value::Array(to_anthropic(blocks, notes)),
-            };
+            let content = text_or(content, |blocks| to_anthropic(blocks, notes));
             let kind = if *server { "server_tool_result" } else { "tool_result" };
             let mut result = json!({ "type": kind, "tool_use_id": call_id, "content": content });
-            if let (true, Some(map)) = (*is_error, result.as_object_mut()) {
-                map.insert("is_error".to_owned(), Value::Bool(true));
+            if *is_error {
+                set(&mut result, "is_error", true);
             }
             result
         }
@@ -175,11 +180,7 @@ fn generic(block: &Block) -> Value {
             json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments })
         }
         Block::ToolResult { call_id, content, .. } => {
-            let content = match content.as_slice() {
-                [Block::Text(text)] => Value::String(text.clone()),
-                blocks => Value::Array(to_generic(blocks)),
-            };
-            json!({ "type": "toolResult", "toolCallId": call_id, "content": content })
+            json!({ "type": "toolResult", "toolCallId": call_id, "content": text_or(content, to_generic) })
         }
         Block::Image(Image { mime_type, source: ImageSource::Data(data) }) => {
             json!({ "type": "image", "mimeType": mime_type, "data": data })
@@ -188,28 +189,17 @@ fn generic(block: &Block) -> Value {
             json!({ "type": "image", "mimeType": mime_type, "url": url })
         }
     };
-    let mut set = |key: &str, value_of: Value| {
-        if let Some(map) = value.as_object_mut() {
-            map.insert(key.to_owned(), value_of);
-        }
-    };
-    match block {
-        Block::Reasoning { signature, redacted, .. } => {
-            if let Some(signature) = signature {
-                set("signature", Value::String(signature.clone()));
-            }
-            if *redacted {
-                set("redacted", Value::Bool(true));
-            }
-        }
-        Block::ToolResult { is_error: true, .. } => set("isError", Value::Bool(true)),
-        _ => {}
+    if let Block::Reasoning { signature: Some(signature), .. } = block {
+        set(&mut value, "signature", signature.as_str());
     }
-    match block {
-        Block::ToolCall { server: true, .. } | Block::ToolResult { server: true, .. } => {
-            set("server", Value::Bool(true))
+    for (key, is_set) in [
+        ("redacted", matches!(block, Block::Reasoning { redacted: true, .. })),
+        ("isError", matches!(block, Block::ToolResult { is_error: true, .. })),
+        ("server", matches!(block, Block::ToolCall { server: true, .. } | Block::ToolResult { server: true, .. })),
+    ] {
+        if is_set {
+            set(&mut value, key, true);
         }
-        _ => {}
     }
     value
 }

@@ -8,7 +8,7 @@ use minicbor::{Decoder, Encoder};
 use serde_json::{Map, Value};
 
 use super::cbor::{self, Damage, Item};
-use super::{BlobSource, Format};
+use super::format::{BlobSource, Format};
 use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, arguments_text, parse_arguments, result_text};
 use crate::error::Result;
 use crate::limits;

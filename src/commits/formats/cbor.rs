@@ -14,25 +14,25 @@ pub(super) enum Damage {
 
 /// What is open around the current item.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenContainer {
     /// Items that are still to come, or `None` until a break.
     left: Option<u64>,
     /// Whether a break would leave a key without its value.
-    odd: bool,
+    awaits_value: bool,
     /// Whether it is a map.
     map: bool,
 }
 
 /// Passes over one item. Uses no recursion; a declared length is never trusted further than the bytes go.
 pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Damage> {
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenContainer> = Vec::new();
     loop {
         let at = decoder.position();
         let remaining = decoder.input().len().saturating_sub(at);
         let entered = match decoder.datatype().map_err(|_| Damage::Malformed("it stops in the middle", at))? {
             Type::Break => {
                 match open.last() {
-                    Some(Open { left: None, odd: false, .. }) => {}
+                    Some(OpenContainer { left: None, awaits_value: false, .. }) => {}
                     _ => return Err(Damage::Malformed("a break stands where none can be", at)),
                 }
                 decoder.set_position(at.saturating_add(1));
@@ -47,11 +47,11 @@ pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Dama
                 if left.is_some_and(|left| left > remaining as u64) {
                     return Err(Damage::Malformed("it declares more items than there are bytes", at));
                 }
-                Some(Open { left, odd: false, map })
+                Some(OpenContainer { left, awaits_value: false, map })
             }
             Type::Tag => {
                 decoder.tag().map_err(|_| Damage::Malformed("a tag stops in the middle", at))?;
-                Some(Open { left: Some(1), odd: false, map: false })
+                Some(OpenContainer { left: Some(1), awaits_value: false, map: false })
             }
             scalar => {
                 skip_scalar(decoder, scalar)?;
@@ -71,7 +71,7 @@ pub(super) fn skip(decoder: &mut Decoder<'_>, max_depth: u32) -> Result<(), Dama
         // An item is over; so may be those around it.
         loop {
             let Some(around) = open.last_mut() else { return Ok(()) };
-            around.odd = around.map && !around.odd;
+            around.awaits_value = around.map && !around.awaits_value;
             match &mut around.left {
                 None => break,
                 Some(left) => {

@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use serde_json::{Map, Value, json};
 
-use super::{Link, blocks};
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, object, owned, text};
+use super::blocks;
+use super::continuation::Continuation;
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, object, owned, set, text};
 use crate::error::{DiagnosticCode, Severity};
 use crate::jsonl::Reader;
 
@@ -36,7 +37,7 @@ const ASIDE: &[&str] = &[
     "last-prompt",
     "mode",
     "permission-mode",
-    "pr-link",
+    "pr-continuation",
     "progress",
     "queue-operation",
     "result",
@@ -156,8 +157,8 @@ impl<'a> Session<'a> {
             }
             entries.push(Entry { bytes: record.bytes, map, linked, side, parent: None });
         }
-        reader.finish().into_iter().for_each(|finding| notes.push(finding));
-        link(&mut entries, &places, notes);
+        notes.extend(reader.finish());
+        find_parents(&mut entries, &places, notes);
         Self { entries }
     }
 
@@ -280,8 +281,8 @@ impl<'a> Session<'a> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.speaks()) {
             let summary = entry.is_summary();
-            let unseen = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
-            if (unseen && !summary) || (summary && through) {
+            let hidden = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
+            if (hidden && !summary) || (summary && through) {
                 continue;
             }
             let blocks = blocks::read_content(entry.content(), notes);
@@ -311,7 +312,7 @@ impl<'a> Session<'a> {
 }
 
 /// Finds each record's parent.
-fn link(entries: &mut [Entry<'_>], places: &BTreeMap<String, usize>, notes: &mut Notes) {
+fn find_parents(entries: &mut [Entry<'_>], places: &BTreeMap<String, usize>, notes: &mut Notes) {
     // The newest linked record of the conversation and of the side chains.
     let mut before: [Option<usize>; 2] = [None, None];
     let mut missing: u32 = 0;
@@ -348,37 +349,37 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
 }
 
 /// The uuid that the next record has to name, and the session, of a conversation that goes on; whether there is one.
-pub(super) fn end(bytes: &[u8], link: &mut Link) -> bool {
+pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     let session = Session::read(bytes, &mut Notes::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };
     let Some(uuid) = owned(&entry.map, "uuid") else { return false };
-    link.parent = Some(uuid);
-    link.session = owned(&entry.map, "sessionId").or_else(|| link.session.take());
-    link.timestamp = owned(&entry.map, "timestamp").or_else(|| link.timestamp.take());
+    continuation.parent = Some(uuid);
+    continuation.session = owned(&entry.map, "sessionId").or_else(|| continuation.session.take());
+    continuation.timestamp = owned(&entry.map, "timestamp").or_else(|| continuation.timestamp.take());
     true
 }
 
-pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
     let mut lines = Vec::new();
     for turn in turns {
-        let timestamp = link.time(turn.timestamp.as_deref());
-        let session = link.session();
+        let timestamp = continuation.time(turn.timestamp.as_deref());
+        let session = continuation.session();
         if turn.summary {
-            let uuid = link.uuid();
-            let before = link.parent.replace(uuid.clone());
+            let uuid = continuation.uuid();
+            let before = continuation.parent.replace(uuid.clone());
             lines.push(json!({
                 "parentUuid": null, "logicalParentUuid": before, "isSidechain": false, "type": "system",
                 "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": uuid, "timestamp": timestamp,
                 "sessionId": session, "compactMetadata": { "trigger": "manual", "preTokens": 0 },
             }));
         }
-        let uuid = link.uuid();
+        let uuid = continuation.uuid();
         let content = match turn.blocks.as_slice() {
-            [Block::Text(text)] if turn.role != Role::Assistant => Value::String(text.clone()),
-            blocks => Value::Array(blocks::to_anthropic(blocks, notes)),
+            blocks if turn.role == Role::Assistant => Value::Array(blocks::to_anthropic(blocks, notes)),
+            blocks => blocks::text_or(blocks, |blocks| blocks::to_anthropic(blocks, notes)),
         };
         let mut line = json!({
-            "parentUuid": link.parent, "isSidechain": false, "userType": "external", "sessionId": session,
+            "parentUuid": continuation.parent, "isSidechain": false, "userType": "external", "sessionId": session,
         });
         let parts = match turn.role {
             Role::Assistant => json!({
@@ -399,14 +400,14 @@ pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<V
         };
         if let (Some(line), Value::Object(parts)) = (line.as_object_mut(), parts) {
             line.extend(parts);
-            if turn.summary {
-                line.insert("isCompactSummary".to_owned(), Value::Bool(true));
-                line.insert("isVisibleInTranscriptOnly".to_owned(), Value::Bool(true));
-            }
-            line.insert("uuid".to_owned(), Value::String(uuid.clone()));
-            line.insert("timestamp".to_owned(), Value::String(timestamp));
         }
-        link.parent = Some(uuid);
+        if turn.summary {
+            set(&mut line, "isCompactSummary", true);
+            set(&mut line, "isVisibleInTranscriptOnly", true);
+        }
+        set(&mut line, "uuid", uuid.as_str());
+        set(&mut line, "timestamp", timestamp);
+        continuation.parent = Some(uuid);
         lines.push(line);
     }
     lines
@@ -420,7 +421,7 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
             *place = true;
         }
     }
-    // Whoever has a descendant that speaks is no leaf. Parents may stand after their children in damaged files, so each
+    // A record with a message below it is no leaf. Parents may stand after their children in damaged files, so each
     // record marks its ancestors until one is marked already.
     let mut reached = vec![false; session.entries.len()];
     for entry in session.entries.iter().filter(|entry| entry.speaks()) {

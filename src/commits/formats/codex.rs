@@ -10,9 +10,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Link, blocks};
+use super::blocks;
+use super::continuation::Continuation;
 use crate::commits::transcript::{
-    Block, Image, Notes, Role, Transcript, Turn, arguments_text, flag, list, owned, parse_arguments, text,
+    Block, Image, ImageSource, Notes, Role, Transcript, Turn, arguments_text, flag, list, owned, parse_arguments, text,
 };
 use crate::jsonl::Reader;
 
@@ -84,7 +85,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
         };
         lines.push(Line { bytes: record.bytes, timestamp, kind });
     }
-    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    notes.extend(reader.finish());
     lines
 }
 
@@ -196,7 +197,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
             let Some(data) = owned(item, "result") else { return };
-            let image = Image { mime_type: "image/png".to_owned(), source: super::ImageSource::Data(data) };
+            let image = Image { mime_type: "image/png".to_owned(), source: ImageSource::Data(data) };
             let id = owned(item, "id").unwrap_or_default();
             let content = vec![Block::Image(image)];
             (Role::Assistant, Block::ToolResult { call_id: id, content, is_error: false, server: true })
@@ -265,11 +266,11 @@ fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block {
     }
 }
 
-pub(super) fn write(turns: &[Turn], enveloped: bool, link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
     let mut lines = Vec::new();
-    if link.begins {
-        let id = link.session();
-        let timestamp = link.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
+    if continuation.begins {
+        let id = continuation.session();
+        let timestamp = continuation.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
         lines.push(if enveloped {
             json!({
                 "timestamp": timestamp, "type": "session_meta",
@@ -283,7 +284,7 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, link: &mut Link, notes: &mu
         });
     }
     for turn in turns {
-        let timestamp = link.time(turn.timestamp.as_deref());
+        let timestamp = continuation.time(turn.timestamp.as_deref());
         let mut line = |item: Value| {
             lines.push(if enveloped {
                 json!({ "timestamp": timestamp, "type": "response_item", "payload": item })
@@ -346,9 +347,8 @@ fn item(block: &Block, notes: &mut Notes) -> Value {
         }
         Block::ToolResult { call_id, content, is_error, .. } => {
             let said = match content.as_slice() {
-                [] => Value::String(String::new()),
-                [Block::Text(text)] => Value::String(text.clone()),
-                blocks => Value::Array(blocks.iter().filter_map(output_part).collect()),
+                [] => Value::from(""),
+                blocks => blocks::text_or(blocks, |blocks| blocks.iter().filter_map(output_part).collect()),
             };
             // The form of failures; a plain output has succeeded.
             let said = if *is_error { json!({ "content": said, "success": false }) } else { said };
@@ -370,10 +370,10 @@ fn output_part(block: &Block) -> Option<Value> {
 }
 
 /// Maps lines of `codex-v0` to `codex-v1`, field by field (SPEC §5, tier `fields`).
-pub(super) fn to_v1(bytes: &[u8], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
     let mut out = Vec::new();
     for line in lines(bytes, notes) {
-        let timestamp = link.time(line.timestamp.as_deref());
+        let timestamp = continuation.time(line.timestamp.as_deref());
         match line.kind {
             LineKind::Item(mut item) => {
                 item.remove("timestamp");
@@ -409,7 +409,7 @@ pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value
                 notes.inexpressible("the mark of a summary");
                 let unmarked = |turn| Turn { summary: false, ..turn };
                 let turns = compacted_turns(&compacted, None, notes).into_iter().map(unmarked);
-                out = write(&turns.collect::<Vec<_>>(), false, &mut Link::default(), notes);
+                out = write(&turns.collect::<Vec<_>>(), false, &mut Continuation::default(), notes);
             }
             LineKind::RolledBack(count) => {
                 let is_prompt = |item: &Value| item.get("role").and_then(Value::as_str) == Some("user");

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::gemini_join::{Kind, kind};
-use super::{Link, blocks};
+use super::blocks;
+use super::continuation::Continuation;
+use super::gemini_join::{FileKind, file_kind};
 use crate::commits::transcript::{
     Block, Image, ImageSource, Notes, Role, Transcript, Turn, arguments_object, flag, list, object, owned, result_text,
-    text,
+    set, text,
 };
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::{self, AnyJson};
@@ -57,7 +58,7 @@ impl Messages {
 
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     let mut messages = Messages::default();
-    if kind(bytes) == Kind::Lines || bytes.trim_ascii().is_empty() {
+    if file_kind(bytes) == FileKind::Lines || bytes.trim_ascii().is_empty() {
         let mut reader = Reader::new(bytes);
         for record in reader.by_ref() {
             let map = record.value;
@@ -75,10 +76,10 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
                 notes.unknown("a line that is no message");
             }
         }
-        reader.finish().into_iter().for_each(|finding| notes.push(finding));
+        notes.extend(reader.finish());
     } else {
         let (repaired, lone) = json::repair_surrogates(bytes);
-        lone.into_iter().for_each(|finding| notes.push(finding));
+        notes.extend(lone);
         match json::read::<AnyJson>(&repaired) {
             Ok(AnyJson(Value::Object(session))) => messages.replace_all(list(&session, "messages")),
             Ok(_) => notes.find(DiagnosticCode::MalformedLine, Severity::Error, "the session is not an object"),
@@ -89,7 +90,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
         }
     }
     let mut turns = Vec::new();
-    let mut seen = Seen::default();
+    let mut seen = SeenCalls::default();
     for message in messages.list {
         add(&mut turns, &message, &mut seen, notes);
     }
@@ -107,14 +108,14 @@ impl Messages {
 /// Calls and results that have been read, since a session may hold them twice: in the parts of the messages and in
 /// `toolCalls`.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenCalls {
     calls: BTreeSet<String>,
     results: BTreeSet<String>,
     /// For calls without an id.
     unnamed: u32,
 }
 
-fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut Seen, notes: &mut Notes) {
+fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls, notes: &mut Notes) {
     let role = match text(message, "type").unwrap_or_default() {
         "user" => Role::User,
         "gemini" => Role::Assistant,
@@ -167,7 +168,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut Seen, not
     }
 }
 
-impl Seen {
+impl SeenCalls {
     fn id(&mut self, id: Option<String>) -> String {
         id.unwrap_or_else(|| {
             self.unnamed = self.unnamed.saturating_add(1);
@@ -184,7 +185,7 @@ fn as_list(parts: &Value) -> &[Value] {
     }
 }
 
-fn parts(content: Option<&Value>, seen: &mut Seen, notes: &mut Notes) -> Vec<Block> {
+fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Vec<Block> {
     let mut out = Vec::new();
     for part in content.map_or(&[][..], as_list) {
         let map = match part {
@@ -286,11 +287,11 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block> {
     out
 }
 
-pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<Value> {
+pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut Notes) -> Vec<Value> {
     let mut lines = Vec::new();
-    if link.begins {
-        let timestamp = link.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
-        let id = link.session();
+    if continuation.begins {
+        let timestamp = continuation.time(turns.first().and_then(|turn| turn.timestamp.as_deref()));
+        let id = continuation.session();
         lines.push(json!({
             "sessionId": id, "projectHash": "", "startTime": timestamp, "lastUpdated": timestamp, "kind": "main",
         }));
@@ -306,7 +307,7 @@ pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<V
         }
     }
     for turn in turns {
-        let timestamp = link.time(turn.timestamp.as_deref());
+        let timestamp = continuation.time(turn.timestamp.as_deref());
         let (mut content, mut thoughts, mut tool_calls) = (Vec::new(), Vec::new(), Vec::new());
         for block in &turn.blocks {
             match block {
@@ -323,17 +324,14 @@ pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<V
                     thoughts.push(json!({ "subject": "", "description": text, "timestamp": timestamp }));
                 }
                 Block::ToolCall { id, name, arguments, .. } => {
-                    let mut call = json!({ "id": id, "name": name, "args": arguments_object(arguments) });
+                    let mut call = json!({ "id": id, "name": name, "args": arguments_object(arguments.clone()) });
                     let result = results.get(id.as_str());
                     let failed = matches!(result, Some(Block::ToolResult { is_error: true, .. }));
-                    if let (Some(call), Some(Block::ToolResult { content, .. })) = (call.as_object_mut(), result) {
-                        call.insert("result".to_owned(), response(id, name, content, failed));
+                    if let Some(Block::ToolResult { content, .. }) = result {
+                        set(&mut call, "result", response(id, name, content, failed));
                     }
-                    if let Some(call) = call.as_object_mut() {
-                        let status = if failed { "error" } else { "success" };
-                        call.insert("status".to_owned(), Value::from(status));
-                        call.insert("timestamp".to_owned(), Value::from(timestamp.as_str()));
-                    }
+                    set(&mut call, "status", if failed { "error" } else { "success" });
+                    set(&mut call, "timestamp", timestamp.as_str());
                     tool_calls.push(call);
                 }
                 Block::ToolResult { call_id, content: said, is_error, .. } => {
@@ -353,23 +351,20 @@ pub(super) fn write(turns: &[Turn], link: &mut Link, notes: &mut Notes) -> Vec<V
             notes.inexpressible("the mark of a summary");
         }
         let kind = if turn.role == Role::Assistant { "gemini" } else { "user" };
-        let mut line = json!({ "id": link.uuid(), "timestamp": timestamp, "type": kind });
-        if let Some(line) = line.as_object_mut() {
-            let text_only = match content.as_slice() {
-                [] => Some(Value::from("")),
-                [part] if part.get("text").is_some() => part.get("text").cloned(),
-                _ => None,
-            };
-            let fields = [("thoughts", thoughts), ("toolCalls", tool_calls)];
-            line.insert("content".to_owned(), text_only.unwrap_or(Value::Array(content)));
-            for (key, values) in fields {
-                if !values.is_empty() {
-                    line.insert(key.to_owned(), Value::Array(values));
-                }
+        let mut line = json!({ "id": continuation.uuid(), "timestamp": timestamp, "type": kind });
+        let text_only = match content.as_slice() {
+            [] => Some(Value::from("")),
+            [part] => part.get("text").cloned(),
+            _ => None,
+        };
+        set(&mut line, "content", text_only.unwrap_or(Value::Array(content)));
+        for (key, values) in [("thoughts", thoughts), ("toolCalls", tool_calls)] {
+            if !values.is_empty() {
+                set(&mut line, key, values);
             }
-            if let Some(model) = &turn.model {
-                line.insert("model".to_owned(), Value::from(model.as_str()));
-            }
+        }
+        if let Some(model) = &turn.model {
+            set(&mut line, "model", model.as_str());
         }
         lines.push(line);
     }

@@ -18,7 +18,8 @@ use std::ops::Range;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{BlobSource, Format, append};
+use super::append;
+use super::format::{BlobSource, Format};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::AnyJson;
 use crate::jsonl::Reader;
@@ -27,7 +28,7 @@ const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON
 
 /// What has been joined so far.
 #[derive(Debug, Default)]
-pub(super) enum Joined {
+pub(super) enum JoinState {
     /// Nothing yet.
     #[default]
     Nothing,
@@ -57,7 +58,7 @@ struct Session<'a> {
 
 /// Takes the next delta.
 pub(super) fn push(
-    joined: &mut Joined,
+    joined: &mut JoinState,
     out: &mut Vec<u8>,
     blob: &[u8],
     source: BlobSource<'_>,
@@ -67,38 +68,38 @@ pub(super) fn push(
         return Ok(());
     }
     let mut find = |finding| diagnostics.push(source.place(finding));
-    let kind = kind(blob);
-    if kind == Kind::Neither {
+    let kind = file_kind(blob);
+    if kind == FileKind::Neither {
         return Err(source.invalid(Format::GeminiV1, NEITHER));
     }
-    if kind == Kind::Lines {
+    if kind == FileKind::Lines {
         match std::mem::take(joined) {
-            Joined::Nothing | Joined::Lines => {}
-            Joined::Object => {
+            JoinState::Nothing | JoinState::Lines => {}
+            JoinState::Object => {
                 let object = std::mem::take(out);
                 write_lines(out, &take_apart(&object, source)?, false)?;
             }
-            Joined::Objects(objects) => *out = objects.into_lines(out)?,
+            JoinState::Objects(objects) => *out = objects.into_lines(out)?,
         }
-        *joined = Joined::Lines;
+        *joined = JoinState::Lines;
         append::push(out, blob, &mut find);
         return Ok(());
     }
     let session = take_apart(blob, source)?;
     match joined {
-        Joined::Nothing => {
+        JoinState::Nothing => {
             out.extend_from_slice(blob);
-            *joined = Joined::Object;
+            *joined = JoinState::Object;
         }
-        Joined::Object => {
+        JoinState::Object => {
             let first = std::mem::take(out);
             let mut objects = Objects::default();
             objects.add(out, &take_apart(&first, source)?);
             objects.add(out, &session);
-            *joined = Joined::Objects(objects);
+            *joined = JoinState::Objects(objects);
         }
-        Joined::Objects(objects) => objects.add(out, &session),
-        Joined::Lines => write_lines(out, &session, true)?,
+        JoinState::Objects(objects) => objects.add(out, &session),
+        JoinState::Lines => write_lines(out, &session, true)?,
     }
     Ok(())
 }
@@ -106,11 +107,11 @@ pub(super) fn push(
 /// A session file as lines, whichever kind it is.
 pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     let source = BlobSource::default();
-    match kind(blob) {
-        Kind::Lines => Ok(Cow::Borrowed(blob)),
-        Kind::Neither if blob.trim_ascii().is_empty() => Ok(Cow::Borrowed(b"")),
-        Kind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
-        Kind::Object => {
+    match file_kind(blob) {
+        FileKind::Lines => Ok(Cow::Borrowed(blob)),
+        FileKind::Neither if blob.trim_ascii().is_empty() => Ok(Cow::Borrowed(b"")),
+        FileKind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
+        FileKind::Object => {
             let mut out = Vec::with_capacity(blob.len());
             write_lines(&mut out, &take_apart(blob, source)?, false)?;
             Ok(Cow::Owned(out))
@@ -119,16 +120,16 @@ pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
 }
 
 /// What has been joined, as one file.
-pub(super) fn finish(joined: Joined, out: Vec<u8>) -> Result<Vec<u8>> {
+pub(super) fn finish(joined: JoinState, out: Vec<u8>) -> Result<Vec<u8>> {
     match joined {
-        Joined::Objects(objects) => objects.into_object(&out),
-        Joined::Nothing | Joined::Object | Joined::Lines => Ok(out),
+        JoinState::Objects(objects) => objects.into_object(&out),
+        JoinState::Nothing | JoinState::Object | JoinState::Lines => Ok(out),
     }
 }
 
 /// What kind of delta it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// One object with `messages`.
     Object,
     /// JSONL.
@@ -139,18 +140,18 @@ pub(super) enum Kind {
 
 /// Tells an object with `messages` from lines. The first line nearly always says which it is, and reading it is all that
 /// telling costs.
-pub(super) fn kind(blob: &[u8]) -> Kind {
+pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     let blob = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob).trim_ascii();
     let first = blob.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match serde_json::from_slice::<HasMessages>(first) {
-        Ok(HasMessages(true)) if first.len() == blob.len() => Kind::Object,
-        Ok(_) => Kind::Lines,
+        Ok(HasMessages(true)) if first.len() == blob.len() => FileKind::Object,
+        Ok(_) => FileKind::Lines,
         Err(_) => match serde_json::from_slice::<HasMessages>(blob) {
-            Ok(HasMessages(true)) => Kind::Object,
+            Ok(HasMessages(true)) => FileKind::Object,
             // An object over several lines that is no session, or two records glued on the first line.
-            Ok(_) => Kind::Neither,
-            Err(_) if Reader::new(first).next().is_some() => Kind::Lines,
-            Err(_) => Kind::Neither,
+            Ok(_) => FileKind::Neither,
+            Err(_) if Reader::new(first).next().is_some() => FileKind::Lines,
+            Err(_) => FileKind::Neither,
         },
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::blocks;
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, owned, text};
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, owned, set, text};
 use crate::jsonl::Reader;
 
 /// Whether somebody of this role is known.
@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
         turn.summary = flag(map, "summary");
         turns.push(turn);
     }
-    reader.finish().into_iter().for_each(|finding| notes.push(finding));
+    notes.extend(reader.finish());
     Transcript { turns }
 }
 
@@ -54,20 +54,17 @@ pub(super) fn write(turns: &[Turn]) -> Vec<Value> {
     let mut lines = Vec::new();
     for turn in turns {
         let content = match turn.blocks.as_slice() {
-            [] => Value::String(String::new()),
-            [Block::Text(text)] => Value::String(text.clone()),
-            blocks => Value::Array(blocks::to_generic(blocks)),
+            [] => Value::from(""),
+            blocks => blocks::text_or(blocks, blocks::to_generic),
         };
         let mut line = json!({ "role": turn.role.as_str(), "content": content });
-        if let Some(map) = line.as_object_mut() {
-            for (key, value) in [("id", &turn.id), ("timestamp", &turn.timestamp), ("model", &turn.model)] {
-                if let Some(value) = value {
-                    map.insert(key.to_owned(), Value::String(value.clone()));
-                }
+        for (key, value) in [("id", &turn.id), ("timestamp", &turn.timestamp), ("model", &turn.model)] {
+            if let Some(value) = value {
+                set(&mut line, key, value.as_str());
             }
-            if turn.summary {
-                map.insert("summary".to_owned(), Value::Bool(true));
-            }
+        }
+        if turn.summary {
+            set(&mut line, "summary", true);
         }
         lines.push(line);
     }

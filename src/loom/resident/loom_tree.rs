@@ -17,7 +17,7 @@ use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::prompt::bodies::{Provider, Written};
+use crate::prompt::bodies::{Provider, WrittenBody};
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
 /// A tree that is changed in place and assembled again and again.
@@ -54,7 +54,7 @@ pub(super) struct GivenMessages {
 #[derive(Debug)]
 pub(super) struct LastBody {
     pub provider: Provider,
-    pub written: Written,
+    pub written: WrittenBody,
     pub known: PreviousMessages,
 }
 

@@ -4,30 +4,33 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::turns::Notes;
+use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 
-/// The arguments as the JSON text of an object, and whether they had to be wrapped in one.
+/// The arguments of a call of `tool` as the JSON text of an object. What is none is wrapped in one, and reported.
 ///
 /// A string is the JSON text of the arguments; where that is an object it is taken as it stands, with its numbers and
 /// white space. No arguments are an empty object.
-pub(super) fn object(arguments: &Value) -> (Cow<'_, str>, bool) {
-    match arguments {
-        Value::Object(_) => (Cow::Owned(arguments.to_string()), false),
-        Value::Null => (Cow::Borrowed("{}"), false),
-        Value::String(text) if text.trim().is_empty() => (Cow::Borrowed("{}"), false),
+pub(super) fn object<'a>(
+    arguments: &'a Value,
+    tool: &str,
+    message: Option<usize>,
+    sink: &mut DiagnosticSink<'_>,
+) -> Cow<'a, str> {
+    let no_object = match arguments {
+        Value::Object(_) => return Cow::Owned(arguments.to_string()),
+        Value::Null => return Cow::Borrowed("{}"),
+        Value::String(text) if text.trim().is_empty() => return Cow::Borrowed("{}"),
         Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(Value::Object(_)) => (Cow::Borrowed(text.trim()), false),
-            Ok(Value::Null) => (Cow::Borrowed("{}"), false),
-            Ok(_) => (wrapped(text.trim()), true),
-            Err(_) => (wrapped(&arguments.to_string()), true),
+            Ok(Value::Object(_)) => return Cow::Borrowed(text.trim()),
+            Ok(Value::Null) => return Cow::Borrowed("{}"),
+            Ok(_) => Cow::Borrowed(text.trim()),
+            Err(_) => Cow::Owned(arguments.to_string()),
         },
-        _ => (wrapped(&arguments.to_string()), true),
-    }
-}
-
-fn wrapped(json: &str) -> Cow<'static, str> {
-    Cow::Owned(format!("{{\"arguments\":{json}}}"))
+        _ => Cow::Owned(arguments.to_string()),
+    };
+    report_wrapped(sink, tool, message);
+    Cow::Owned(format!("{{\"arguments\":{no_object}}}"))
 }
 
 /// The arguments as JSON text, for providers that have them as a string.
@@ -40,9 +43,9 @@ pub(super) fn text(arguments: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Says that the arguments of a call were wrapped.
+/// Reports that the arguments of a call were wrapped.
 #[cold]
-pub(super) fn note(notes: &mut Notes<'_>, tool: &str, message: Option<usize>) {
+fn report_wrapped(sink: &mut DiagnosticSink<'_>, tool: &str, message: Option<usize>) {
     let text = format!("the arguments of a call of `{tool}` are no JSON object; they stand in one, under `arguments`");
-    notes.warn(DiagnosticCode::BodyArgumentsWrapped, message, text);
+    sink.warn(DiagnosticCode::BodyArgumentsWrapped, message, text);
 }

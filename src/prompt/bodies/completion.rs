@@ -1,13 +1,13 @@
 //! A plain completion: the document is the prompt.
 
-use super::Body;
+use super::body::Body;
 
 pub(super) fn write(body: &mut Body<'_>, system: Option<&str>, document: &str) {
     body.model();
     let json = body.field("prompt");
     match system {
         // There is no field for it; it begins the document.
-        Some(system) => json.strings(&[system, "\n\n", document]),
+        Some(system) => json.string([system, "\n\n", document].as_slice()),
         None => json.string(document),
     }
     body.max_tokens("max_tokens");

@@ -1,19 +1,30 @@
 //! Gemini generateContent.
 //!
 //! The model, and whether the answer is streamed, stand in the address. The user speaks first; results are a turn of their
-//! own. The signature of a thought belongs to what the model did next, the call above all.
+//! own. The signature of reasoning belongs to what the model did next, in particular to a call.
 
 use serde_json::{Map, Value};
 
-use super::escape::Json;
+use super::arguments;
+use super::body::{Body, Tool};
+use super::conversation::Conversation;
+use super::json::{Json, TextWriter, WriteText};
 use super::media::{Kind, Media, Source};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
-use super::{Body, Tool, arguments};
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::prompt::Role;
+use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::signature::vendor_block;
+use super::sink::DiagnosticSink;
+use crate::error::DiagnosticCode;
+use crate::prompt::message::Role;
 
-const RULES: Rules =
-    Rules { name: "Gemini", user_first: true, system_field: true, takes, takes_reasoning, id: (usize::MAX, true) };
+const RULES: Rules = Rules {
+    name: "Gemini",
+    user_first: true,
+    system_field: true,
+    results_apart: true,
+    takes,
+    takes_reasoning,
+    id: (usize::MAX, true),
+};
 
 fn takes(_: Place, media: &Media<'_>) -> bool {
     match media.kind {
@@ -24,121 +35,81 @@ fn takes(_: Place, media: &Media<'_>) -> bool {
 
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     match signature {
-        Some(signature) => turns::vendor_block(signature).is_none(),
+        Some(signature) => vendor_block(signature).is_none(),
         None => !text.trim().is_empty(),
     }
 }
 
-pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
-    let plan = turns::plan(talk, body.target, &RULES, notes);
-    if let Some(system) = &plan.system {
-        let json = body.field("systemInstruction");
-        json.open(b'{');
-        json.key("parts");
-        json.open(b'[');
-        text_part(json, system);
-        json.close(b']');
-        json.close(b'}');
+pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
+    let normalized = normalize(conversation, body.target, &RULES, sink);
+    if let Some(system) = &normalized.system {
+        body.field("systemInstruction").object(|json| {
+            json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));
+        });
     }
-    let json = body.field("contents");
-    json.open(b'[');
-    let is_answer = |saying: &Saying<'_>| matches!(saying.what, What::Answer(_));
-    for turn in plan.sayings.chunk_by(|a, b| a.role == b.role && is_answer(a) == is_answer(b)) {
-        let assistant = turn.first().is_some_and(|saying| saying.role == Role::Assistant);
-        json.open(b'{');
-        json.text_field("role", if assistant { "model" } else { "user" });
-        json.key("parts");
-        json.open(b'[');
-        parts(json, turn, notes);
-        json.close(b']');
-        json.close(b'}');
-    }
-    talk.texts(json, |json, role, tell| {
-        json.open(b'{');
-        json.text_field("role", if role == Role::Assistant { "model" } else { "user" });
-        json.key("parts");
-        json.open(b'[');
-        json.open(b'{');
-        json.key("text");
-        json.said(tell);
-        json.close(b'}');
-        json.close(b']');
-        json.close(b'}');
+    body.turns("contents", &normalized, &mut |json, turn| {
+        let assistant = turn.first().is_some_and(|item| item.role == Role::Assistant);
+        json.object(|json| {
+            json.text_field("role", if assistant { "model" } else { "user" });
+            json.list_field("parts", |json| parts(json, turn, sink));
+        });
     });
-    json.close(b']');
-    if talk.ends_with_assistant(&plan) {
+    if normalized.ends_with_assistant() {
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
-        notes.info(DiagnosticCode::BodyEndsWithAssistant, talk.count().checked_sub(1), text.to_owned());
+        sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
     tools(body);
-    generation_config(body, notes);
+    generation_config(body, sink);
     if body.target.stream.is_some() {
         body.written.push("stream");
         let text =
             "Gemini streams by its address (`:streamGenerateContent?alt=sse`); `target.stream` is not in the body";
-        notes.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
+        sink.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
     }
 }
 
-fn text_part(json: &mut Json, text: &str) {
-    json.open(b'{');
-    json.text_field("text", text);
-    json.close(b'}');
+fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+    let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
+    let mut carried: Option<&str> = None;
+    for (at, item) in turn.iter().enumerate() {
+        // A signature goes with what comes after the reasoning, where there is something.
+        let carries = turn.get(at + 1).is_some_and(|next| !is_reasoning(next));
+        if let ItemContent::Reasoning { text, signature: Some(signature) } = item.content
+            && carries
+        {
+            carried = Some(signature);
+            if text.trim().is_empty() {
+                continue;
+            }
+        }
+        json.object(|json| {
+            part(json, item, sink);
+            let signature = match item.content {
+                ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
+                _ => carried.take(),
+            };
+            if let Some(signature) = signature {
+                json.text_field("thoughtSignature", signature);
+            }
+        });
+    }
 }
 
-fn parts(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
-    let mut carried: Option<&str> = None;
-    for (at, saying) in turn.iter().enumerate() {
-        let thought = matches!(saying.what, What::Thought { .. });
-        let next_is_deed = turn.get(at + 1).is_some_and(|next| !matches!(next.what, What::Thought { .. }));
-        match &saying.what {
-            What::Thought { text, signature } => {
-                let carries = signature.is_some() && next_is_deed;
-                if carries {
-                    carried = *signature;
-                    if text.trim().is_empty() {
-                        continue;
-                    }
-                }
-                json.open(b'{');
-                json.text_field("text", text);
-                json.key("thought");
-                json.raw("true");
-                if let Some(signature) = signature.filter(|_| !carries) {
-                    json.text_field("thoughtSignature", signature);
-                }
-            }
-            What::Text(text) => {
-                json.open(b'{');
-                json.text_field("text", text);
-            }
-            What::Media(media) => {
-                json.open(b'{');
-                inline(json, media);
-            }
-            What::Call(call) => {
-                json.open(b'{');
-                json.key("functionCall");
-                json.open(b'{');
-                json.text_field("id", &call.id);
-                json.text_field("name", call.name);
-                let (args, wrapped) = arguments::object(call.arguments);
-                if wrapped {
-                    arguments::note(notes, call.name, saying.message);
-                }
-                json.key("args");
-                json.raw(&args);
-                json.close(b'}');
-            }
-            What::Answer(answer) => {
-                json.open(b'{');
-                result(json, answer);
-            }
+/// The fields of a part.
+fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+    match &item.content {
+        ItemContent::Reasoning { text, .. } => {
+            json.text_field("text", *text);
+            json.raw_field("thought", "true");
         }
-        if let Some(signature) = carried.take_if(|_| !thought) {
-            json.text_field("thoughtSignature", signature);
-        }
-        json.close(b'}');
+        ItemContent::Text(text) => json.text_field("text", text),
+        ItemContent::Media(media) => inline(json, media),
+        ItemContent::Call { id, name, arguments } => json.object_field("functionCall", |json| {
+            json.text_field("id", id.as_ref());
+            json.text_field("name", *name);
+            json.raw_field("args", &arguments::object(arguments, name, item.message, sink));
+        }),
+        ItemContent::Result(content) => json.object_field("functionResponse", |json| result(json, content)),
     }
 }
 
@@ -148,44 +119,36 @@ fn inline(json: &mut Json, media: &Media<'_>) {
         Source::Data(data) => ("inlineData", "data", data),
         Source::Url(url) => ("fileData", "fileUri", url),
     };
-    json.key(field);
-    json.open(b'{');
-    json.text_field("mimeType", mime.unwrap_or_default());
-    json.text_field(name, value);
-    json.close(b'}');
+    json.object_field(field, |json| {
+        json.text_field("mimeType", mime.unwrap_or_default());
+        json.text_field(name, value);
+    });
 }
 
-fn result(json: &mut Json, answer: &Answer<'_>) {
-    json.key("functionResponse");
-    json.open(b'{');
-    json.text_field("id", &answer.id);
-    json.text_field("name", answer.name);
-    json.key("response");
-    json.open(b'{');
-    json.key(if answer.is_error { "error" } else { "output" });
-    let mut texts: Vec<&str> = Vec::new();
-    for piece in &answer.content {
-        if let Piece::Text(text) = piece {
-            if !texts.is_empty() {
-                texts.push("\n\n");
+fn result(json: &mut Json, result: &ToolResult<'_>) {
+    json.text_field("id", result.id.as_ref());
+    json.text_field("name", result.name);
+    let texts = ResultTexts(&result.content);
+    json.object_field("response", |json| json.text_field(if result.is_error { "error" } else { "output" }, &texts));
+    let media = || result.content.iter().filter_map(ItemContent::media);
+    if media().next().is_some() {
+        json.list_field("parts", |json| media().for_each(|media| json.object(|json| inline(json, media))));
+    }
+}
+
+/// The texts of a result in one string.
+struct ResultTexts<'r>(&'r [ItemContent<'r>]);
+
+impl WriteText for ResultTexts<'_> {
+    fn write_text(&self, out: &mut TextWriter<'_>) {
+        let texts = self.0.iter().filter_map(ItemContent::as_text);
+        for (at, text) in texts.enumerate() {
+            if at > 0 {
+                out.plain("\n\n");
             }
-            texts.push(text);
+            text.write_text(out);
         }
     }
-    json.strings(&texts);
-    json.close(b'}');
-    let mut media = answer.content.iter().filter_map(Piece::media).peekable();
-    if media.peek().is_some() {
-        json.key("parts");
-        json.open(b'[');
-        for media in media {
-            json.open(b'{');
-            inline(json, media);
-            json.close(b'}');
-        }
-        json.close(b']');
-    }
-    json.close(b'}');
 }
 
 /// One tool holds all functions; tools in Gemini's own shape stand beside it.
@@ -195,26 +158,20 @@ fn tools(body: &mut Body<'_>) {
         return;
     }
     let functions: Vec<Tool<'_>> = target.tools.iter().filter_map(Tool::neutral).collect();
-    let json = body.field("tools");
-    json.open(b'[');
-    if !functions.is_empty() {
-        json.open(b'{');
-        json.key("functionDeclarations");
-        json.open(b'[');
-        for function in &functions {
-            json.open(b'{');
-            function.fields(json, "parametersJsonSchema");
-            json.close(b'}');
+    body.field("tools").list(|json| {
+        if !functions.is_empty() {
+            json.object(|json| {
+                json.list_field("functionDeclarations", |json| {
+                    functions.iter().for_each(|tool| json.object(|json| tool.fields(json, "parametersJsonSchema")));
+                });
+            });
         }
-        json.close(b']');
-        json.close(b'}');
-    }
-    target.tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
-    json.close(b']');
+        target.tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
+    });
 }
 
-/// Ours, and the fields of the caller's own `generationConfig` that do not say the same.
-fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
+/// Our fields, and those of the caller's own `generationConfig` that do not repeat them.
+fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     let target = body.target;
     let mut config = Map::new();
     if let Some(tokens) = target.max_tokens {
@@ -229,8 +186,7 @@ fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
                 if config.contains_key(name) {
                     let path = format!("target.generationConfig.{name}");
                     let text = format!("`{path}` says again what `target` says; it was left out");
-                    let found = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text);
-                    notes.list.push(found.at_path(path));
+                    sink.unused_field(path, text);
                 } else {
                     config.insert(name.clone(), value.clone());
                 }
@@ -239,8 +195,7 @@ fn generation_config(body: &mut Body<'_>, notes: &mut Notes<'_>) {
         // What is no object is the caller's own affair, unless it would hide ours.
         Some(_) if !config.is_empty() => {
             let text = "`target.generationConfig` is no object and would replace what `target` says; it was left out";
-            let found = Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text);
-            notes.list.push(found.at_path("target.generationConfig"));
+            sink.unused_field("target.generationConfig".to_owned(), text.to_owned());
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! Images and recordings: what they are, in terms that providers know.
 
-use crate::prompt::{AudioPart, ImagePart};
+use crate::prompt::message::{Part, placeholder};
 
 /// An image or a recording with its bytes or its address.
 #[derive(Clone, Copy, Debug)]
@@ -65,26 +65,28 @@ fn known(given: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
 }
 
 impl<'m> Media<'m> {
-    pub(super) fn image(part: &ImagePart<'m>) -> Option<Self> {
-        let (source, given) = source(part.data, part.url, part.mime_type)?;
-        Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words: part.alt_text, given })
+    /// An image or a recording that has bytes or an address; none for other parts.
+    pub(super) fn new(part: &'m Part<'m>) -> Option<Self> {
+        match part {
+            Part::Image(image) => {
+                let (source, given) = source(image.data, image.url, image.mime_type)?;
+                Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words: image.alt_text, given })
+            }
+            Part::Audio(audio) => {
+                let (source, given) = source(audio.data, audio.url, audio.mime_type)?;
+                Some(Self { kind: Kind::Audio(known(given, &AUDIO)), source, words: None, given })
+            }
+            _ => None,
+        }
     }
 
-    pub(super) fn audio(part: &AudioPart<'m>) -> Option<Self> {
-        let (source, given) = source(part.data, part.url, part.mime_type)?;
-        Some(Self { kind: Kind::Audio(known(given, &AUDIO)), source, words: None, given })
-    }
-
-    /// The text that stands where the thing itself cannot.
+    /// The text that stands in its place where it cannot be sent.
     pub(super) fn stand_in(&self) -> String {
-        stand_in(self.name(), self.words)
-    }
-
-    pub(super) fn name(&self) -> &'static str {
-        match self.kind {
+        let name = match self.kind {
             Kind::Image(_) => "image",
             Kind::Audio(_) => "audio",
-        }
+        };
+        placeholder(name, self.words)
     }
 
     /// For a diagnostic: what it is.
@@ -96,14 +98,15 @@ impl<'m> Media<'m> {
     }
 }
 
-pub(super) fn stand_in(name: &str, words: Option<&str>) -> String {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("[{name}: {words}]"),
-        None => format!("[{name}]"),
+/// The text that stands in the place of an image or a recording that has neither bytes nor an address.
+pub(super) fn stand_in(part: &Part<'_>) -> String {
+    match part {
+        Part::Image(image) => placeholder("image", image.alt_text),
+        _ => placeholder("audio", None),
     }
 }
 
-/// Where the bytes are. A `data:` address holds them itself, and says what they are.
+/// Where the bytes are, and their type. A `data:` address has both in itself.
 fn source<'m>(data: Option<&'m str>, url: Option<&'m str>, mime: &'m str) -> Option<(Source<'m>, &'m str)> {
     if let Some(data) = data {
         return Some((Source::Data(data), mime));

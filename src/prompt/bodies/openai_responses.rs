@@ -2,82 +2,74 @@
 //!
 //! The system context is `instructions`; messages, calls, results and reasoning are items of one list.
 
-use super::escape::Json;
+use super::arguments;
+use super::body::Body;
+use super::conversation::{Conversation, Text};
+use super::json::Json;
 use super::media::{Kind, Media};
-use super::openai_chat::{error_text, image_url, is_image};
-use super::turns::{self, Answer, Notes, Piece, Place, Rules, Saying, Talk, What};
-use super::{Body, arguments};
+use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::openai_shared::{error_text, is_image, url_field};
+use super::signature;
+use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
-use crate::prompt::Role;
+use crate::prompt::message::Role;
 
-const RULES: Rules =
-    Rules { name: "OpenAI Responses", user_first: false, system_field: true, takes, takes_reasoning, id: (64, true) };
+const RULES: Rules = Rules {
+    name: "OpenAI Responses",
+    user_first: false,
+    system_field: true,
+    results_apart: false,
+    takes,
+    takes_reasoning: |_, signature| signature::is_opaque_or(signature, "reasoning", "encrypted_content"),
+    id: (64, true),
+};
 
 fn takes(place: Place, media: &Media<'_>) -> bool {
     matches!(media.kind, Kind::Image(Some(mime)) if is_image(mime)) && place != Place::Assistant
 }
 
-fn takes_reasoning(_: &str, signature: Option<&str>) -> bool {
-    signature.is_some_and(|signature| match turns::vendor_block(signature) {
-        Some(block) => turns::string_of(&block, "reasoning", "encrypted_content").is_some(),
-        None => !signature.is_empty(),
-    })
-}
-
-pub(super) fn write<'m>(body: &mut Body<'m>, talk: &mut Talk<'_, 'm>, notes: &mut Notes<'_>) {
-    let plan = turns::plan(talk, body.target, &RULES, notes);
+pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
+    let normalized = normalize(conversation, body.target, &RULES, sink);
     body.model();
-    if let Some(system) = &plan.system {
-        body.field("instructions").string(system);
+    if let Some(system) = &normalized.system {
+        body.field("instructions").string(system.as_ref());
     }
-    let json = body.field("input");
-    json.open(b'[');
-    let mut thoughts = 0;
-    for turn in plan.sayings.chunk_by(|a, b| a.role == b.role) {
-        if turn.first().is_some_and(|saying| saying.role == Role::Assistant) {
-            turn.iter().for_each(|saying| assistant(json, saying, &mut thoughts, notes));
+    let mut reasonings = 0;
+    body.turns("input", &normalized, &mut |json, turn| {
+        if turn.first().is_some_and(|item| item.role == Role::Assistant) {
+            turn.iter().for_each(|item| assistant(json, item, &mut reasonings, sink));
         } else {
-            user(json, turn, notes);
+            user(json, turn, sink);
         }
-    }
-    talk.texts(json, |json, role, tell| turns::text_message(json, role, tell));
-    json.close(b']');
-    body.tools(|json, tool| {
-        json.open_typed("function");
+    });
+    body.functions(|json, tool| {
         tool.fields(json, "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
             // As in Chat Completions; here it would be on by itself.
-            json.key("strict");
-            json.raw("false");
+            json.raw_field("strict", "false");
         }
-        json.close(b'}');
     });
     body.max_tokens("max_output_tokens");
     body.settings();
 }
 
-fn message(json: &mut Json, role: &str, text: &str) {
-    json.open(b'{');
-    json.text_field("role", role);
-    json.text_field("content", text);
-    json.close(b'}');
+fn message(json: &mut Json, role: Role, text: &Text<'_>) {
+    json.message(role, |json| json.string(text));
 }
 
-fn assistant(json: &mut Json, saying: &Saying<'_>, thoughts: &mut usize, notes: &mut Notes<'_>) {
-    match &saying.what {
-        What::Text(text) => message(json, "assistant", text),
-        What::Call(call) => {
-            json.open_typed("function_call");
-            json.text_field("call_id", &call.id);
-            json.text_field("name", call.name);
-            json.text_field("arguments", &arguments::text(call.arguments));
-            json.close(b'}');
+fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
+    match &item.content {
+        ItemContent::Text(text) => message(json, Role::Assistant, text),
+        ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
+            json.text_field("call_id", id.as_ref());
+            json.text_field("name", *name);
+            json.text_field("arguments", arguments::text(arguments).as_ref());
+        }),
+        ItemContent::Reasoning { text, signature } => {
+            *reasonings += 1;
+            reasoning(json, text, signature.unwrap_or_default(), *reasonings, item.message, sink);
         }
-        What::Thought { text, signature } => {
-            *thoughts += 1;
-            reasoning(json, text, signature.unwrap_or_default(), *thoughts, saying.message, notes);
-        }
-        What::Media(_) | What::Answer(_) => {}
+        ItemContent::Media(_) | ItemContent::Result(_) => {}
     }
 }
 
@@ -89,89 +81,71 @@ fn reasoning(
     signature: &str,
     number: usize,
     message: Option<usize>,
-    notes: &mut Notes<'_>,
+    sink: &mut DiagnosticSink<'_>,
 ) {
-    let block = turns::vendor_block(signature);
-    let own = block.as_ref().and_then(|block| turns::string_of(block, "reasoning", "id"));
-    let encrypted = block.as_ref().and_then(|block| turns::string_of(block, "reasoning", "encrypted_content"));
-    json.open_typed("reasoning");
-    match own {
-        Some(id) => json.text_field("id", id),
-        None => {
-            let id = format!("rs_{number}");
-            let said = format!(
-                "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
-            );
-            notes.warn(DiagnosticCode::BodyReasoningChanged, message, said);
-            json.text_field("id", &id);
+    let block = signature::vendor_block(signature);
+    let own = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "id"));
+    let encrypted = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "encrypted_content"));
+    json.typed("reasoning", |json| {
+        match own {
+            Some(id) => json.text_field("id", id),
+            None => {
+                let id = format!("rs_{number}");
+                let text = format!(
+                    "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
+                );
+                sink.warn(DiagnosticCode::BodyReasoningChanged, message, text);
+                json.text_field("id", id.as_str());
+            }
         }
-    }
-    json.key("summary");
-    json.open(b'[');
-    if !text.trim().is_empty() {
-        json.text_block("summary_text", text);
-    }
-    json.close(b']');
-    json.text_field("encrypted_content", encrypted.unwrap_or(signature));
-    json.close(b'}');
+        json.list_field("summary", |json| {
+            if !text.trim().is_empty() {
+                json.text_block("summary_text", text);
+            }
+        });
+        json.text_field("encrypted_content", encrypted.unwrap_or(signature));
+    });
 }
 
-fn user(json: &mut Json, turn: &[Saying<'_>], notes: &mut Notes<'_>) {
-    for saying in turn {
-        if let What::Answer(answer) = &saying.what {
-            result(json, answer, saying.message, notes);
+fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+    for item in turn {
+        if let ItemContent::Result(content) = &item.content {
+            result(json, content, item.message, sink);
         }
     }
-    let said = || turn.iter().filter(|saying| !matches!(saying.what, What::Answer(_)));
-    let mut both = said();
-    match (both.next().map(|saying| &saying.what), both.next()) {
+    let others = || turn.iter().map(|item| &item.content).filter(|content| !matches!(content, ItemContent::Result(_)));
+    let mut first_two = others();
+    match (first_two.next(), first_two.next()) {
         (None, _) => return,
-        (Some(What::Text(text)), None) => return message(json, "user", text),
+        (Some(ItemContent::Text(text)), None) => return message(json, Role::User, text),
         _ => {}
     }
-    json.open(b'{');
-    json.text_field("role", "user");
-    json.key("content");
-    json.open(b'[');
-    for saying in said() {
-        match &saying.what {
-            What::Text(text) => json.text_block("input_text", text),
-            What::Media(media) => image(json, media),
-            What::Call(_) | What::Answer(_) | What::Thought { .. } => {}
-        }
-    }
-    json.close(b']');
-    json.close(b'}');
+    json.message(Role::User, |json| json.list(|json| others().for_each(|content| input(json, content))));
 }
 
-fn image(json: &mut Json, media: &Media<'_>) {
-    json.open_typed("input_image");
-    json.text_field("detail", "auto");
-    json.key("image_url");
-    image_url(json, media.kind, media.source);
-    json.close(b'}');
+fn input(json: &mut Json, content: &ItemContent<'_>) {
+    match content {
+        ItemContent::Text(text) => json.text_block("input_text", text),
+        ItemContent::Media(media) => json.typed("input_image", |json| {
+            json.text_field("detail", "auto");
+            url_field(json, "image_url", media);
+        }),
+        ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
+    }
 }
 
-fn result(json: &mut Json, answer: &Answer<'_>, message: Option<usize>, notes: &mut Notes<'_>) {
-    json.open_typed("function_call_output");
-    json.text_field("call_id", &answer.id);
-    json.key("output");
-    let flag = error_text(answer, message, RULES.name, notes);
-    match answer.text() {
-        Some(text) => json.strings(&[flag, text]),
-        None => {
-            json.open(b'[');
-            if !flag.is_empty() {
-                json.text_block("input_text", flag.trim_end());
-            }
-            for piece in &answer.content {
-                match piece {
-                    Piece::Text(text) => json.text_block("input_text", text),
-                    Piece::Media(media) => image(json, media),
-                }
-            }
-            json.close(b']');
+fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+    let error = error_text(result, message, RULES.name, sink);
+    json.typed("function_call_output", |json| {
+        json.text_field("call_id", result.id.as_ref());
+        if let Some(text) = result.text() {
+            return json.text_field("output", [error, text].as_slice());
         }
-    }
-    json.close(b'}');
+        json.list_field("output", |json| {
+            if !error.is_empty() {
+                json.text_block("input_text", error.trim_end());
+            }
+            result.content.iter().for_each(|content| input(json, content));
+        });
+    });
 }

@@ -113,6 +113,43 @@ proptest! {
         }
     }
 
+    /// Messages that need no normalizing are written as if they had been normalized: a text alone and a text as the only
+    /// part are the same.
+    #[test]
+    fn plain_messages_are_written_like_all_others(
+        lines in prop::collection::vec("[ a-z\"\n]{0,3}[a-zé😀]", 1..7),
+        system in 0..4usize,
+        user_first in any::<bool>(),
+    ) {
+        let lead = (system > 1).then(|| Message {
+            role: if system == 2 { Role::System } else { Role::Developer },
+            content: Content::Text("Be kind.".into()),
+            node_ids: Vec::new(),
+        });
+        let message = |(at, text): (usize, &'_ String), parts: bool| Message {
+            role: if (at % 2 == 0) == user_first { Role::User } else { Role::Assistant },
+            content: if parts {
+                Content::Parts(vec![Part::Text { text: text.clone().into() }])
+            } else {
+                Content::Text(text.clone().into())
+            },
+            node_ids: vec!["n"],
+        };
+        let write = |provider, parts| {
+            let mut messages: Vec<Message<'_>> = lead.iter().cloned().collect();
+            messages.extend(lines.iter().enumerate().map(|text| message(text, parts)));
+            let mut target = Target::new(provider, "m");
+            target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 2, -1]), ..CacheSettings::default() });
+            let mut diagnostics = Vec::new();
+            let system = (system == 1).then_some("Be brief.");
+            let bytes = write_body(system, &messages, &target, &Hints::default(), &mut diagnostics).unwrap();
+            (String::from_utf8(bytes).unwrap(), diagnostics)
+        };
+        for provider in CHATS {
+            prop_assert_eq!(write(provider, false), write(provider, true));
+        }
+    }
+
     /// The same for what an assembly gives, cut or whole; and the bytes do not depend on whether anybody counts.
     #[test]
     fn bodies_of_assemblies_keep_the_rules(case in case()) {

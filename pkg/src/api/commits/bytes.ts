@@ -1,0 +1,43 @@
+/** Bytes and counts as callers give them. */
+
+import { asBytes } from "../../source.js";
+import type { Bytes } from "../../types/commits.js";
+import { invalid } from "../checked.js";
+
+const encoder = new TextEncoder();
+
+/** Bytes; text is encoded as UTF-8. */
+export function textBytes(text: string | Bytes, path: string): Uint8Array {
+  return typeof text === "string" ? encoder.encode(text) : checkedBytes(text, path);
+}
+
+/** A message of a session as one line of JSON, or as the bytes it is. */
+export function messageBytes(message: string | object | Bytes): Uint8Array {
+  const bytes = asBytes(message);
+  if (bytes) return bytes;
+  if (typeof message !== "string" && (typeof message !== "object" || message === null)) {
+    throw invalid("message", "an object, a line of JSON or bytes");
+  }
+  const text = typeof message === "string" ? message : JSON.stringify(message);
+  // In JSON half of a surrogate pair can be said by its escape, and so it is not lost.
+  const escaped = text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
+  return encoder.encode(escaped);
+}
+
+export function checkedBytes(value: unknown, path: string): Uint8Array<ArrayBuffer> {
+  const bytes = asBytes(value);
+  if (!bytes) throw invalid(path, "bytes");
+  return bytes;
+}
+
+/** The bytes, copied where another thread could change them after they were checked. */
+export function steady(bytes: Uint8Array): Uint8Array {
+  const shared = typeof SharedArrayBuffer === "function" && (bytes.buffer as unknown) instanceof SharedArrayBuffer;
+  return shared ? bytes.slice() : bytes;
+}
+
+/** JSON would make null of NaN, and null is the same as absent. */
+export function checkWhole(value: unknown, path: string, least: number): void {
+  if (value === undefined || value === null) return;
+  if (!Number.isInteger(value) || (value as number) < least) throw invalid(path, `a whole number, ${least} or more`);
+}

@@ -1,0 +1,68 @@
+/** Fetching blobs ahead of their use. */
+
+import { asBytes } from "../../source.js";
+import type { FetchBlob } from "../../types/commits.js";
+import { invalid } from "../checked.js";
+
+type Fetched = { blob: Uint8Array } | { failure: unknown };
+
+/** Fetches ahead: never more than `concurrency` at a time, nor many more than are needed next. */
+export class Fetches {
+  private readonly started = new Map<string, Promise<Fetched>>();
+  private readonly lastUse = new Map<string, number>();
+  private next = 0;
+  private running = 0;
+  private waiting = 0;
+
+  constructor(
+    private readonly order: readonly string[],
+    private readonly fetchBlob: FetchBlob,
+    private readonly options: { concurrency: number; retries: number; signal: AbortSignal },
+  ) {
+    for (const [at, ref] of order.entries()) this.lastUse.set(ref, at);
+  }
+
+  /** The next blob, once it is there. */
+  take(ref: string, again: boolean): Promise<Fetched> {
+    if (again) this.started.set(ref, this.fetch(ref, 0));
+    this.ahead();
+    return this.started.get(ref) ?? Promise.resolve({ failure: undefined });
+  }
+
+  /** A blob is in the result; it is forgotten unless it comes again. */
+  used(ref: string, at: number): void {
+    if (this.lastUse.get(ref) !== at) return;
+    this.started.delete(ref);
+    this.waiting -= 1;
+  }
+
+  private ahead(): void {
+    const { concurrency } = this.options;
+    while (this.running < concurrency && this.waiting < 4 * concurrency && this.next < this.order.length) {
+      const ref = this.order[this.next++] as string;
+      if (this.started.has(ref)) continue;
+      this.waiting += 1;
+      this.running += 1;
+      const fetched = this.fetch(ref, this.options.retries).then((fetched) => {
+        this.running -= 1;
+        if (!this.options.signal.aborted) this.ahead();
+        return fetched;
+      });
+      this.started.set(ref, fetched);
+    }
+  }
+
+  /** Never rejects: whoever fails early leaves nobody to hear of it. */
+  private async fetch(ref: string, retries: number): Promise<Fetched> {
+    const { signal } = this.options;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const blob = asBytes(await this.fetchBlob(ref, { signal }));
+        if (!blob) throw invalid("fetchBlob", "a function that gives bytes");
+        return { blob };
+      } catch (failure) {
+        if (tries >= retries || signal.aborted) return { failure };
+      }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** The graph of records. */
+
+import type * as glue from "../../glue.js";
+import { call } from "../../runtime.js";
+import type {
+  Blobs,
+  Bytes,
+  CheckpointRequest,
+  CheckpointResult,
+  CommitGraphOptions,
+  CommitRecord,
+  ImportReport,
+  MaterializationPlan,
+  MaterializationRequest,
+  Materialized,
+  MetadataUpdate,
+  SnapshotFields,
+} from "../../types/commits.js";
+import { toRequest } from "../../json.js";
+import { invalid } from "../checked.js";
+import { checkedBytes, steady, textBytes } from "./bytes.js";
+import { Handles } from "./handles.js";
+import { appendBlob, asked, finished } from "./materialization.js";
+
+export const graphs = new Handles<glue.CommitGraph>();
+
+/**
+ * The records of commits, and what can be asked of them. It lives in the wasm: call `free` when it is done with, or leave
+ * that to the garbage collector.
+ */
+export class CommitGraph {
+  constructor(options?: CommitGraphOptions) {
+    graphs.hold(
+      this,
+      call((raw) => new raw.CommitGraph(toRequest(options).json)),
+    );
+  }
+
+  /** How many commits there are. */
+  get size(): number {
+    return graphs.ask(this, (graph) => graph.size);
+  }
+
+  /**
+   * Adds a commit. Asking twice is harmless: what is there already is given back.
+   *
+   * @throws {CtxweaveError} `id_collision` when the id is that of a commit that says something else, `commit_not_found` for
+   * a parent that is not there, `invalid_input`, `unsupported_version`
+   */
+  checkpoint(request: CheckpointRequest): CheckpointResult {
+    return graphs.call(this, "checkpoint", request) as CheckpointResult;
+  }
+
+  /** The record of a commit. */
+  show(id: string): CommitRecord {
+    return graphs.call(this, "show", { id }) as CommitRecord;
+  }
+
+  /**
+   * The chain of a commit, from it towards the root.
+   *
+   * @throws {CtxweaveError} `commit_not_found` for it or for the parent of one on the way, `chain_cycle`
+   */
+  history(id: string, options?: { depth?: number }): CommitRecord[] {
+    return graphs.call(this, "history", { id, options }) as CommitRecord[];
+  }
+
+  /** The commit that a principal had made last at a time, RFC 3339 or a date: the latest at or before it. */
+  resolve(principal: string, time: string | Date): CommitRecord | undefined {
+    return graphs.call(this, "resolve", { principal, time }) as CommitRecord | undefined;
+  }
+
+  /** Changes the summary or the tags of a commit, and gives its record. Nothing else ever changes. */
+  updateMetadata(id: string, fields: MetadataUpdate): CommitRecord {
+    return graphs.call(this, "updateMetadata", { id, fields }) as CommitRecord;
+  }
+
+  /** All commits: parents before children, and otherwise by time. */
+  commits(): CommitRecord[] {
+    return graphs.call(this, "commits") as CommitRecord[];
+  }
+
+  /** The commits that were made for a ticket. */
+  byTicket(ticketId: string): CommitRecord[] {
+    return graphs.call(this, "byTicket", { ticketId }) as CommitRecord[];
+  }
+
+  /** The commits of a thread. */
+  byThread(threadId: string): CommitRecord[] {
+    return graphs.call(this, "byThread", { threadId }) as CommitRecord[];
+  }
+
+  /** The commits of a session. */
+  bySession(sessionId: string): CommitRecord[] {
+    return graphs.call(this, "bySession", { sessionId }) as CommitRecord[];
+  }
+
+  /** The commits that come right after one. */
+  children(id: string): CommitRecord[] {
+    return graphs.call(this, "children", { id }) as CommitRecord[];
+  }
+
+  /** The ends of the branches. */
+  tips(): CommitRecord[] {
+    return graphs.call(this, "tips") as CommitRecord[];
+  }
+
+  /** The commits without a summary. */
+  lackingSummary(): CommitRecord[] {
+    return graphs.call(this, "lackingSummary") as CommitRecord[];
+  }
+
+  /** The last commit that the chains of two commits share, if there is one. */
+  commonAncestor(one: string, other: string): CommitRecord | undefined {
+    return graphs.call(this, "commonAncestor", { one, other }) as CommitRecord | undefined;
+  }
+
+  /** The refs of all artifacts that the chains of these commits need, sorted: what must not be collected. */
+  reachableArtifacts(tips: readonly string[]): string[] {
+    return graphs.call(this, "reachableArtifacts", { tips }) as string[];
+  }
+
+  /** The full ref that a ref stands for: itself, or for a short one that of the artifact that begins so. */
+  resolveArtifact(artifactRef: string): string {
+    return graphs.call(this, "resolveArtifact", { artifactRef }) as string;
+  }
+
+  /**
+   * Adds the records of a JSONL text, whatever their order. What is damaged is a diagnostic with its line.
+   *
+   * @throws {CtxweaveError} `id_collision` when two records of one id contradict each other; nothing is added then
+   */
+  importJsonl(text: string | Bytes): ImportReport {
+    return graphs.call(this, "importJsonl", { text: textBytes(text, "text") }) as ImportReport;
+  }
+
+  /** All records as JSONL, parents before children. */
+  exportJsonl(): Uint8Array<ArrayBuffer> {
+    return graphs.ask(this, (graph) => graph.exportJsonl());
+  }
+
+  /**
+   * Plans a materialisation: which blobs, in which order, and why.
+   *
+   * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never a shorter history
+   */
+  planMaterialization(request: MaterializationRequest): MaterializationPlan {
+    return graphs.call(this, "planMaterialization", request) as MaterializationPlan;
+  }
+
+  /**
+   * Materialises a plan, or what would be planned for a request, from its blobs. Each is hashed before it is used.
+   *
+   * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `plan_mismatch`, and those of `planMaterialization`
+   */
+  materialize(plan: MaterializationPlan | MaterializationRequest, blobs: Blobs): Materialized {
+    if (typeof (blobs as Partial<Blobs> | undefined)?.get !== "function")
+      throw invalid("blobs", "a Map of bytes by ref");
+    const work = graphs.ask(this, (graph) => graph.begin(asked(plan)));
+    try {
+      const pieces: Uint8Array[] = [];
+      for (const ref of call(() => work.order() as string[])) {
+        const blob = blobs.get(ref);
+        if (blob === undefined)
+          return call(() => {
+            throw work.missing();
+          });
+        appendBlob(work, steady(checkedBytes(blob, `blobs[${ref}]`)), (bytes) => pieces.push(bytes));
+      }
+      return finished(work, pieces);
+    } finally {
+      work.free();
+    }
+  }
+
+  /** Adds a snapshot commit that holds the result of a plan. The caller stores its bytes. */
+  snapshot(
+    plan: MaterializationPlan | MaterializationRequest,
+    result: Pick<Materialized, "artifactRef" | "format" | "messageCount" | "tokenCount">,
+    fields: SnapshotFields,
+  ): CheckpointResult {
+    const { artifactRef, format, messageCount, tokenCount } = result;
+    const { commit, stop } = plan;
+    const request = { plan: { commit, stop }, result: { artifactRef, format, messageCount, tokenCount }, fields };
+    return graphs.call(this, "snapshot", request) as CheckpointResult;
+  }
+
+  /** Gives the memory back; nothing can be asked any more. */
+  free(): void {
+    graphs.release(this);
+  }
+
+  /** The same, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    graphs.release(this);
+  }
+}

@@ -1,0 +1,65 @@
+/** One materialisation: what is asked of the wasm, and the result that is put together from the blobs. */
+
+import type * as glue from "../../glue.js";
+import { fromAnswer, toRequest } from "../../json.js";
+import { call } from "../../runtime.js";
+import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
+import { invalid } from "../checked.js";
+
+/** What a plan was made from, and the key of what it gives: the steps need not cross again. */
+export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
+  if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
+  return toRequest({ ...plan, refs: undefined, steps: undefined, diagnostics: undefined }).json;
+}
+
+/** Checks a blob and appends it where it belongs to the result as it is. */
+export function appendBlob(work: glue.Materialization, blob: Uint8Array, append: (bytes: Uint8Array) => unknown): void {
+  const action = call(() => work.push(blob));
+  if (action === AFTER_NEWLINE) append(NEWLINE);
+  if (action !== CONSUMED) append(blob);
+}
+
+/** What `push` says: the blob was consumed, or it comes after a newline; else it comes next. */
+const CONSUMED = 2;
+const AFTER_NEWLINE = 1;
+const NEWLINE = Uint8Array.of(10);
+
+/** The result, with the pieces where the bytes are not in it already. */
+export function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {
+  const { bytes, ...rest } = fromAnswer(call(() => work.finish())) as Omit<Materialized, "bytes"> &
+    Partial<Materialized>;
+  return { bytes: bytes ?? joined(pieces), ...rest };
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** Bytes that grow, in blocks that are never copied to make room. */
+export class Blocks {
+  private readonly full: Uint8Array[] = [];
+  private last = new Uint8Array(0);
+  private length = 0;
+
+  append(bytes: Uint8Array): void {
+    const fits = bytes.subarray(0, this.last.length - this.length);
+    this.last.set(fits, this.length);
+    this.length += fits.length;
+    const rest = bytes.subarray(fits.length);
+    if (rest.length === 0) return;
+    this.full.push(this.last);
+    this.last = new Uint8Array(Math.max(rest.length, 1 << 20));
+    this.last.set(rest);
+    this.length = rest.length;
+  }
+
+  blocks(): Uint8Array[] {
+    return [...this.full, this.last.subarray(0, this.length)];
+  }
+}

@@ -1,0 +1,16 @@
+/** Refs of blobs. */
+
+import { call } from "../../runtime.js";
+import type { Bytes } from "../../types/commits.js";
+import { checkedText } from "../checked.js";
+import { checkedBytes } from "./bytes.js";
+
+/** The ref of a blob: `blake3:` and the 64 hex digits of its BLAKE3 hash. */
+export function artifactRef(blob: Bytes): string {
+  return call((raw) => raw.artifactRef(checkedBytes(blob, "blob")));
+}
+
+/** The short form of a ref, for people: `art-` and the first 12 of its digits. */
+export function shortRef(artifactRef: string): string {
+  return call((raw) => raw.shortRef(checkedText(artifactRef, "artifactRef")));
+}

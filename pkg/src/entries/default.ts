@@ -1,0 +1,7 @@
+/** `ctxweave`: all areas. */
+
+export * from "./commits.js";
+export * from "./folders.js";
+export * from "./loom.js";
+export * from "./operators.js";
+export * from "./workspace.js";

@@ -1,0 +1,6 @@
+/** `ctxweave/operators`: the context rules of tasks, and counting. */
+
+export * from "../api/operators.js";
+export * from "../api/tokens.js";
+export * from "../common.js";
+export type * from "../types/operators.js";

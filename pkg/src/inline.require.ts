@@ -1,0 +1,8 @@
+/** The same for `require`. The bytes are those of the ES module, since there is one copy of them. */
+
+import { area } from "./areas.js";
+import { unpack } from "./unpack.js";
+
+export * from "./entries/default.js";
+
+area(AREA).standard = async () => unpack((await import("./ctxweave.packed.js")).packed);

@@ -1,0 +1,205 @@
+/** Requests on their way into the wasm: JSON text, and beside it what JSON cannot carry. */
+
+import { CtxweaveError } from "./error.js";
+import { call, reasonOf } from "./runtime.js";
+import { asBytes } from "./source.js";
+
+/** A request as it crosses: JSON in UTF-8, and the bytes that it refers to by their place in the list. */
+export interface Request {
+  json: Uint8Array;
+  bytes: Uint8Array[];
+}
+
+/** Deeper than any request may be: the wasm refuses what is nested so deep. */
+const TOO_DEEP = 300;
+
+/** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
+const MOST_ITEMS = 2 ** 24;
+
+let encoder: TextEncoder | undefined;
+
+/** The text as UTF-8. */
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  encoder ??= new TextEncoder();
+  return encoder.encode(text);
+}
+
+/**
+ * Makes JSON of a request. Bytes go beside it; what JSON would lose or turn into something else (NaN, functions, a `Map`) is
+ * marked, so that the wasm can name the field where it needs a value there.
+ *
+ * @throws {CtxweaveError} `invalid_input` where the caller's own code throws while it is asked for a value
+ */
+export function toRequest(value: unknown): Request {
+  const bytes: Uint8Array[] = [];
+  let text: string | undefined;
+  try {
+    if (isJson(value, 0)) text = JSON.stringify(value);
+  } catch {
+    // Whose getter threw, the careful way says.
+  }
+  if (text === undefined) {
+    const copy = marked(value, "", [], bytes);
+    try {
+      text = JSON.stringify(copy) as string | undefined;
+    } catch (cause) {
+      // No string is that long.
+      throw tooLarge("the request", Infinity, 2 ** 29, { cause });
+    }
+  }
+  return { json: utf8(text ?? "null"), bytes };
+}
+
+/** A tokenizer that the caller brings. */
+interface OwnTokenizer {
+  count(text: string): number;
+}
+
+/**
+ * Calls a function of the wasm by its name and gives its result. A tokenizer in the request that is an object with a function
+ * `count` goes beside it.
+ */
+export function callJson(name: string, request: unknown): unknown {
+  return answerOf((wasm, { json, bytes }, tokenizer) => wasm.call(name, json, bytes, tokenizer), request);
+}
+
+type Raw = Parameters<Parameters<typeof call>[0]>[0];
+
+/** The same with a call of one's own, a method of a handle say. */
+export function answerOf(
+  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
+  request: unknown,
+): unknown {
+  const tokenizer = ownTokenizer(request);
+  const crossing = toRequest(tokenizer ? { ...(request as object), tokenizer: {} } : request);
+  return fromAnswer(call((wasm) => run(wasm, crossing, tokenizer)));
+}
+
+/**
+ * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`.
+ * `null` stands for nothing.
+ */
+export function fromAnswer(answer: unknown): unknown {
+  if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
+  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
+  return JSON.parse(json, (_, value: unknown) => {
+    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
+    return at === undefined ? value : bytes[at];
+  }) as unknown;
+}
+
+function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
+  const message = `${place} is too large; make it smaller`;
+  return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
+}
+
+function ownTokenizer(request: unknown): OwnTokenizer | undefined {
+  try {
+    const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
+    const given = (tokenizer ?? options?.tokenizer) as OwnTokenizer | null | undefined;
+    return typeof given === "object" && typeof given?.count === "function" ? given : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether `JSON.stringify` keeps all of it. */
+function isJson(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return true;
+    case "number":
+      return Number.isFinite(value);
+    case "object":
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth > TOO_DEEP) return false;
+  if (Array.isArray(value)) {
+    if (value.length > MOST_ITEMS) return false;
+    for (const item of value) if (!isJson(item, depth + 1)) return false;
+    return true;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false;
+  for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  return true;
+}
+
+/** A copy that `JSON.stringify` keeps all of. */
+function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[]): unknown {
+  const mark = (what: string): object => ({ "\0": what });
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value) ? value : mark(String(value));
+    case "bigint":
+      return mark("a BigInt");
+    case "function":
+      return mark("a function");
+    case "symbol":
+      return mark("a symbol");
+    case "object":
+      break;
+    default:
+      return value;
+  }
+  if (value === null) return null;
+  if (within.includes(value)) return mark("a cycle");
+  if (within.length > TOO_DEEP) return null;
+  const view = asBytes(value);
+  if (view) return { "\0bytes": bytes.push(view) - 1 };
+  if (value instanceof Map) return mark("a Map");
+  if (value instanceof Set) return mark("a Set");
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
+  const inner = [...within, value];
+  const asked = <T>(at: string, get: () => T): T => {
+    try {
+      return get();
+    } catch (cause) {
+      const place = at === "" ? "the request" : `\`${at}\``;
+      throw new CtxweaveError(
+        "invalid_input",
+        `${place} cannot be read: asking for it threw: ${reasonOf(cause)}`,
+        at === "" ? {} : { path: at },
+        { cause },
+      );
+    }
+  };
+  const toJson = asked(path, () => (value as { toJSON?: unknown }).toJSON);
+  if (typeof toJson === "function") {
+    const plain: unknown = asked(path, () => toJson.call(value, "") as unknown);
+    return plain === value ? mark("an object whose `toJSON` gives itself") : marked(plain, path, inner, bytes);
+  }
+  if (asked(path, () => Array.isArray(value))) {
+    const list = value as unknown[];
+    const length = asked(path, () => list.length);
+    if (length > MOST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MOST_ITEMS);
+    return Array.from({ length }, (_, index) => {
+      const at = `${path}[${index}]`;
+      return marked(
+        asked(at, () => list[index]),
+        at,
+        inner,
+        bytes,
+      );
+    });
+  }
+  // Without a prototype, so that a key `__proto__` is one as any other.
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const key of asked(path, () => Object.keys(value))) {
+    const at = path === "" ? key : `${path}.${key}`;
+    copy[key] = marked(
+      asked(at, () => (value as Record<string, unknown>)[key]),
+      at,
+      inner,
+      bytes,
+    );
+  }
+  return copy;
+}

@@ -1,0 +1,70 @@
+//! A function as it is called from outside: by its name, with JSON text, and with JSON text as the answer (SPEC §0.10).
+//!
+//! Each area has a table of its calls. The wasm edge, the goldens and the tests all go through these tables.
+
+use std::rc::Rc;
+
+use crate::error::{Code, Error, Result};
+use crate::json::{self, Document, Value};
+use crate::tokens::{Counter, Tokenizers};
+
+/// What a call needs beside its request.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// The tokenizers that are loaded.
+    pub tokenizers: Tokenizers,
+    /// The caller's own counter, where the request's `tokenizer` is an object.
+    pub counter: Option<Rc<dyn Counter>>,
+}
+
+impl Host {
+    /// The counter that a request's `tokenizer` names: the estimator where it is absent, the caller's where it is an object.
+    pub(crate) fn counter(&self, tokenizer: Option<Value<'_>>) -> Result<Rc<dyn Counter>> {
+        let Some(tokenizer) = tokenizer else { return self.tokenizers.get("heuristic") };
+        if let Some(name) = tokenizer.as_text() {
+            return self.tokenizers.get(&name).map_err(|error| error.with("path", tokenizer.path()));
+        }
+        let own = self.counter.clone().filter(|_| tokenizer.kind() == json::Kind::Object);
+        own.ok_or_else(|| tokenizer.mismatch("a tokenizer's name or an object with a function `count`"))
+    }
+}
+
+/// What a call gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The result as JSON; `null` where there is none.
+    pub json: Vec<u8>,
+    /// Bytes that belong to it.
+    pub bytes: Vec<Vec<u8>>,
+}
+
+impl Answer {
+    /// A result without bytes.
+    pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
+        let json = serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        Ok(Self { json, bytes: Vec::new() })
+    }
+}
+
+/// A function, or with a `T` a method, that can be called by its name.
+#[derive(Debug)]
+pub struct Call<T: 'static = ()> {
+    /// Its name in JavaScript.
+    pub name: &'static str,
+    /// The names of its arguments, where there are several: the request is then an object of these. With none, the request
+    /// is the one argument.
+    pub parameters: &'static [&'static str],
+    pub(crate) answer: fn(&mut T, Value<'_>, &Host) -> Result<Answer>,
+}
+
+impl<T> Call<T> {
+    /// Reads a request and answers it. `bytes` are those that the request refers to as `{ "\u0000bytes": index }`.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for what is no JSON or not of the shape that the call takes, and those of the function.
+    pub fn answer(&self, this: &mut T, request: &[u8], bytes: &[Vec<u8>], host: &Host) -> Result<Answer> {
+        let document = Document::read(request, bytes)?;
+        let document: &Document<'_> = &document;
+        (self.answer)(this, document.root(), host)
+    }
+}

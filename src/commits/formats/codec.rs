@@ -1,0 +1,170 @@
+//! Reading and writing conversations: each format by its own file.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::continuation::Continuation;
+use super::format::{BlobSource, Format};
+use super::{bureau, claude, codex, gemini, gemini_join, generic};
+use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::limits::Limits;
+
+/// How to read a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions<'a> {
+    /// Reads on through compactions and leaves their summaries out, instead of beginning with the newest summary.
+    pub through_compactions: bool,
+    /// Which blob it is.
+    pub source: BlobSource<'a>,
+}
+
+impl Format {
+    /// Whether a line of an appended format is of a kind that is known, be it conversation or not: by its `type` or, of
+    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type` and `id`.
+    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id]: [bool; 3]) -> bool {
+        match self {
+            Self::ClaudeCodeV1 => claude::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 if payload => codex::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id,
+            Self::GenericV1 => generic::knows_role(kind),
+            Self::BureauAgentV1 | Self::GeminiV1 => true,
+        }
+    }
+
+    /// Reads a conversation into the neutral transcript; with it come the findings about what was damaged or not known.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for CBOR that is not well-formed or too deep. JSON that is
+    /// damaged is a finding.
+    pub fn read(
+        self,
+        bytes: &[u8],
+        options: ReadOptions<'_>,
+        limits: &Limits,
+    ) -> Result<(Transcript, Vec<Diagnostic>)> {
+        let source = options.source;
+        let mut notes = Notes::at(if source.commit.is_empty() { source.artifact_ref } else { source.commit });
+        let through = options.through_compactions;
+        let transcript = match self {
+            Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
+            Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
+            Self::CodexV0 | Self::CodexV1 => codex::read(bytes, through, &mut notes),
+            Self::GeminiV1 => gemini::read(bytes, &mut notes),
+            Self::GenericV1 => generic::read(bytes, &mut notes),
+        };
+        Ok((transcript, notes.finish()))
+    }
+
+    /// Writes a transcript as a conversation of its own, with findings about what the format cannot express. What it needs
+    /// and the transcript has not (ids) follows from `seed`: the same seed gives the same bytes.
+    ///
+    /// # Errors
+    /// [`Code::InternalError`], should the result not be writable.
+    pub fn write(self, transcript: &Transcript, seed: &str) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+        let mut notes = Notes::default();
+        let mut continuation = Continuation::new(seed);
+        let bytes = write_part(self, &transcript.turns, &mut continuation, &mut notes)?;
+        Ok((bytes, notes.finish()))
+    }
+}
+
+/// Writes turns as a delta that follows on what `continuation` remembers.
+pub(crate) fn write_part(
+    format: Format,
+    turns: &[Turn],
+    continuation: &mut Continuation,
+    notes: &mut Notes,
+) -> Result<Vec<u8>> {
+    let turns = &by_role(turns);
+    let lines = match format {
+        Format::BureauAgentV1 => {
+            let mut out = bureau::room(0);
+            let count = bureau::write(turns, &mut out, notes);
+            bureau::write_header(&mut out, count);
+            return Ok(out);
+        }
+        Format::ClaudeCodeV1 => claude::write(turns, continuation, notes),
+        Format::CodexV0 => codex::write(turns, false, continuation, notes),
+        Format::CodexV1 => codex::write(turns, true, continuation, notes),
+        Format::GeminiV1 => gemini::write(turns, continuation, notes),
+        Format::GenericV1 => generic::write(turns),
+    };
+    continuation.begins = false;
+    to_lines(&lines)
+}
+
+/// Maps deltas to another version of their family, field by field.
+pub(crate) fn map_fields(
+    bytes: &[u8],
+    to: Format,
+    through: bool,
+    continuation: &mut Continuation,
+    notes: &mut Notes,
+) -> Result<Vec<u8>> {
+    let lines = match to {
+        Format::CodexV0 => codex::to_v0(bytes, through, notes),
+        _ => codex::to_v1(bytes, continuation, notes),
+    };
+    continuation.begins = false;
+    to_lines(&lines)
+}
+
+/// Remembers how a delta in the target format ends, so that what is written after it follows on. Whether that is known
+/// now; otherwise the delta before it may say.
+pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
+    continuation.begins = false;
+    format != Format::ClaudeCodeV1 || claude::end(bytes, continuation)
+}
+
+/// A session file of Gemini CLI as lines, whichever kind it is.
+pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+    gemini_join::to_lines(bytes)
+}
+
+fn to_lines(lines: &[Value]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut out, line).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// Turns in which the user has the results, and the model the calls and the thoughts, as every vendor wants it: a turn with
+/// both is split.
+fn by_role(turns: &[Turn]) -> Cow<'_, [Turn]> {
+    let role_of = |block: &Block, role: Role| match block {
+        Block::Text(_) | Block::Image(_) => role,
+        Block::ToolResult { server: false, .. } => Role::User,
+        Block::ToolResult { .. } | Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
+    };
+    if turns.iter().all(|turn| turn.blocks.iter().all(|block| role_of(block, turn.role) == turn.role)) {
+        return Cow::Borrowed(turns);
+    }
+    let mut out: Vec<Turn> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let without_blocks = |role| Turn {
+            role,
+            blocks: Vec::new(),
+            id: turn.id.clone(),
+            timestamp: turn.timestamp.clone(),
+            model: turn.model.clone(),
+            summary: turn.summary,
+        };
+        let mut part = without_blocks(turn.role);
+        for block in &turn.blocks {
+            let role = role_of(block, part.role);
+            if role != part.role {
+                let before = std::mem::replace(&mut part, without_blocks(role));
+                if !before.blocks.is_empty() {
+                    out.push(before);
+                }
+            }
+            part.blocks.push(block.clone());
+        }
+        out.push(part);
+    }
+    Cow::Owned(out)
+}

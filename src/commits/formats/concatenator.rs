@@ -1,0 +1,126 @@
+//! Joining deltas of one format, each in the way of its format.
+
+use super::format::{BlobSource, Format};
+use super::{append, bureau, gemini_join};
+use crate::error::{Diagnostic, Result};
+use crate::limits::Limits;
+
+/// What native concatenation counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The messages; known where the format itself counts its items, which JSONL does not.
+    pub messages: Option<u32>,
+}
+
+/// Joins deltas of one format, blob by blob. Memory is the result; what it costs beyond copying is linear in the blob.
+///
+/// ```
+/// use ctxweave::commits::formats::{BlobSource, Concatenator, Format};
+///
+/// let mut joined = Concatenator::new(Format::GenericV1, &ctxweave::Limits::default(), 0);
+/// joined.push(br#"{"role":"user","content":"hello"}"#, BlobSource::default())?;
+/// joined.push(br#"{"role":"assistant","content":"hi"}"#, BlobSource::default())?;
+/// let joined = joined.finish()?;
+/// assert_eq!(joined.bytes.iter().filter(|&&byte| byte == b'\n').count(), 1);
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Concatenator {
+    format: Format,
+    depth: u32,
+    bytes: Vec<u8>,
+    items: u64,
+    gemini: gemini_join::JoinState,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// What a [`Concatenator`] gives.
+#[derive(Debug)]
+pub struct Concatenated {
+    /// The conversation, in the format of its deltas.
+    pub bytes: Vec<u8>,
+    /// What could be counted without reading the conversation.
+    pub counts: Counts,
+    /// What was found at the seams.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Concatenator {
+    /// Room for `capacity` bytes: the sum of the blobs' lengths saves every later copy.
+    pub fn new(format: Format, limits: &Limits, capacity: usize) -> Self {
+        Self {
+            format,
+            depth: limits.cbor_depth,
+            bytes: match format {
+                Format::BureauAgentV1 => bureau::room(capacity),
+                _ => Vec::with_capacity(capacity),
+            },
+            items: 0,
+            gemini: gemini_join::JoinState::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Takes the next blob.
+    ///
+    /// # Errors
+    /// [`Code::InvalidBlob`] where the format needs to be well-formed to be joined (CBOR, and Gemini's JSON objects);
+    /// [`Code::LimitExceeded`] for nesting.
+    pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
+        match self.format {
+            Format::ClaudeCodeV1 | Format::CodexV0 | Format::CodexV1 | Format::GenericV1 => {
+                append::push(&mut self.bytes, blob, &mut |finding| self.diagnostics.push(source.place(finding)));
+                Ok(())
+            }
+            Format::BureauAgentV1 => {
+                self.items = self.items.saturating_add(bureau::splice(&mut self.bytes, blob, self.depth, source)?);
+                Ok(())
+            }
+            Format::GeminiV1 => {
+                gemini_join::push(&mut self.gemini, &mut self.bytes, blob, source, &mut self.diagnostics)
+            }
+        }
+    }
+
+    /// The conversation so far.
+    ///
+    /// # Errors
+    /// [`Code::InternalError`], should the result not be writable.
+    pub fn finish(mut self) -> Result<Concatenated> {
+        let mut counts = Counts::default();
+        match self.format {
+            Format::BureauAgentV1 => {
+                bureau::write_header(&mut self.bytes, self.items);
+                counts.messages = Some(u32::try_from(self.items).unwrap_or(u32::MAX));
+            }
+            Format::GeminiV1 => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
+            _ => {}
+        }
+        Ok(Concatenated { bytes: self.bytes, counts, diagnostics: self.diagnostics })
+    }
+}
+
+/// Joins deltas of one format into `out`, with the limits of default.
+///
+/// # Errors
+/// [`Code::UnknownValue`] for a format that is not known; those of [`Concatenator::push`].
+pub fn concatenate(
+    format: &str,
+    blobs: &[&[u8]],
+    out: &mut Vec<u8>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Counts> {
+    let capacity = blobs.iter().map(|blob| blob.len()).sum();
+    let mut joined = Concatenator::new(Format::named(format)?, &Limits::default(), capacity);
+    for blob in blobs {
+        joined.push(blob, BlobSource::default())?;
+    }
+    let joined = joined.finish()?;
+    if out.is_empty() {
+        *out = joined.bytes;
+    } else {
+        out.extend_from_slice(&joined.bytes);
+    }
+    diagnostics.extend(joined.diagnostics);
+    Ok(joined.counts)
+}

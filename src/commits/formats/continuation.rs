@@ -1,0 +1,62 @@
+//! What a delta that is written continues: the newest record's id, the session, the time.
+
+use crate::commits::id;
+
+/// What ids that are made up are derived from.
+const CONTEXT: &str = "ctxweave 2026-11-22 ids in translated transcripts, version 1";
+
+/// The time that is written where none is known.
+const EPOCH: &str = "1970-01-01T00:00:00.000Z";
+
+/// What was written last. Nothing here is random: what is made up follows from the seed.
+#[derive(Debug, Default)]
+pub(crate) struct Continuation {
+    /// Whether nothing has been written yet, so that a header may be needed.
+    pub begins: bool,
+    /// The uuid of the newest record.
+    pub parent: Option<String>,
+    /// The session.
+    pub session: Option<String>,
+    /// The newest time.
+    pub timestamp: Option<String>,
+    seed: String,
+    made: u64,
+}
+
+impl Continuation {
+    /// At the beginning of a conversation.
+    pub(crate) fn new(seed: &str) -> Self {
+        Self { begins: true, seed: seed.to_owned(), ..Self::default() }
+    }
+
+    /// What the ids to come follow from. The count goes on, so that no id comes twice when a delta does.
+    pub(crate) fn reseed(&mut self, seed: &str) {
+        seed.clone_into(&mut self.seed);
+    }
+
+    /// A new uuid, of version 8.
+    pub(crate) fn uuid(&mut self) -> String {
+        self.made = self.made.saturating_add(1);
+        uuid(&self.seed, &self.made.to_string())
+    }
+
+    /// The session that is written to.
+    pub(crate) fn session(&mut self) -> String {
+        let seed = &self.seed;
+        self.session.get_or_insert_with(|| uuid(seed, "session")).clone()
+    }
+
+    /// The time of a record: its own, or that of the one before it.
+    pub(crate) fn time(&mut self, own: Option<&str>) -> String {
+        if let Some(own) = own {
+            self.timestamp = Some(own.to_owned());
+        }
+        self.timestamp.clone().unwrap_or_else(|| EPOCH.to_owned())
+    }
+}
+
+fn uuid(seed: &str, what: &str) -> String {
+    let hex = id::derive(CONTEXT, [seed, what]);
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    format!("{}-{}-8{}-8{}-{}", part(0, 8), part(8, 12), part(12, 15), part(15, 18), part(18, 30))
+}

@@ -1,0 +1,132 @@
+//! The names of the formats, and which blob an error or a finding is about.
+
+use std::fmt;
+
+use crate::error::{Code, Diagnostic, Error, Result};
+
+/// A format that the registry knows (SPEC §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// `bureau-agent-v1`: a CBOR array of messages.
+    BureauAgentV1,
+    /// `claude-code-v1`: Claude Code's transcripts.
+    ClaudeCodeV1,
+    /// `codex-v0`: Codex rollouts before items had an envelope.
+    CodexV0,
+    /// `codex-v1`: Codex rollouts.
+    CodexV1,
+    /// `gemini-v1`: Gemini CLI's session files.
+    GeminiV1,
+    /// `generic-v1`: a line of `{ role, content }` for each message.
+    GenericV1,
+}
+
+impl Format {
+    /// Every format, in the order of their names.
+    pub const ALL: &'static [Self] =
+        &[Self::BureauAgentV1, Self::ClaudeCodeV1, Self::CodexV0, Self::CodexV1, Self::GeminiV1, Self::GenericV1];
+
+    /// The name that records carry in `format`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BureauAgentV1 => "bureau-agent-v1",
+            Self::ClaudeCodeV1 => "claude-code-v1",
+            Self::CodexV0 => "codex-v0",
+            Self::CodexV1 => "codex-v1",
+            Self::GeminiV1 => "gemini-v1",
+            Self::GenericV1 => "generic-v1",
+        }
+    }
+
+    /// The format of that name, where the registry knows it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// The format of that name.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`], with the names that are known.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::from_name(name).ok_or_else(|| unknown_format(name))
+    }
+
+    /// Whether conversations of the format are joined by appending bytes, as those of [`append`] are.
+    pub(crate) const fn is_appended(self) -> bool {
+        matches!(self, Self::ClaudeCodeV1 | Self::CodexV0 | Self::CodexV1 | Self::GenericV1)
+    }
+
+    /// The runtime that the format belongs to: versions of one family can be mapped field by field.
+    pub const fn family(self) -> &'static str {
+        match self {
+            Self::BureauAgentV1 => "bureau-agent",
+            Self::ClaudeCodeV1 => "claude-code",
+            Self::CodexV0 | Self::CodexV1 => "codex",
+            Self::GeminiV1 => "gemini",
+            Self::GenericV1 => "generic",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether the registry knows the format.
+pub fn is_known(format: &str) -> bool {
+    Format::from_name(format).is_some()
+}
+
+#[cold]
+fn unknown_format(name: &str) -> Error {
+    let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    let message = format!("the format `{name}` is not known; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
+}
+
+/// Which blob it is, for errors and diagnostics. Either may be empty where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlobSource<'a> {
+    /// The id of the commit.
+    pub commit: &'a str,
+    /// The ref of the blob.
+    pub artifact_ref: &'a str,
+}
+
+impl BlobSource<'_> {
+    /// The error for a blob that cannot be read.
+    #[cold]
+    pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
+        let place = match (self.artifact_ref, self.commit) {
+            ("", "") => "the blob".to_owned(),
+            (blob, "") => format!("the blob `{blob}`"),
+            ("", commit) => format!("the blob of commit `{commit}`"),
+            (blob, commit) => format!("the blob `{blob}` of commit `{commit}`"),
+        };
+        let mut error = Error::new(Code::InvalidBlob, format!("{place} cannot be read as `{format}`: {reason}"))
+            .with("format", format.name())
+            .with("reason", reason);
+        if !self.commit.is_empty() {
+            error = error.with("commitId", self.commit);
+        }
+        if !self.artifact_ref.is_empty() {
+            error = error.with("artifactRef", self.artifact_ref);
+        }
+        error
+    }
+
+    /// Says in which blob a finding was made.
+    pub(crate) fn place(&self, mut finding: Diagnostic) -> Diagnostic {
+        let place = if self.commit.is_empty() { self.artifact_ref } else { self.commit };
+        if !place.is_empty() {
+            finding.path = Some(match finding.path.take() {
+                Some(inner) => format!("{place}: {inner}"),
+                None => place.to_owned(),
+            });
+        }
+        finding
+    }
+}

@@ -1,0 +1,39 @@
+//! Writing a JSON object of which some fields are JSON text already, as those of records are that this version does not
+//! know.
+
+/// An object that is being written, without its closing brace.
+#[derive(Debug, Default)]
+pub(crate) struct JsonObject(String);
+
+impl JsonObject {
+    /// A field whose value is JSON text.
+    pub(crate) fn raw(&mut self, name: &str, json: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0.push_str(&quoted(name));
+        self.0.push(':');
+        self.0.push_str(json);
+    }
+
+    /// A text; none is no field.
+    pub(crate) fn text(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.raw(name, &quoted(text));
+        }
+    }
+
+    /// The object.
+    pub(crate) fn finish(mut self) -> String {
+        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
+        self.0
+    }
+}
+
+/// A list of values that are JSON text already.
+pub(crate) fn list_of(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+/// A text as JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,381 @@
+//! JSON text as a flat list of steps over its bytes.
+//!
+//! The text is read once, without types, and nothing of it is copied or unescaped: a step says where a value begins and
+//! ends. [`Value`](super::Value) is how the rest of the crate looks at it.
+
+use crate::error::{Code, Error, Result};
+use crate::limits;
+
+/// How deep lists and objects may be nested in a request.
+const DEPTH_MAX: usize = 256;
+
+/// What a [`Step`]'s `end` adds for a string that holds escapes. Offsets stay below it.
+const ESCAPED: u32 = 1 << 31;
+
+/// A value, a key, or the end of a list or an object. What it is, the byte at `start` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// The offset of the first byte: for strings, of the quote.
+    start: u32,
+    /// For strings the offset of the closing quote, with [`ESCAPED`] added where there are escapes. For lists and objects
+    /// the step that closes them, and for that step how many items there are. For the rest the offset behind it.
+    end: u32,
+}
+
+/// What kind of value it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    List,
+    Object,
+}
+
+/// The steps of a JSON text, and the strings in it that held halves of surrogate pairs.
+#[derive(Debug)]
+pub(super) struct Tape<'t> {
+    text: &'t str,
+    steps: Vec<Step>,
+    /// The step of each string with lone surrogates, and how many there are.
+    lone_surrogates: Vec<(u32, u32)>,
+}
+
+impl<'t> Tape<'t> {
+    /// Reads JSON text.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for what is no JSON, [`Code::LimitExceeded`] for 2 GiB of it or too deep nesting.
+    pub(super) fn read(text: &'t str) -> Result<Self> {
+        if text.len() >= ESCAPED as usize {
+            return Err(limits::exceeded("inputBytes", text.len(), ESCAPED - 1));
+        }
+        let mut reader = Reader::new(text, text.len() / 32 + 16);
+        let read = reader.value().and_then(|()| match reader.peek() {
+            None => Ok(()),
+            Some(_) => Err(reader.stop("the end")),
+        });
+        read.map(|()| reader.tape).map_err(|stopped| stopped.error(text))
+    }
+
+    /// Reads the value that the text begins with, and says where it ends.
+    pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        let mut reader = Reader::new(text, 16);
+        reader.value().map(|()| (reader.tape, reader.at))
+    }
+
+    pub(super) fn lone_surrogates(&self) -> &[(u32, u32)] {
+        &self.lone_surrogates
+    }
+
+    fn step(&self, at: u32) -> Step {
+        self.steps.get(at as usize).copied().unwrap_or(Step { start: 0, end: 0 })
+    }
+
+    pub(super) fn kind(&self, at: u32) -> Kind {
+        match self.text.as_bytes().get(self.step(at).start as usize) {
+            Some(b'"') => Kind::String,
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::List,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') => Kind::Null,
+            _ => Kind::Number,
+        }
+    }
+
+    /// The step behind the value at a step.
+    pub(super) fn next(&self, at: u32) -> u32 {
+        match self.kind(at) {
+            Kind::List | Kind::Object => self.step(at).end + 1,
+            _ => at + 1,
+        }
+    }
+
+    /// The step that closes the list or the object at a step.
+    pub(super) fn close(&self, at: u32) -> u32 {
+        self.step(at).end
+    }
+
+    /// How many items the list or the object at a step has.
+    pub(super) fn count(&self, at: u32) -> usize {
+        self.step(self.step(at).end).end as usize
+    }
+
+    /// The value as it stands in the text; for a string without its quotes.
+    pub(super) fn raw(&self, at: u32) -> &'t str {
+        let Step { start, end } = self.step(at);
+        let (start, end) = match self.kind(at) {
+            Kind::String => (start + 1, end & !ESCAPED),
+            Kind::List | Kind::Object => (start, self.step(end).start + 1),
+            _ => (start, end),
+        };
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Whether the string at a step holds escapes.
+    pub(super) fn is_escaped(&self, at: u32) -> bool {
+        self.step(at).end & ESCAPED != 0
+    }
+}
+
+/// Where reading is.
+struct Reader<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    tape: Tape<'t>,
+}
+
+/// A list or an object that is open.
+struct Open {
+    step: u32,
+    items: u32,
+    is_object: bool,
+}
+
+/// Why reading stopped, and at which byte; at the end of the text where something was still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped {
+    pub at: usize,
+    pub is_too_deep: bool,
+    expected: &'static str,
+}
+
+impl Stopped {
+    #[cold]
+    fn error(self, text: &str) -> Error {
+        if self.is_too_deep {
+            return limits::exceeded("jsonDepth", DEPTH_MAX + 1, limits::JSON_DEPTH_MAX);
+        }
+        let Self { at, expected, .. } = self;
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
+        let found = text.get(at..).and_then(|rest| rest.chars().next());
+        let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_debug()));
+        let message =
+            format!("the request is not JSON: {found} at line {line} column {column} where {expected} should be");
+        Error::new(Code::InvalidInput, message).with("line", line).with("column", column)
+    }
+}
+
+type Read<T> = std::result::Result<T, Stopped>;
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, steps: usize) -> Self {
+        let tape = Tape { text, steps: Vec::with_capacity(steps), lone_surrogates: Vec::new() };
+        Self { bytes: text.as_bytes(), at: 0, tape }
+    }
+
+    /// Reads one value.
+    fn value(&mut self) -> Read<()> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            // A value begins here, and in an object its key before it.
+            if open.last().is_some_and(|open| open.is_object) {
+                self.key()?;
+            }
+            let step = self.tape.steps.len() as u32;
+            let first = self.peek().ok_or_else(|| self.stop("a value"))?;
+            match first {
+                b'{' | b'[' => {
+                    self.push(self.at, 0);
+                    self.at += 1;
+                    if open.len() == DEPTH_MAX {
+                        return Err(Stopped { is_too_deep: true, ..self.stop("") });
+                    }
+                    open.push(Open { step, items: 0, is_object: first == b'{' });
+                    let close = if first == b'{' { b'}' } else { b']' };
+                    if self.peek() != Some(close) {
+                        continue;
+                    }
+                }
+                b'"' => self.string()?,
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                b'-' | b'0'..=b'9' => self.number()?,
+                _ => return Err(self.stop("a value")),
+            }
+            // A value ends here, and with it perhaps what it is in.
+            loop {
+                let Some(top) = open.last_mut() else { return Ok(()) };
+                let next = self.peek();
+                let is_empty = top.step + 1 == self.tape.steps.len() as u32;
+                top.items += u32::from(!is_empty);
+                let close = if top.is_object { b'}' } else { b']' };
+                match next {
+                    Some(b',') if !is_empty => {
+                        self.at += 1;
+                        break;
+                    }
+                    Some(byte) if byte == close => {
+                        let (step, items) = (top.step, top.items);
+                        let closing = self.tape.steps.len() as u32;
+                        self.push(self.at, items);
+                        self.at += 1;
+                        if let Some(step) = self.tape.steps.get_mut(step as usize) {
+                            step.end = closing;
+                        }
+                        open.pop();
+                    }
+                    _ => return Err(self.stop(if close == b'}' { "`,` or `}`" } else { "`,` or `]`" })),
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, start: usize, end: u32) {
+        self.tape.steps.push(Step { start: start as u32, end });
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    fn key(&mut self) -> Read<()> {
+        if self.peek() != Some(b'"') {
+            return Err(self.stop("a key in quotes"));
+        }
+        self.string()?;
+        if self.peek() != Some(b':') {
+            return Err(self.stop("`:`"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn string(&mut self) -> Read<()> {
+        let start = self.at;
+        self.at += 1;
+        let (mut escaped, mut lone) = (0, 0);
+        loop {
+            self.at += plain_bytes(self.bytes.get(self.at..).unwrap_or_default());
+            match self.bytes.get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = ESCAPED;
+                    lone += self.escape()?;
+                }
+                Some(_) => return Err(self.stop("no control character in a string")),
+                None => return Err(self.stop("the end of a string")),
+            }
+        }
+        if lone > 0 {
+            let step = self.tape.steps.len() as u32;
+            self.tape.lone_surrogates.push((step, lone));
+        }
+        self.push(start, self.at as u32 | escaped);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes an escape, and says how many lone surrogates it is.
+    fn escape(&mut self) -> Read<u32> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        match rest.get(1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 2;
+                Ok(0)
+            }
+            Some(b'u') => {
+                let Some(unit) = code_unit(rest) else {
+                    return Err(self.stop_within("four hex digits", rest.len() < 6));
+                };
+                let paired = is_high(unit) && rest.get(6..).and_then(code_unit).is_some_and(is_low);
+                self.at += if paired { 12 } else { 6 };
+                Ok(u32::from(!paired && (is_high(unit) || is_low(unit))))
+            }
+            next => Err(self.stop_within("an escape", next.is_none())),
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Read<()> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word) {
+            return Err(self.stop_within("a value", word.starts_with(rest)));
+        }
+        self.push(self.at, (self.at + word.len()) as u32);
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn number(&mut self) -> Read<()> {
+        let start = self.at;
+        self.at += usize::from(self.bytes.get(self.at) == Some(&b'-'));
+        if self.bytes.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            self.at += usize::from(matches!(self.bytes.get(self.at), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        self.push(start, self.at as u32);
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Read<()> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += count;
+        if count == 0 { Err(self.stop("a digit")) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn stop(&self, expected: &'static str) -> Stopped {
+        Stopped { at: self.at, is_too_deep: false, expected }
+    }
+
+    /// The same where what is there is only the beginning of what could be right.
+    #[cold]
+    fn stop_within(&self, expected: &'static str, is_torn: bool) -> Stopped {
+        let at = if is_torn { self.bytes.len() } else { self.at };
+        Stopped { at, ..self.stop(expected) }
+    }
+}
+
+/// How many bytes of a string come before the next quote, backslash or control character; eight are looked at at a time.
+fn plain_bytes(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    // The high bit of the lowest byte that is 0; bytes above it may be marked wrongly.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let found = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\'))) | control;
+        if found != 0 {
+            return index * 8 + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    words.len() * 8 + tail.iter().position(ends).unwrap_or(tail.len())
+}
+
+/// The UTF-16 code unit that the `\uXXXX` at the beginning names.
+pub(super) fn code_unit(escape: &[u8]) -> Option<u32> {
+    let digits = escape.get(..6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |value, &digit| Some(value * 16 + char::from(digit).to_digit(16)?))
+}
+
+pub(super) fn is_high(unit: u32) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+pub(super) fn is_low(unit: u32) -> bool {
+    (0xDC00..0xE000).contains(&unit)
+}

@@ -1,0 +1,734 @@
+//! A value of a request, and the path by which errors name it.
+//!
+//! All that comes from outside is read through [`Value`] and [`Object`]: they know what is missing, what is of the wrong
+//! kind, which names are not known, and where in the request that is (SPEC §0.5, §0.10).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Map;
+
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::limits::{self, JSON_DEPTH_MAX};
+
+use super::number;
+use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
+
+/// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
+const NOT_JSON: &str = "\0";
+
+/// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
+const BYTES: &str = "\0bytes";
+
+/// A request: JSON text, and bytes that came beside it.
+#[derive(Debug)]
+pub(crate) struct Document<'t> {
+    tape: Tape<'t>,
+    bytes: &'t [Vec<u8>],
+}
+
+impl<'t> Document<'t> {
+    /// Reads JSON text, with or without a BOM.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] with line and column for what is no JSON, [`Code::LimitExceeded`].
+    pub(crate) fn read(text: &'t [u8], bytes: &'t [Vec<u8>]) -> Result<Self> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let text = std::str::from_utf8(text).map_err(|error| {
+            let message = format!("the request is not UTF-8 at byte {}; encode it as UTF-8", error.valid_up_to());
+            Error::new(Code::InvalidInput, message)
+        })?;
+        Ok(Self { tape: Tape::read(text)?, bytes })
+    }
+
+    /// Reads the value that the text begins with, and says where it ends.
+    pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
+    }
+
+    /// The value that all of it is.
+    pub(crate) fn root(&'t self) -> Value<'t> {
+        Value { document: self, at: 0 }
+    }
+
+    /// A diagnostic for each string that held halves of surrogate pairs.
+    pub(crate) fn diagnostics(&'t self) -> Vec<Diagnostic> {
+        let repaired = |&(at, count): &(u32, u32)| {
+            let message = match count {
+                1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
+                count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
+            };
+            let found = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
+            let path = Value { document: self, at }.path();
+            if path.is_empty() { found } else { found.at_path(path) }
+        };
+        self.tape.lone_surrogates().iter().map(repaired).collect()
+    }
+}
+
+/// A value somewhere in a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Value<'t> {
+    document: &'t Document<'t>,
+    /// Its step on the tape.
+    at: u32,
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.raw())
+    }
+}
+
+impl<'t> Value<'t> {
+    /// A diagnostic for each string of the whole request that held halves of surrogate pairs.
+    pub(crate) fn repaired(self) -> Vec<Diagnostic> {
+        self.document.diagnostics()
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        self.document.tape.kind(self.at)
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The value as it stands in the text; for a string without its quotes, still escaped.
+    pub(crate) fn raw(self) -> &'t str {
+        self.document.tape.raw(self.at)
+    }
+
+    /// A string as it stands in the text, where it may be copied into other JSON text: not with lone surrogates.
+    pub(crate) fn escaped_text(self) -> Option<&'t str> {
+        let repaired = self.document.tape.lone_surrogates();
+        let is_repaired = !repaired.is_empty() && repaired.binary_search_by_key(&self.at, |&(at, _)| at).is_ok();
+        (self.kind() == Kind::String && !is_repaired).then(|| self.raw())
+    }
+
+    /// A string; nothing where it is none.
+    pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
+        if self.kind() != Kind::String {
+            return None;
+        }
+        let raw = self.raw();
+        Some(if self.document.tape.is_escaped(self.at) { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
+    }
+
+    /// The byte of its text where the first half of a surrogate pair was replaced.
+    #[cfg(feature = "operators")]
+    pub(crate) fn first_repaired(self) -> Option<usize> {
+        let raw = self.raw();
+        let mut at = 0;
+        loop {
+            at += raw.get(at..)?.find('\\')?;
+            let escape = raw.get(at..)?.as_bytes();
+            let unit = code_unit(escape);
+            let length = if unit.is_some() { unicode_escape(escape).1 } else { 2 };
+            if length == 6 && unit.is_some_and(|unit| is_high(unit) || is_low(unit)) {
+                return Some(unescape(raw.get(..at)?).len());
+            }
+            at += length;
+        }
+    }
+
+    pub(crate) fn text(self) -> Result<Cow<'t, str>> {
+        self.as_text().ok_or_else(|| self.mismatch("a string"))
+    }
+
+    pub(crate) fn string(self) -> Result<String> {
+        self.text().map(Cow::into_owned)
+    }
+
+    /// A number; nothing where it is none.
+    pub(crate) fn as_number(self) -> Option<f64> {
+        if self.kind() == Kind::Number { self.raw().parse().ok() } else { None }
+    }
+
+    pub(crate) fn number(self) -> Result<f64> {
+        self.as_number().ok_or_else(|| self.mismatch("a number"))
+    }
+
+    /// A whole number from 0 to `max`.
+    pub(crate) fn whole(self, max: u32) -> Result<u32> {
+        let whole = self.as_number().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(max)).contains(number));
+        whole.map(|number| number as u32).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {max}")))
+    }
+
+    /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
+    #[cfg(feature = "commits")]
+    pub(crate) fn safe_integer(self) -> Result<u64> {
+        const MAX: f64 = 9_007_199_254_740_991.0;
+        let whole = self.as_number().filter(|number| number.fract() == 0.0 && (0.0..=MAX).contains(number));
+        whole.map(|number| number as u64).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {MAX}")))
+    }
+
+    pub(crate) fn bool(self) -> Result<bool> {
+        match self.kind() {
+            Kind::Bool => Ok(self.raw() == "true"),
+            _ => Err(self.mismatch("true or false")),
+        }
+    }
+
+    /// A list; `expected` says of what.
+    pub(crate) fn list(self, expected: &str) -> Result<List<'t>> {
+        match self.kind() {
+            Kind::List => Ok(List(self.inside())),
+            _ => Err(self.mismatch(expected)),
+        }
+    }
+
+    /// A list of strings.
+    pub(crate) fn strings(self) -> Result<Vec<String>> {
+        self.list("a list of strings")?.map(Value::string).collect()
+    }
+
+    /// An object; `expected` says what it is.
+    pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
+        match self.kind() {
+            Kind::Object if self.not_json().is_none() && self.as_bytes().is_none() => Ok(Object(self)),
+            _ => Err(self.mismatch(expected)),
+        }
+    }
+
+    /// One of the values that a name stands for.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] with the names in `details.expected`.
+    pub(crate) fn one_of<T: Copy>(self, names: &[(&str, T)]) -> Result<T> {
+        let name = self.text()?;
+        match names.iter().find(|(known, _)| *known == name) {
+            Some(&(_, value)) => Ok(value),
+            None => Err(unknown_value(&self.path(), &name, &names.iter().map(|&(name, _)| name).collect::<Vec<_>>())),
+        }
+    }
+
+    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; nothing where it is neither.
+    pub(crate) fn bytes(self) -> Option<Cow<'t, [u8]>> {
+        if let Some(bytes) = self.as_bytes() {
+            return Some(Cow::Borrowed(bytes));
+        }
+        let byte = |value: Value<'_>| value.whole(255).ok().map(|byte| byte as u8);
+        let list = if self.kind() == Kind::List { List(self.inside()) } else { return None };
+        list.map(byte).collect::<Option<Vec<u8>>>().map(Cow::Owned)
+    }
+
+    fn as_bytes(self) -> Option<&'t [u8]> {
+        let at = self.single_entry(BYTES)?.as_number()? as usize;
+        self.document.bytes.get(at).map(Vec::as_slice)
+    }
+
+    /// What it is where it is something that JSON cannot carry.
+    fn not_json(self) -> Option<Cow<'t, str>> {
+        self.single_entry(NOT_JSON)?.as_text()
+    }
+
+    fn single_entry(self, key: &str) -> Option<Value<'t>> {
+        let entries = || Entries(self.inside());
+        (self.kind() == Kind::Object && self.count() == 1)
+            .then(|| entries().next())?
+            .and_then(|(found, value)| (found.as_text()? == key).then_some(value))
+    }
+
+    /// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as JavaScript has them.
+    ///
+    /// # Errors
+    /// [`Code::LimitExceeded`] where it is deeper, [`Code::InvalidInput`] for what JSON cannot carry.
+    pub(crate) fn to_json(self) -> Result<serde_json::Value> {
+        self.to_json_within(JSON_DEPTH_MAX)
+    }
+
+    fn to_json_within(self, levels: u32) -> Result<serde_json::Value> {
+        let deeper = || levels.checked_sub(1).ok_or_else(too_deep);
+        Ok(match self.kind() {
+            Kind::Null => serde_json::Value::Null,
+            Kind::Bool => self.bool()?.into(),
+            Kind::Number => number(self.number()?),
+            Kind::String => self.string()?.into(),
+            Kind::List => {
+                let levels = deeper()?;
+                List(self.inside()).map(|item| item.to_json_within(levels)).collect::<Result<_>>()?
+            }
+            Kind::Object => {
+                let levels = deeper()?;
+                let mut map = Map::new();
+                for (key, value) in self.object("a JSON value")?.entries() {
+                    map.insert(key.string()?, value.to_json_within(levels)?);
+                }
+                serde_json::Value::Object(map)
+            }
+        })
+    }
+
+    /// How many items it has.
+    fn count(self) -> usize {
+        self.document.tape.count(self.at)
+    }
+
+    fn inside(self) -> Steps<'t> {
+        Steps { document: self.document, at: self.at + 1, close: self.document.tape.close(self.at), left: self.count() }
+    }
+
+    /// The path in the request, such as `tree.nodes[3].content`; empty for the whole of it.
+    #[cold]
+    pub(crate) fn path(self) -> String {
+        let mut path = String::new();
+        let mut here = self.document.root();
+        while here.at != self.at {
+            let before_end = |value: Value<'_>| self.at < self.document.tape.next(value.at);
+            let inner = match here.kind() {
+                Kind::List => {
+                    let found = List(here.inside()).enumerate().find(|&(_, item)| before_end(item));
+                    found.map(|(index, item)| {
+                        path.push_str(&format!("[{index}]"));
+                        item
+                    })
+                }
+                Kind::Object => {
+                    let found = Entries(here.inside()).find(|&(_, value)| before_end(value));
+                    found.and_then(|(key, value)| {
+                        if !path.is_empty() {
+                            path.push('.');
+                        }
+                        path.push_str(&key.as_text().unwrap_or_default());
+                        (key.at != self.at).then_some(value)
+                    })
+                }
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            here = inner;
+        }
+        path
+    }
+
+    /// The error for a value that is not what it must be.
+    #[cold]
+    pub(crate) fn mismatch(self, expected: &str) -> Error {
+        let path = self.path();
+        let message = match self.not_json() {
+            Some(what) => format!("{} is {what}, which JSON cannot carry; it must be {expected}", place(&path)),
+            None => format!("{} must be {expected}", place(&path)),
+        };
+        invalid(message, &path)
+    }
+
+    /// The error for an object that lacks a field.
+    #[cold]
+    pub(crate) fn lacks(self, field: &str) -> Error {
+        let path = self.path();
+        invalid(format!("{} lacks `{field}`", place(&path)), &path)
+    }
+
+    /// An error about this value, in words of one's own: `make` is given what to call it.
+    #[cold]
+    pub(crate) fn invalid(self, make: impl FnOnce(&str) -> String) -> Error {
+        let path = self.path();
+        invalid(make(&place(&path)), &path)
+    }
+}
+
+/// The steps of what is in a list or an object.
+#[derive(Clone, Copy)]
+struct Steps<'t> {
+    document: &'t Document<'t>,
+    at: u32,
+    close: u32,
+    left: usize,
+}
+
+impl<'t> Steps<'t> {
+    fn next(&mut self) -> Option<Value<'t>> {
+        if self.at >= self.close {
+            return None;
+        }
+        let value = Value { document: self.document, at: self.at };
+        self.at = self.document.tape.next(self.at);
+        Some(value)
+    }
+}
+
+/// The items of a list.
+pub(crate) struct List<'t>(Steps<'t>);
+
+impl<'t> Iterator for List<'t> {
+    type Item = Value<'t>;
+
+    fn next(&mut self) -> Option<Value<'t>> {
+        let next = self.0.next();
+        self.0.left -= usize::from(next.is_some());
+        next
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.left, Some(self.0.left))
+    }
+}
+
+impl ExactSizeIterator for List<'_> {}
+
+/// The keys of an object and their values, in their order.
+pub(crate) struct Entries<'t>(Steps<'t>);
+
+impl<'t> Iterator for Entries<'t> {
+    type Item = (Value<'t>, Value<'t>);
+
+    fn next(&mut self) -> Option<(Value<'t>, Value<'t>)> {
+        Some((self.0.next()?, self.0.next()?))
+    }
+}
+
+/// An object of which fields are asked for by name. A field that is `null` is as good as absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object<'t>(Value<'t>);
+
+impl<'t> Object<'t> {
+    pub(crate) fn value(self) -> Value<'t> {
+        self.0
+    }
+
+    pub(crate) fn entries(self) -> Entries<'t> {
+        Entries(self.0.inside())
+    }
+
+    /// How many fields there are.
+    pub(crate) fn len(self) -> usize {
+        self.0.count()
+    }
+
+    /// A field, even where it is `null`.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] where the object has it twice.
+    pub(crate) fn get_or_null(self, name: &str) -> Result<Option<Value<'t>>> {
+        let mut found = None;
+        for (key, value) in self.entries() {
+            let is_it = match self.0.document.tape.is_escaped(key.at) {
+                false => key.raw() == name,
+                true => unescape(key.raw()) == name,
+            };
+            if is_it && found.replace(value).is_some() {
+                let path = value.path();
+                return Err(invalid(format!("`{path}` is there twice; leave one of them out"), &path));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A field; nothing where it is absent or `null`.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] where the object has it twice.
+    pub(crate) fn get(self, name: &str) -> Result<Option<Value<'t>>> {
+        Ok(self.get_or_null(name)?.filter(|value| !value.is_null()))
+    }
+
+    /// A field that must be there.
+    pub(crate) fn need(self, name: &str) -> Result<Value<'t>> {
+        self.get(name)?.ok_or_else(|| self.0.lacks(name))
+    }
+
+    /// A field, read by a function; nothing where it is absent or `null`.
+    pub(crate) fn read<T>(self, name: &str, read: impl FnOnce(Value<'t>) -> Result<T>) -> Result<Option<T>> {
+        self.get(name)?.map(read).transpose()
+    }
+
+    /// A string that must be there.
+    pub(crate) fn text(self, name: &str) -> Result<Cow<'t, str>> {
+        self.need(name)?.text()
+    }
+
+    /// A string of one's own that may be there.
+    pub(crate) fn string(self, name: &str) -> Result<Option<String>> {
+        self.read(name, Value::string)
+    }
+
+    pub(crate) fn number(self, name: &str) -> Result<Option<f64>> {
+        self.read(name, Value::number)
+    }
+
+    pub(crate) fn bool(self, name: &str) -> Result<Option<bool>> {
+        self.read(name, Value::bool)
+    }
+
+    pub(crate) fn one_of<T: Copy>(self, name: &str, names: &[(&str, T)]) -> Result<Option<T>> {
+        self.read(name, |value| value.one_of(names))
+    }
+
+    /// The object itself, whose fields must all be known: the options of a call without diagnostics.
+    ///
+    /// # Errors
+    /// That of [`refuse_unknown`].
+    pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
+        let mut found = Vec::new();
+        self.report_unknown(known, &mut found);
+        refuse_unknown(&found).map(|()| self)
+    }
+
+    /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
+    /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
+    pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
+        for (key, value) in self.entries() {
+            let key = key.as_text().unwrap_or_default();
+            if !known.contains(&&*key) {
+                let message = format!("there is no option `{key}`{}", suggestion(&key, known));
+                let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+                diagnostics.push(found.at_path(value.path()));
+            }
+        }
+    }
+}
+
+/// Fails where an option was not known, for calls that have no diagnostics.
+///
+/// # Errors
+/// [`Code::InvalidInput`] with the message of the first such diagnostic.
+pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
+    match diagnostics.iter().find(|found| found.code == DiagnosticCode::UnknownOption) {
+        None => Ok(()),
+        Some(found) => Err(invalid(found.message.clone(), found.path.as_deref().unwrap_or_default())),
+    }
+}
+
+/// What stands in the JSON of a result for bytes that go beside it.
+#[cfg(feature = "commits")]
+pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
+    serde_json::json!({ BYTES: index })
+}
+
+/// What to write instead of a name that is not known.
+#[cold]
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
+    let nearest = known.iter().map(|known| (near(&known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
+    match nearest {
+        Some((likeness, known)) if likeness >= 0.5 => format!("; did you mean `{known}`?"),
+        _ if known.is_empty() => String::new(),
+        _ => format!("; there are `{}`", known.join("`, `")),
+    }
+}
+
+/// The error for a name that is not one of those that a field can have.
+#[cold]
+pub(crate) fn unknown_value(path: &str, name: &str, expected: &[&str]) -> Error {
+    let message = format!("{} is `{name}`; it must be one of `{}`", place(path), expected.join("`, `"));
+    let error = Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec());
+    if path.is_empty() { error } else { error.with("path", path) }
+}
+
+/// What errors call the value at a path.
+fn place(path: &str) -> String {
+    if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") }
+}
+
+fn invalid(message: String, path: &str) -> Error {
+    let error = Error::new(Code::InvalidInput, message);
+    if path.is_empty() { error } else { error.with("path", path) }
+}
+
+#[cold]
+fn too_deep() -> Error {
+    limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX)
+}
+
+/// The text that an escaped string stands for, with U+FFFD for lone surrogates.
+pub(crate) fn unescape(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut chars = escape.chars();
+        let plain = match chars.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => {
+                let (ch, length) = unicode_escape(rest.get(plain.len()..).unwrap_or_default().as_bytes());
+                out.push(ch);
+                rest = escape.get(length - 1..).unwrap_or_default();
+                continue;
+            }
+            Some(other) => other,
+            None => break,
+        };
+        out.push(plain);
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The character that the `\uXXXX` at the beginning stands for, and how many bytes it takes.
+fn unicode_escape(escape: &[u8]) -> (char, usize) {
+    let unit = code_unit(escape).unwrap_or(0xFFFD);
+    let low = escape.get(6..).and_then(code_unit).filter(|&low| is_high(unit) && is_low(low));
+    let code = low.map_or(unit, |low| 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), if low.is_some() { 12 } else { 6 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with<T>(text: &str, look: impl FnOnce(Value<'_>) -> T) -> T {
+        let document = Document::read(text.as_bytes(), &[]).unwrap();
+        let document: &Document<'_> = &document;
+        look(document.root())
+    }
+
+    #[test]
+    fn numbers_are_as_javascript_has_them() {
+        let value = with("[1, 1.0, -0.5, 1e3, 12345678901234567890]", |value| value.to_json().unwrap());
+        assert_eq!(value.to_string(), "[1,1,-0.5,1000,1.2345678901234567e+19]");
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(with(&nested(100), |value| value.to_json()).is_ok());
+        for depth in [101, 127, 128, 129, 256] {
+            let error = with(&nested(depth), |value| value.to_json()).unwrap_err();
+            assert_eq!(error.code(), Code::LimitExceeded, "{depth}");
+            assert_eq!(error.details()["limit"], "jsonDepth");
+        }
+        for depth in [257, 100_000] {
+            let error = Document::read(nested(depth).as_bytes(), &[]).unwrap_err();
+            assert_eq!(error.details()["limit"], "jsonDepth", "{depth}");
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_named() {
+        let text = r#"{"a":["x\ud83d\ude00","\ud800y\udc00\udc01"],"b":{"c":"\\ud800","\udfff":1}}"#;
+        let document = Document::read(text.as_bytes(), &[]).unwrap();
+        let document: &Document<'_> = &document;
+        let value = document.root().to_json().unwrap();
+        assert_eq!(value["a"], serde_json::json!(["x\u{1F600}", "\u{FFFD}y\u{FFFD}\u{FFFD}"]));
+        assert_eq!(value["b"], serde_json::json!({ "c": "\\ud800", "\u{FFFD}": 1 }));
+        let diagnostics = document.diagnostics();
+        let paths: Vec<_> = diagnostics.iter().map(|found| found.path.as_deref().unwrap()).collect();
+        assert_eq!(paths, ["a[1]", "b.\u{FFFD}"]);
+        assert!(diagnostics[0].message.starts_with('3'));
+    }
+
+    #[test]
+    fn what_serde_json_reads_is_read_the_same() {
+        for text in [
+            "null",
+            " true ",
+            "-0",
+            "1e-7",
+            r#""\"\\\/\b\f\n\r\t\u00e9é""#,
+            "[]",
+            "{}",
+            "[[],{},[1,{\"a\":[null]}]]",
+            r#"{"a b":{"c":[1,2,{"d":"e"}]},"f":""}"#,
+            "\t[ 1 ,\n2 ]\r",
+            "\u{FEFF}1",
+        ] {
+            let ours = with(text, |value| value.to_json().unwrap());
+            let theirs: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{FEFF}')).unwrap();
+            assert_eq!(ours.to_string(), theirs.to_string().replace("-0.0", "0").replace("1.0", "1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_with_its_place() {
+        for text in [
+            "",
+            " ",
+            "[",
+            "{",
+            "[1,]",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "[1 2]",
+            "{\"a\":1,}",
+            "01",
+            "1.",
+            "-",
+            "1e",
+            "+1",
+            "nul",
+            "truee",
+            "\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\n\"",
+            "[1]]",
+            "1 1",
+            "NaN",
+            "'a'",
+            "]",
+            "{]",
+            "[}",
+        ] {
+            assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text}");
+            let error = Document::read(text.as_bytes(), &[]).expect_err(text);
+            assert_eq!(error.code(), Code::InvalidInput, "{text}");
+            assert_eq!(error.details()["line"], 1, "{text}");
+        }
+        let error = Document::read("{\n  \"é\": x\n}".as_bytes(), &[]).unwrap_err();
+        assert_eq!((error.details()["line"].as_u64(), error.details()["column"].as_u64()), (Some(2), Some(8)));
+    }
+
+    #[test]
+    fn errors_name_the_path() {
+        let text = r#"{"tree":{"nodes":[{"id":"a"},{"id":5,"content":{"blocks":[1]}}],"nodes ":0},"x":1,"x":2}"#;
+        with(text, |root| {
+            let root = root.object("a request, an object").unwrap();
+            let tree = root.need("tree").unwrap().object("a tree").unwrap();
+            let mut nodes = tree.need("nodes").unwrap().list("a list of nodes").unwrap();
+            assert_eq!(nodes.len(), 2);
+            let (first, second) = (nodes.next().unwrap(), nodes.next().unwrap());
+            let second = second.object("a node").unwrap();
+            let error = second.text("id").unwrap_err();
+            assert_eq!(error.message(), "`tree.nodes[1].id` must be a string");
+            assert_eq!(error.details()["path"], "tree.nodes[1].id");
+            let error = first.object("a node").unwrap().need("content").unwrap_err();
+            assert_eq!(error.message(), "`tree.nodes[0]` lacks `content`");
+            assert_eq!(root.get("x").unwrap_err().message(), "`x` is there twice; leave one of them out");
+            let blocks = second.need("content").unwrap().object("content").unwrap().need("blocks").unwrap();
+            assert_eq!(blocks.list("blocks").unwrap().next().unwrap().path(), "tree.nodes[1].content.blocks[0]");
+        });
+    }
+
+    #[test]
+    fn options_that_are_not_known_are_named() {
+        with(r#"{"maxtokens":1,"zzzzzzzz":2,"limit":3}"#, |root| {
+            let root = root.object("options").unwrap();
+            let mut found = Vec::new();
+            root.report_unknown(&["maxTokens", "limit"], &mut found);
+            let said: Vec<_> = found.iter().map(|found| (found.path.as_deref().unwrap(), &*found.message)).collect();
+            assert_eq!(
+                said,
+                [
+                    ("maxtokens", "there is no option `maxtokens`; did you mean `maxTokens`?"),
+                    ("zzzzzzzz", "there is no option `zzzzzzzz`; there are `maxTokens`, `limit`"),
+                ]
+            );
+            assert_eq!(refuse_unknown(&found).unwrap_err().details()["path"], "maxtokens");
+            assert!(refuse_unknown(&[]).is_ok());
+        });
+    }
+
+    #[test]
+    fn what_json_cannot_carry_is_named() {
+        let bytes = [b"ab".to_vec()];
+        let text = br#"{"a":{"\u0000":"NaN"},"b":{"\u0000bytes":0},"c":[1,255],"d":[256]}"#;
+        let document = Document::read(text, &bytes).unwrap();
+        let document: &Document<'_> = &document;
+        let root = document.root().object("a request, an object").unwrap();
+        let error = root.number("a").unwrap_err();
+        assert_eq!(error.message(), "`a` is NaN, which JSON cannot carry; it must be a number");
+        assert!(root.need("a").unwrap().to_json().is_err());
+        assert_eq!(root.need("b").unwrap().bytes().as_deref(), Some(&b"ab"[..]));
+        assert_eq!(root.text("b").unwrap_err().message(), "`b` must be a string");
+        assert_eq!(root.need("c").unwrap().bytes().as_deref(), Some(&[1, 255][..]));
+        assert!(root.need("d").unwrap().bytes().is_none());
+    }
+}

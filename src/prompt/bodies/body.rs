@@ -1,0 +1,149 @@
+//! The fields of a body: those that providers share, and those that the caller gives.
+
+use serde_json::Value;
+
+use super::json::Json;
+use super::normalize::{Item, Normalized};
+use super::reuse::{Span, WrittenBody};
+use super::sink::DiagnosticSink;
+use super::target::{Provider, Target};
+use crate::error::DiagnosticCode;
+
+/// A body while it is written: its own fields, then those that the caller gives.
+#[derive(Debug)]
+pub(super) struct Body<'t> {
+    pub target: &'t Target,
+    /// A field of the caller's that is part of one of ours.
+    pub merged: Option<&'static str>,
+    /// The fields that are not the caller's to give.
+    pub written: Vec<&'static str>,
+    json: Json,
+    spans: Vec<Span>,
+}
+
+impl<'t> Body<'t> {
+    pub(super) fn open(target: &'t Target, room: usize) -> Self {
+        Self { target, merged: None, written: Vec::new(), json: Json::begin_object(room), spans: Vec::new() }
+    }
+
+    /// Starts a field; its value has to follow.
+    pub(super) fn field(&mut self, name: &'static str) -> &mut Json {
+        self.written.push(name);
+        self.json.key(name);
+        &mut self.json
+    }
+
+    /// The field with the turns.
+    pub(super) fn turns(
+        &mut self,
+        name: &'static str,
+        turns: &Normalized<'_>,
+        write: &mut dyn FnMut(&mut Json, &[Item<'_>]),
+    ) {
+        let mut spans = Vec::new();
+        self.field(name).list(|json| spans = turns.write_turns(json, write));
+        self.spans = spans;
+    }
+
+    pub(super) fn model(&mut self) {
+        if let Some(model) = &self.target.model {
+            self.field("model").string(model.as_str());
+        }
+    }
+
+    pub(super) fn number(&mut self, name: &'static str, value: u64) {
+        self.field(name).raw(&value.to_string());
+    }
+
+    pub(super) fn max_tokens(&mut self, name: &'static str) {
+        if let Some(tokens) = self.target.max_tokens {
+            self.number(name, tokens);
+        }
+    }
+
+    /// The settings that have the same name everywhere but at Gemini.
+    pub(super) fn settings(&mut self) {
+        let target = self.target;
+        if let Some(temperature) = &target.temperature {
+            self.field("temperature").value(temperature);
+        }
+        if let Some(stream) = target.stream {
+            self.field("stream").raw(if stream { "true" } else { "false" });
+        }
+    }
+
+    /// `tools`, each written from its place and value.
+    pub(super) fn tools(&mut self, write: impl Fn(&mut Json, usize, &Value)) {
+        let tools = &self.target.tools;
+        if !tools.is_empty() {
+            let json = self.field("tools");
+            json.list(|json| tools.iter().enumerate().for_each(|(at, value)| write(json, at, value)));
+        }
+    }
+
+    /// `tools` of OpenAI: those that are in nobody's shape are written as functions.
+    pub(super) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
+        self.tools(|json, _, value| match Tool::neutral(value) {
+            Some(tool) => json.typed("function", |json| write(json, &tool)),
+            None => json.value(value),
+        });
+    }
+
+    /// The caller's own fields, and the end.
+    pub(super) fn close(mut self, sink: &mut DiagnosticSink<'_>) -> WrittenBody {
+        let target = self.target;
+        if target.cache.is_some() && target.provider != Provider::Anthropic {
+            let message =
+                format!("`target.cache` is for `anthropic` only; {} needs no breakpoints", target.provider.name());
+            sink.info(DiagnosticCode::BodyFieldUnused, None, message);
+        }
+        for (name, value) in &target.fields {
+            if self.merged == Some(name.as_str()) {
+                continue;
+            }
+            if self.written.contains(&name.as_str()) {
+                let message = format!("`target.{name}` would replace what the body already has; it was left out");
+                sink.unused_field(format!("target.{name}"), message);
+            } else {
+                self.json.value_field(name, value);
+            }
+        }
+        WrittenBody { bytes: self.json.end_object(), spans: self.spans }
+    }
+}
+
+/// A tool definition in nobody's shape: `{ name, description?, parameters? }` and what else it holds.
+#[derive(Debug)]
+pub(super) struct Tool<'t> {
+    name: &'t str,
+    parameters: Option<&'t Value>,
+    /// Everything but name and parameters.
+    pub rest: Vec<(&'t str, &'t Value)>,
+}
+
+impl<'t> Tool<'t> {
+    pub(super) fn neutral(value: &'t Value) -> Option<Self> {
+        let fields = value.as_object()?;
+        let name = fields.get("name")?.as_str()?;
+        let foreign = ["type", "input_schema", "function", "functionDeclarations"];
+        if foreign.iter().any(|field| fields.contains_key(*field)) {
+            return None;
+        }
+        let rest = fields.iter().filter(|(key, _)| *key != "name" && *key != "parameters");
+        let rest = rest.map(|(key, value)| (key.as_str(), value)).collect();
+        Some(Self { name, parameters: fields.get("parameters").filter(|value| !value.is_null()), rest })
+    }
+
+    /// Name, parameters under the provider's name for them, and the rest.
+    pub(super) fn fields(&self, json: &mut Json, parameters: &str) {
+        json.text_field("name", self.name);
+        for (name, value) in &self.rest {
+            json.value_field(name, value);
+        }
+        json.key(parameters);
+        match self.parameters {
+            Some(schema) => json.value(schema),
+            None => json.raw(r#"{"type":"object","properties":{}}"#),
+        }
+    }
+}

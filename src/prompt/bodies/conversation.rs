@@ -1,0 +1,120 @@
+//! What a body is written from: a system context and messages.
+
+use std::borrow::Cow;
+
+use super::json::{TextWriter, WriteText};
+use super::reuse::{MessageSource, WrittenBody};
+use crate::prompt::message::{Content, Message, Part, Role};
+
+/// A system context and the messages after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conversation<'m> {
+    /// With a role where it is the first message, and so counts as one.
+    pub system: Option<(Option<Role>, &'m str)>,
+    pub messages: &'m dyn MessageSource,
+    /// The same messages where they have to be normalized: where one of them is more than a text, is blank, or has the
+    /// role of the one before.
+    pub irregular: Option<&'m [Message<'m>]>,
+    /// The body that may have most of the messages.
+    pub last: &'m WrittenBody,
+}
+
+impl<'m> Conversation<'m> {
+    /// The place of the first message that is not the system context.
+    pub(super) fn first(&self) -> usize {
+        usize::from(matches!(self.system, Some((Some(_), _))))
+    }
+
+    /// How many messages there are.
+    pub(super) fn count(&self) -> usize {
+        self.first() + self.messages.count()
+    }
+
+    /// The role of the message at this place.
+    pub(super) fn role(&self, at: usize) -> Option<Role> {
+        match at.checked_sub(self.first()) {
+            Some(at) => (at < self.messages.count()).then(|| self.messages.role(at)),
+            None => self.system.and_then(|(role, _)| role),
+        }
+    }
+
+    /// The node of a message that holds exactly one.
+    pub(super) fn node(&self, at: usize) -> Option<&'m str> {
+        self.messages.node(at.checked_sub(self.first())?)
+    }
+}
+
+/// Whether messages need no normalizing: user and assistant take turns, and every message is a text that is not blank.
+pub(super) fn is_regular(messages: &[Message<'_>]) -> bool {
+    let mut before = None;
+    let regular = messages.iter().all(|message| match (message.role, &message.content) {
+        (role @ (Role::User | Role::Assistant), Content::Text(text)) => {
+            before.replace(role) != Some(role) && !text.trim_start().is_empty()
+        }
+        _ => false,
+    });
+    regular && !messages.is_empty()
+}
+
+impl MessageSource for &[Message<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn role(&self, at: usize) -> Role {
+        self.get(at).map_or(Role::User, |message| message.role)
+    }
+
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
+        if let Some(Message { content: Content::Text(text), .. }) = self.get(at) {
+            out.plain(text);
+        }
+    }
+
+    fn size_hint(&self, at: usize) -> usize {
+        self.get(at).map_or(0, |message| content_size(&message.content))
+    }
+
+    fn node(&self, at: usize) -> Option<&str> {
+        match self.get(at)?.node_ids.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+}
+
+fn content_size(content: &Content<'_>) -> usize {
+    match content {
+        Content::Text(text) => text.len(),
+        Content::Parts(parts) => parts.iter().map(|part| 64 + part_size(part)).sum(),
+    }
+}
+
+fn part_size(part: &Part<'_>) -> usize {
+    match part {
+        Part::Text { text } => text.len(),
+        Part::Image(image) => image.data.or(image.url).map_or(0, str::len),
+        Part::Audio(audio) => audio.data.or(audio.url).map_or(0, str::len),
+        Part::ToolCall(call) => call.name.len() + 128,
+        Part::ToolResult(result) => content_size(&result.content),
+        Part::Reasoning { text, signature } => text.len() + signature.map_or(0, str::len),
+    }
+}
+
+/// The text of an item.
+#[derive(Clone, Debug)]
+pub(super) enum Text<'m> {
+    /// The text itself.
+    Whole(Cow<'m, str>),
+    /// That of a message.
+    Message(&'m dyn MessageSource, usize),
+}
+
+impl WriteText for Text<'_> {
+    fn write_text(&self, out: &mut TextWriter<'_>) {
+        match self {
+            Self::Whole(text) => out.plain(text),
+            Self::Message(messages, at) => messages.write_text(*at, out),
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! Brings messages into an order that every provider takes: results directly after their calls, calls and reasoning in
+//! the assistant's turns, results in the user's, and texts in the place of what cannot be sent.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::conversation::{Conversation, Text};
+use super::json::Json;
+use super::media::{self, Media};
+use super::reuse::{Span, write_messages};
+use super::sink::DiagnosticSink;
+use super::target::Target;
+use crate::error::DiagnosticCode;
+use crate::prompt::message::{Content, Message, Part, Role, ToolCallPart, ToolResultPart};
+
+/// What a provider takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Its name, for diagnostics.
+    pub name: &'static str,
+    /// Whether the first message has to be the user's.
+    pub user_first: bool,
+    /// Whether the system context has a field of its own.
+    pub system_field: bool,
+    /// Whether results are a turn of their own.
+    pub results_apart: bool,
+    /// Whether media can stand in such a place.
+    pub takes: fn(Place, &Media<'_>) -> bool,
+    /// Whether reasoning with this text and signature can be handed back.
+    pub takes_reasoning: fn(&str, Option<&str>) -> bool,
+    /// The longest id of a tool call, and whether it may hold anything but letters, digits, `_` and `-`.
+    pub id: (usize, bool),
+}
+
+/// Where media stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    User,
+    Assistant,
+    Result,
+}
+
+/// One part of a turn.
+#[derive(Clone, Debug)]
+pub(super) struct Item<'m> {
+    pub role: Role,
+    /// The message it comes from; none for what was inserted.
+    pub message: Option<usize>,
+    /// Whether a cache breakpoint comes after it.
+    pub cache_mark: bool,
+    pub content: ItemContent<'m>,
+}
+
+/// The content of an item. This is not a [`Part`]: its text may have to be written by its source, its media are what the
+/// provider takes, its ids are those in the body, and a result names the tool.
+#[derive(Clone, Debug)]
+pub(super) enum ItemContent<'m> {
+    Text(Text<'m>),
+    Media(Media<'m>),
+    Call { id: Cow<'m, str>, name: &'m str, arguments: &'m Value },
+    Result(ToolResult<'m>),
+    Reasoning { text: &'m str, signature: Option<&'m str> },
+}
+
+impl<'m> ItemContent<'m> {
+    fn text(text: impl Into<Cow<'m, str>>) -> Self {
+        Self::Text(Text::Whole(text.into()))
+    }
+
+    pub(super) fn as_text(&self) -> Option<&Text<'m>> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(super) fn media(&self) -> Option<&Media<'m>> {
+        if let Self::Media(media) = self { Some(media) } else { None }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ToolResult<'m> {
+    pub id: Cow<'m, str>,
+    /// The tool that was called.
+    pub name: &'m str,
+    /// Texts and media.
+    pub content: Vec<ItemContent<'m>>,
+    pub is_error: bool,
+}
+
+impl ToolResult<'_> {
+    /// The text of a result that has nothing else.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self.content.as_slice() {
+            [] => Some(""),
+            [ItemContent::Text(Text::Whole(text))] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A conversation in the order in which it is sent.
+#[derive(Debug)]
+pub(super) struct Normalized<'m> {
+    /// The system context; none where it is the first item.
+    pub system: Option<Cow<'m, str>>,
+    /// What comes before the regular messages; everything where messages are irregular.
+    items: Vec<Item<'m>>,
+    conversation: Conversation<'m>,
+    /// The regular messages with a cache breakpoint after them.
+    marked: BTreeSet<usize>,
+    results_apart: bool,
+}
+
+impl Normalized<'_> {
+    /// Puts a cache breakpoint after the last item of each of these messages that can have one.
+    pub(super) fn mark(&mut self, messages: &[usize]) {
+        for &message in messages {
+            let of_message = |item: &&mut Item<'_>| {
+                item.message == Some(message) && !matches!(item.content, ItemContent::Reasoning { .. })
+            };
+            self.items.iter_mut().rev().find(of_message).into_iter().for_each(|item| item.cache_mark = true);
+        }
+        let first = self.conversation.first();
+        self.marked = messages.iter().filter_map(|message| message.checked_sub(first)).collect();
+    }
+
+    /// Whether the last turn is the assistant's.
+    pub(super) fn ends_with_assistant(&self) -> bool {
+        let last = match self.conversation.irregular {
+            None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
+            Some(_) => self.items.last().map(|last| last.role),
+        };
+        last == Some(Role::Assistant)
+    }
+
+    /// Writes all turns as the elements of a list. Gives the places of the regular messages.
+    pub(super) fn write_turns(&self, json: &mut Json, write: &mut dyn FnMut(&mut Json, &[Item<'_>])) -> Vec<Span> {
+        let Conversation { messages, irregular, last, .. } = self.conversation;
+        let is_result = |item: &Item<'_>| self.results_apart && matches!(item.content, ItemContent::Result(_));
+        let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b));
+        turns.for_each(|turn| write(json, turn));
+        if irregular.is_some() {
+            return Vec::new();
+        }
+        let first = self.conversation.first();
+        write_messages(json, messages, last, &self.marked, &mut |json, at| {
+            let item = Item {
+                role: messages.role(at),
+                message: Some(at + first),
+                cache_mark: self.marked.contains(&at),
+                content: ItemContent::Text(Text::Message(messages, at)),
+            };
+            write(json, &[item]);
+        })
+    }
+}
+
+/// Brings the conversation into the order in which it is sent.
+pub(super) fn normalize<'m>(
+    conversation: Conversation<'m>,
+    target: &'m Target,
+    rules: &Rules,
+    sink: &mut DiagnosticSink<'_>,
+) -> Normalized<'m> {
+    let messages = conversation.irregular.unwrap_or_default();
+    let mut system = None;
+    let mut items = Vec::with_capacity(messages.len() + 2);
+    if let Some((role, text)) = conversation.system {
+        if rules.system_field {
+            system = Some(Cow::Borrowed(text));
+        } else {
+            let message = role.map(|_| 0);
+            items.push(item(role.unwrap_or(Role::System), message, ItemContent::text(text)));
+        }
+    }
+    let (flat, has_tools) = flatten(messages, rules, &mut system, sink);
+    let order = Order { target, rules, sink, pairs: if has_tools { Pairs::find(&flat) } else { Pairs::default() } };
+    order.arrange(&flat, &mut items);
+    let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
+    let begins = items.get(at).map(|item| item.role);
+    let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
+    // A system context alone is no request either.
+    if begins.is_none_or(|role| rules.user_first && role != Role::User) {
+        items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));
+        let why = if begins.is_some() {
+            format!("{} requires a user message first", rules.name)
+        } else {
+            "the conversation has no messages".to_owned()
+        };
+        let message = format!("{why}; `{}` stands there", target.opening_text);
+        sink.info(DiagnosticCode::BodyMessageInserted, None, message);
+    }
+    Normalized { system, items, conversation, marked: BTreeSet::new(), results_apart: rules.results_apart }
+}
+
+fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {
+    Item { role, message, cache_mark: false, content }
+}
+
+/// A part before it is put in order.
+#[derive(Clone, Copy, Debug)]
+struct Flat<'m> {
+    role: Role,
+    message: usize,
+    part: FlatPart<'m>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum FlatPart<'m> {
+    Text(&'m str),
+    Part(&'m Part<'m>),
+}
+
+/// All parts with their roles: calls and reasoning are the assistant's, results the user's.
+fn flatten<'m>(
+    messages: &'m [Message<'m>],
+    rules: &Rules,
+    system: &mut Option<Cow<'m, str>>,
+    sink: &mut DiagnosticSink<'_>,
+) -> (Vec<Flat<'m>>, bool) {
+    let mut flat = Vec::with_capacity(messages.len());
+    let mut has_tools = false;
+    for (at, message) in messages.iter().enumerate() {
+        let is_system = message.role.is_system();
+        match &message.content {
+            Content::Text(text) if is_system && rules.system_field => {
+                if !flat.is_empty() {
+                    let text = format!("{} has one place for the system context; it stands there", rules.name);
+                    sink.info(DiagnosticCode::BodyPartMoved, Some(at), text);
+                }
+                *system = Some(match system.take() {
+                    Some(before) => Cow::Owned(format!("{before}\n\n{text}")),
+                    None => Cow::Borrowed(text),
+                });
+            }
+            Content::Text(text) => {
+                if !text.trim_start().is_empty() {
+                    flat.push(Flat { role: message.role, message: at, part: FlatPart::Text(text) });
+                }
+            }
+            Content::Parts(parts) => {
+                for part in parts {
+                    let role = match part {
+                        Part::ToolCall(_) | Part::Reasoning { .. } => Role::Assistant,
+                        Part::ToolResult(_) => Role::User,
+                        Part::Text { text } if text.trim_start().is_empty() => continue,
+                        _ => message.role,
+                    };
+                    has_tools |= matches!(part, Part::ToolCall(_) | Part::ToolResult(_));
+                    flat.push(Flat { role, message: at, part: FlatPart::Part(part) });
+                }
+            }
+        }
+    }
+    (flat, has_tools)
+}
+
+/// Which result answers which call, by places in the flat list.
+#[derive(Debug, Default)]
+struct Pairs {
+    result_of: BTreeMap<usize, usize>,
+    answered: BTreeSet<usize>,
+    /// How many parts before a place are not results.
+    others_before: Vec<usize>,
+}
+
+impl Pairs {
+    /// A result belongs to the nearest call before it that has its id and no result yet.
+    fn find(flat: &[Flat<'_>]) -> Self {
+        let mut open: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut pairs = Self::default();
+        let mut others = 0;
+        for (at, item) in flat.iter().enumerate() {
+            pairs.others_before.push(others);
+            match item.part {
+                FlatPart::Part(Part::ToolCall(call)) => open.entry(call.id).or_default().push(at),
+                FlatPart::Part(Part::ToolResult(result)) => {
+                    if let Some(call) = open.get_mut(result.tool_call_id).and_then(Vec::pop) {
+                        pairs.result_of.insert(call, at);
+                        pairs.answered.insert(at);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            others += 1;
+        }
+        pairs.others_before.push(others);
+        pairs
+    }
+
+    /// Whether something else stands between a place and a result after it.
+    fn apart(&self, from: usize, result: usize) -> bool {
+        self.others_before.get(from) != self.others_before.get(result)
+    }
+}
+
+struct Order<'o, 'n> {
+    target: &'o Target,
+    rules: &'o Rules,
+    sink: &'o mut DiagnosticSink<'n>,
+    pairs: Pairs,
+}
+
+/// A call whose result has not been put in its place yet.
+struct Open<'m> {
+    at: usize,
+    id: Cow<'m, str>,
+    name: &'m str,
+}
+
+impl Order<'_, '_> {
+    fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
+        let mut ids = Ids { rule: self.rules.id, used: BTreeMap::new() };
+        let mut open: Vec<Open<'m>> = Vec::new();
+        for (at, &Flat { role, message, part }) in flat.iter().enumerate() {
+            if role != Role::Assistant {
+                self.results(flat, at, &mut open, out);
+            }
+            let content = match part {
+                FlatPart::Text(text) => ItemContent::text(text),
+                FlatPart::Part(Part::Text { text }) => ItemContent::text(text.as_ref()),
+                FlatPart::Part(part @ (Part::Image(_) | Part::Audio(_))) => {
+                    let place = if role == Role::Assistant { Place::Assistant } else { Place::User };
+                    self.media(part, place, message)
+                }
+                FlatPart::Part(Part::Reasoning { text, signature }) => {
+                    if !self.reasoning(text, *signature, message) {
+                        continue;
+                    }
+                    ItemContent::Reasoning { text, signature: *signature }
+                }
+                FlatPart::Part(Part::ToolCall(call)) => {
+                    if !self.pairs.result_of.contains_key(&at) {
+                        self.broken(message, format!("tool call `{}` has no result after it", call.id));
+                        continue;
+                    }
+                    let id = self.id(&mut ids, call, message);
+                    open.push(Open { at, id: id.clone(), name: call.name });
+                    ItemContent::Call { id, name: call.name, arguments: call.arguments }
+                }
+                FlatPart::Part(Part::ToolResult(result)) => {
+                    if !self.pairs.answered.contains(&at) {
+                        let text = format!("the result of tool call `{}` has no call before it", result.tool_call_id);
+                        self.broken(message, text);
+                    }
+                    continue;
+                }
+            };
+            out.push(item(role, Some(message), content));
+        }
+        self.results(flat, flat.len(), &mut open, out);
+    }
+
+    /// The results of the calls that the turn before `at` made, wherever they stand.
+    fn results<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Item<'m>>) {
+        for call in open.drain(..) {
+            let Some(&place) = self.pairs.result_of.get(&call.at) else { continue };
+            let Some(Flat { message, part: FlatPart::Part(Part::ToolResult(result)), .. }) = flat.get(place) else {
+                continue;
+            };
+            if self.pairs.apart(at, place) {
+                let text = format!(
+                    "the result of tool call `{}` stands directly after its call, before what came between",
+                    result.tool_call_id
+                );
+                self.sink.info(DiagnosticCode::BodyPartMoved, Some(*message), text);
+            }
+            let content = self.result_content(result, *message);
+            let is_error = result.is_error == Some(true);
+            let result = ToolResult { id: call.id, name: call.name, content, is_error };
+            out.push(item(Role::User, Some(*message), ItemContent::Result(result)));
+        }
+    }
+
+    fn result_content<'m>(&mut self, result: &'m ToolResultPart<'m>, message: usize) -> Vec<ItemContent<'m>> {
+        let parts = match &result.content {
+            Content::Text(text) => return vec![ItemContent::text(text.as_ref())],
+            Content::Parts(parts) => parts,
+        };
+        let mut content = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Part::Text { text } if text.trim_start().is_empty() => {}
+                Part::Text { text } => content.push(ItemContent::text(text.as_ref())),
+                Part::Image(_) | Part::Audio(_) => content.push(self.media(part, Place::Result, message)),
+                Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning { .. } => {
+                    let text = "a tool result can hold text and media only; another part in it was left out";
+                    self.sink.warn(DiagnosticCode::NonTextLeftOut, Some(message), text.to_owned());
+                }
+            }
+        }
+        content
+    }
+
+    /// An image or a recording, or the text in its place where it cannot be sent.
+    fn media<'m>(&mut self, part: &'m Part<'m>, place: Place, message: usize) -> ItemContent<'m> {
+        let Some(media) = Media::new(part) else {
+            let stand_in = media::stand_in(part);
+            let text = format!("a part has neither `data` nor `url`; `{stand_in}` stands in its place");
+            self.sink.warn(DiagnosticCode::MediaMissing, Some(message), text);
+            return ItemContent::text(stand_in);
+        };
+        if (self.rules.takes)(place, &media) {
+            return ItemContent::Media(media);
+        }
+        let (where_, stand_in) = (place.name(), media.stand_in());
+        let text = format!(
+            "{} takes no {} in {where_}; `{stand_in}` stands in its place",
+            self.rules.name,
+            media.description()
+        );
+        self.sink.warn(DiagnosticCode::BodyPartReplaced, Some(message), text);
+        ItemContent::text(stand_in)
+    }
+
+    fn reasoning(&mut self, text: &str, signature: Option<&str>, message: usize) -> bool {
+        if self.target.drop_reasoning {
+            let text = "reasoning was left out, as `target.dropReasoning` says";
+            self.sink.info(DiagnosticCode::BodyReasoningLeftOut, Some(message), text.to_owned());
+            return false;
+        }
+        let takes = (self.rules.takes_reasoning)(text, signature);
+        if !takes {
+            let which = if signature.is_some() { "this reasoning" } else { "reasoning without a signature of its own" };
+            let text = format!("{} does not take {which} back; it was left out", self.rules.name);
+            self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
+        }
+        takes
+    }
+
+    fn id<'m>(&mut self, ids: &mut Ids, call: &ToolCallPart<'m>, message: usize) -> Cow<'m, str> {
+        let id = ids.assign(call.id);
+        if id != call.id {
+            let text =
+                format!("the id `{}` of a tool call is `{id}` in the body, for the call and its result", call.id);
+            self.sink.info(DiagnosticCode::BodyIdChanged, Some(message), text);
+        }
+        id
+    }
+
+    fn broken(&mut self, message: usize, what: String) {
+        self.sink.warn(DiagnosticCode::ToolPairBroken, Some(message), format!("{what}; it was left out"));
+    }
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::User => "a user message",
+            Self::Assistant => "an assistant message",
+            Self::Result => "a tool result",
+        }
+    }
+}
+
+/// Ids that a provider takes, each for one call only.
+struct Ids {
+    rule: (usize, bool),
+    /// For each id in use, the last number that was appended to it.
+    used: BTreeMap<String, usize>,
+}
+
+impl Ids {
+    fn assign<'m>(&mut self, id: &'m str) -> Cow<'m, str> {
+        let (longest, any) = self.rule;
+        let fits = |ch: char| any || ch.is_ascii_alphanumeric() || ch == '_' || ch == '-';
+        let fine = !id.is_empty() && id.len() <= longest && id.chars().all(fits);
+        let base = if fine {
+            Cow::Borrowed(id)
+        } else {
+            let short = id.get(..id.floor_char_boundary(longest)).unwrap_or_default();
+            let clean: String = short.chars().map(|ch| if fits(ch) { ch } else { '_' }).collect();
+            Cow::Owned(if clean.is_empty() { "call".to_owned() } else { clean })
+        };
+        let Some(&last) = self.used.get(base.as_ref()) else {
+            self.used.insert(base.clone().into_owned(), 1);
+            return base;
+        };
+        let mut number = last;
+        loop {
+            number += 1;
+            let tail = format!("_{number}");
+            let room = longest.saturating_sub(tail.len());
+            let head = base.get(..base.floor_char_boundary(room)).unwrap_or_default();
+            let candidate = format!("{head}{tail}");
+            if !self.used.contains_key(&candidate) {
+                self.used.insert(base.into_owned(), number);
+                self.used.insert(candidate.clone(), 1);
+                return Cow::Owned(candidate);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What OpenAI's two interfaces have in common.
+
+use super::json::Json;
+use super::media::{Kind, Media, Source};
+use super::normalize::ToolResult;
+use super::sink::DiagnosticSink;
+use crate::error::DiagnosticCode;
+
+/// The image types that OpenAI reads.
+pub(super) fn is_image(mime: &str) -> bool {
+    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+/// The beginning of a result's text when the tool failed, since the provider has no field for that.
+pub(super) fn error_text(
+    result: &ToolResult<'_>,
+    message: Option<usize>,
+    provider: &str,
+    sink: &mut DiagnosticSink<'_>,
+) -> &'static str {
+    if !result.is_error {
+        return "";
+    }
+    let text =
+        format!("{provider} has no field that says that `{}` failed; its result begins with `Error: `", result.name);
+    sink.info(DiagnosticCode::BodyErrorAsText, message, text);
+    "Error: "
+}
+
+/// A field with an address, or the bytes as one.
+pub(super) fn url_field(json: &mut Json, name: &str, media: &Media<'_>) {
+    match (media.source, media.kind) {
+        (Source::Url(url), _) => json.text_field(name, url),
+        (Source::Data(data), Kind::Image(mime) | Kind::Audio(mime)) => {
+            json.text_field(name, ["data:", mime.unwrap_or_default(), ";base64,", data].as_slice());
+        }
+    }
+}

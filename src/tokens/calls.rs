@@ -1,0 +1,83 @@
+//! The calls of this area (SPEC §7). Counting a text has exports of its own beside them, since it has to be quick.
+
+use std::rc::Rc;
+
+use crate::call::{Answer, Call, Host};
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::tokens::chat::{ChatMessage, ChatOverhead, count_chat};
+use crate::tokens::{Counter, models};
+
+/// The calls by their names.
+pub const CALLS: &[Call] = &[
+    Call { name: "countTokens", parameters: &["text", "options"], answer: |_, request, host| count(request, host) },
+    Call {
+        name: "countTokensUpTo",
+        parameters: &["text", "limit", "options"],
+        answer: |_, request, host| count_up_to(request, host),
+    },
+    Call {
+        name: "countChatTokens",
+        parameters: &["messages", "options"],
+        answer: |_, request, host| count_chat_tokens(request, host),
+    },
+    Call { name: "tokenizerName", parameters: &["options"], answer: |_, request, host| tokenizer_name(request, host) },
+    Call { name: "modelInfo", parameters: &["name"], answer: |_, request, _| model_info(request) },
+];
+
+fn arguments(request: Value<'_>) -> Result<Object<'_>> {
+    request.object("arguments, an object")
+}
+
+/// The options of a count, and the counter that they ask for.
+fn options<'t>(arguments: Object<'t>, known: &[&str], host: &Host) -> Result<(Option<Object<'t>>, Rc<dyn Counter>)> {
+    let options = arguments.read("options", |options| options.object("options, an object"))?;
+    let Some(options) = options else { return Ok((None, host.counter(None)?)) };
+    Ok((Some(options), host.counter(options.only(known)?.get("tokenizer")?)?))
+}
+
+fn count(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let (_, counter) = options(arguments, &["tokenizer"], host)?;
+    Answer::of(&counter.count(&arguments.text("text")?))
+}
+
+fn count_up_to(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let (_, counter) = options(arguments, &["tokenizer"], host)?;
+    let limit = arguments.need("limit")?.whole(u32::MAX)?;
+    Answer::of(&counter.count_up_to(&arguments.text("text")?, limit))
+}
+
+/// The name of the tokenizer that the options of a count ask for, once they have been looked at.
+fn tokenizer_name(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let (_, counter) = options(arguments(request)?, &["tokenizer"], host)?;
+    Answer::of(&counter.name())
+}
+
+fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let (options, counter) = options(arguments, &["tokenizer", "perMessage", "perName", "perRequest"], host)?;
+    let number = |name, default| -> Result<u32> {
+        let number = options.map(|options| options.read(name, |value| value.whole(u32::MAX))).transpose()?.flatten();
+        Ok(number.unwrap_or(default))
+    };
+    let defaults = ChatOverhead::default();
+    let overhead = ChatOverhead {
+        per_message: number("perMessage", defaults.per_message)?,
+        per_name: number("perName", defaults.per_name)?,
+        per_request: number("perRequest", defaults.per_request)?,
+    };
+    let mut texts = Vec::new();
+    for message in arguments.need("messages")?.list("a list of chat messages")? {
+        let message = message.object("a chat message, an object with `role` and `content`")?;
+        let name = message.read("name", Value::text)?;
+        texts.push((message.text("role")?, message.text("content")?, name));
+    }
+    let messages = texts.iter().map(|(role, content, name)| ChatMessage { role, content, name: name.as_deref() });
+    Answer::of(&count_chat(messages, overhead, counter.as_ref()))
+}
+
+fn model_info(request: Value<'_>) -> Result<Answer> {
+    Answer::of(&models::model(&arguments(request)?.text("name")?))
+}

@@ -1,0 +1,123 @@
+//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+
+use crate::call::{Answer, Call, Host};
+use crate::error::{Diagnostic, Result};
+use crate::input::Content;
+use crate::json::{Object, Value, refuse_unknown};
+use crate::limits::Limits;
+
+use super::{Names, Sizes, Workspace, parse_brief, plan_loading, read_context, read_full_notes};
+
+/// The calls by their names.
+pub const CALLS: &[Call] = &[
+    Call { name: "parseBrief", parameters: &[], answer: |_, request, _| brief(request) },
+    Call { name: "planContextLoading", parameters: &[], answer: |_, request, _| plan(request) },
+    Call { name: "readContext", parameters: &[], answer: |_, request, host| context(request, host) },
+    Call { name: "readFullNotes", parameters: &[], answer: |_, request, _| full_notes(request) },
+];
+
+/// The files of a workspace and where they are: what each call takes of it.
+const FIELDS: &[&str] =
+    &["tastes", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
+
+fn workspace<'t>(request: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Object<'t>> {
+    let workspace = request.object("a workspace, an object")?;
+    workspace.report_unknown(FIELDS, found);
+    Ok(workspace)
+}
+
+fn brief(request: Value<'_>) -> Result<Answer> {
+    let content = if request.is_null() { None } else { Some(Content::read(request)?) };
+    let mut parsed = parse_brief(content.as_ref(), "brief.md");
+    parsed.diagnostics.splice(0..0, request.repaired());
+    Answer::of(&parsed)
+}
+
+fn plan(request: Value<'_>) -> Result<Answer> {
+    let mut found = request.repaired();
+    let input = workspace(request, &mut found)?;
+    let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &names(input)?);
+    plan.diagnostics.splice(0..0, found);
+    Answer::of(&plan)
+}
+
+fn context(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut found = request.repaired();
+    let input = workspace(request, &mut found)?;
+    let (sizes, limits) = match input.get("limits")? {
+        Some(limits) => self::limits(limits, &mut found)?,
+        None => Default::default(),
+    };
+    let (default_taste, genres) = match input.get("tastes")? {
+        Some(tastes) => self::tastes(tastes, &mut found)?,
+        None => Default::default(),
+    };
+    let file = |name| input.read(name, Content::read);
+    let workspace = Workspace {
+        default_taste,
+        genres,
+        brief: file("brief")?,
+        notes: file("notes")?,
+        log: file("log")?,
+        gaps: file("gaps")?,
+        names: names(input)?,
+        sizes,
+    };
+    let counter = host.counter(input.get("tokenizer")?)?;
+    let mut result = read_context(&workspace, &limits, counter.as_ref())?;
+    result.diagnostics.splice(0..0, found);
+    Answer::of(&result)
+}
+
+fn full_notes(request: Value<'_>) -> Result<Answer> {
+    let mut found = Vec::new();
+    let notes = workspace(request, &mut found)?.read("notes", Content::read)?;
+    refuse_unknown(&found)?;
+    Answer::of(&read_full_notes(notes.as_ref()))
+}
+
+fn names(input: Object<'_>) -> Result<Names> {
+    let defaults = Names::default();
+    Ok(Names {
+        tastes_dir: input.string("tastesDir")?.unwrap_or(defaults.tastes_dir),
+        workspace_dir: input.string("workspaceDir")?.unwrap_or(defaults.workspace_dir),
+    })
+}
+
+type Tastes = (Option<Content>, Vec<(String, Option<Content>)>);
+
+fn tastes(tastes: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Tastes> {
+    let tastes = tastes.object("tastes, an object with `default` and `genres`")?;
+    tastes.report_unknown(&["default", "genres"], found);
+    let mut genres = Vec::new();
+    for (name, text) in tastes
+        .get("genres")?
+        .map(|genres| genres.object("an object of texts"))
+        .transpose()?
+        .iter()
+        .flat_map(|genres| genres.entries())
+    {
+        genres.push((name.string()?, if text.is_null() { None } else { Some(Content::read(text)?) }));
+    }
+    Ok((tastes.read("default", Content::read)?, genres))
+}
+
+fn limits(limits: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Sizes, Limits)> {
+    let limits = limits.object("limits, an object")?;
+    limits.report_unknown(&["notesHeadLines", "notesTailLines", "logEntries", "gapRecords", "inputBytes"], found);
+    let number = |name, default: usize| -> Result<usize> {
+        Ok(limits.read(name, |value| value.whole(u32::MAX))?.map_or(default, |number| number as usize))
+    };
+    let sizes = Sizes::default();
+    let sizes = Sizes {
+        notes_head_lines: number("notesHeadLines", sizes.notes_head_lines)?,
+        notes_tail_lines: number("notesTailLines", sizes.notes_tail_lines)?,
+        log_entries: number("logEntries", sizes.log_entries)?,
+        gap_records: number("gapRecords", sizes.gap_records)?,
+    };
+    let mut bounds = Limits::default();
+    if let Some(bytes) = limits.read("inputBytes", |value| value.whole(u32::MAX))? {
+        bounds.input_bytes = bytes;
+    }
+    Ok((sizes, bounds))
+}

@@ -1,0 +1,78 @@
+//! The calls of the areas' tables, as the npm package makes them: JSON text, with bytes beside it.
+
+use ctxweave::call::Call;
+use js_sys::{Array, JSON, Object, Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// Makes a call; nothing when no table has the name.
+pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
+    let call = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name)?;
+    let (json, bytes) = request(call, args);
+    Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
+}
+
+/// The request that a call makes of its arguments, and the bytes that go beside it.
+pub(crate) fn request<T>(call: &Call<T>, args: &Array) -> (String, JsValue) {
+    let bytes = Array::new();
+    let request = match call.parameters {
+        [] => with_bytes_beside(&args.get(0), &bytes),
+        names => {
+            let request = Object::new();
+            for (at, name) in (0..).zip(names) {
+                Reflect::set(&request, &(*name).into(), &with_bytes_beside(&args.get(at), &bytes)).unwrap();
+            }
+            request.into()
+        }
+    };
+    let json = JSON::stringify(&request).ok().and_then(|json| json.as_string());
+    (json.unwrap_or_else(|| "null".to_owned()), bytes.into())
+}
+
+fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
+    if value.has_type::<Uint8Array>() {
+        let copy = Object::new();
+        Reflect::set(&copy, &"\0bytes".into(), &(beside.push(value) - 1).into()).unwrap();
+        return copy.into();
+    }
+    if Array::is_array(value) {
+        return value
+            .unchecked_ref::<Array>()
+            .iter()
+            .map(|item| with_bytes_beside(&item, beside))
+            .collect::<Array>()
+            .into();
+    }
+    let Some(object) = value.dyn_ref::<Object>() else { return value.clone() };
+    let copy = Object::new();
+    Object::keys(object).iter().for_each(|key| {
+        let value = with_bytes_beside(&Reflect::get(value, &key).unwrap(), beside);
+        Reflect::set(&copy, &key, &value).unwrap();
+    });
+    copy.into()
+}
+
+/// The result of a call; bytes alone where there is nothing else.
+pub(crate) fn result(answer: &JsValue) -> JsValue {
+    let parts = answer.dyn_ref::<Array>().cloned().unwrap_or_else(|| Array::of1(answer));
+    match parts.get(0).as_string().as_deref() {
+        Some("") => parts.get(1),
+        Some(json) => with_bytes_in_place(JSON::parse(json).unwrap(), &parts),
+        None => panic!("no JSON"),
+    }
+}
+
+fn with_bytes_in_place(value: JsValue, parts: &Array) -> JsValue {
+    if Array::is_array(&value) {
+        let list = value.unchecked_ref::<Array>().iter();
+        return list.map(|item| with_bytes_in_place(item, parts)).collect::<Array>().into();
+    }
+    let Some(object) = value.dyn_ref::<Object>() else { return value };
+    if let Some(at) = Reflect::get(&value, &"\0bytes".into()).unwrap().as_f64() {
+        return parts.get(at as u32 + 1);
+    }
+    for key in Object::keys(object).iter() {
+        let inner = with_bytes_in_place(Reflect::get(&value, &key).unwrap(), parts);
+        Reflect::set(&value, &key, &inner).unwrap();
+    }
+    value
+}
