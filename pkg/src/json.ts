@@ -54,19 +54,54 @@ export function callJson(name: string, request: unknown): unknown {
 
 type Raw = Parameters<Parameters<typeof call>[0]>[0];
 
-/** The same with a call of one's own, a method of a handle say. */
+/**
+ * The same with a call of one's own, a method of a handle say. `field` is the field of the request that a tokenizer is looked
+ * for in, where it is not the request itself.
+ */
 export function answerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
+  field?: string,
 ): unknown {
-  const tokenizer = ownTokenizer(request);
-  const crossing = toRequest(tokenizer ? { ...(request as object), tokenizer: {} } : request);
-  return fromAnswer(call((wasm) => run(wasm, crossing, tokenizer)));
+  return fromAnswer(rawAnswerOf(run, request, field));
 }
 
-/** A result as the wasm gives it: JSON text, or a list of JSON text and bytes. `null` stands for nothing. */
+/** The same with what the call gives as it is. */
+export function rawAnswerOf<T>(
+  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => T,
+  request: unknown,
+  field?: string,
+): T {
+  const options = field === undefined ? request : (request as Record<string, unknown>)[field];
+  const tokenizer = ownTokenizer(options);
+  if (tokenizer) {
+    const plain = { ...(options as object), tokenizer: {} };
+    request = field === undefined ? plain : { ...(request as object), [field]: plain };
+  }
+  const crossing = toRequest(request);
+  return call((wasm) => run(wasm, crossing, tokenizer));
+}
+
+/** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
+export function callJsonOrBytes(name: string, request: unknown): unknown {
+  const json = asBytes(request);
+  return json ? fromAnswer(call((wasm) => wasm.call(name, json, [], undefined))) : callJson(name, request);
+}
+
+/**
+ * A result as the wasm gives it: JSON text, or a list of JSON text and bytes, which are fields of the result or, without any
+ * text, the result itself. `null` stands for nothing.
+ */
 export function fromAnswer(answer: unknown): unknown {
-  return (JSON.parse((Array.isArray(answer) ? answer[0] : answer) as string) as unknown) ?? undefined;
+  if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
+  const [text, ...bytes] = answer as [string, ...Uint8Array[]];
+  if (text === "") return bytes[0];
+  const result = JSON.parse(text) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(result)) {
+    const at = (value as { "\0bytes"?: number } | null)?.["\0bytes"];
+    if (at !== undefined) result[key] = bytes[at];
+  }
+  return result;
 }
 
 function ownTokenizer(request: unknown): OwnTokenizer | undefined {
@@ -155,14 +190,24 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     const list = value as unknown[];
     return Array.from({ length: asked(path, () => list.length) }, (_, index) => {
       const at = `${path}[${index}]`;
-      return marked(asked(at, () => list[index]), at, inner, bytes);
+      return marked(
+        asked(at, () => list[index]),
+        at,
+        inner,
+        bytes,
+      );
     });
   }
   // Without a prototype, so that a key `__proto__` is one as any other.
   const copy = Object.create(null) as Record<string, unknown>;
   for (const key of asked(path, () => Object.keys(value))) {
     const at = path === "" ? key : `${path}.${key}`;
-    copy[key] = marked(asked(at, () => (value as Record<string, unknown>)[key]), at, inner, bytes);
+    copy[key] = marked(
+      asked(at, () => (value as Record<string, unknown>)[key]),
+      at,
+      inner,
+      bytes,
+    );
   }
   return copy;
 }

@@ -16,7 +16,7 @@ pub(crate) use shape::{shape_error, under_index, under_key};
 pub(crate) use tape::Kind;
 #[cfg(feature = "requests")]
 pub(crate) use text::*;
-pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unknown_value};
+pub(crate) use value::{BYTES, Document, List, Object, Value, refuse_unknown, unknown_value};
 
 /// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
 pub(crate) fn number(value: f64) -> serde_json::Value {

@@ -17,9 +17,13 @@ pub(super) fn decode<T: Deserialize<'static>>(value: JsValue) -> Result<T, Error
 
 /// Writes a result.
 pub(super) fn encode(result: &impl Serialize) -> Result<JsValue, JsValue> {
-    result.serialize(&SERIALIZER).map_err(|error| {
-        throw(&Error::new(crate::Code::InternalError, format!("the result cannot be written: {error}")))
-    })
+    to_js(result).map_err(|error| throw(&error))
+}
+
+/// The same for a part of a result.
+pub(super) fn to_js(part: &impl Serialize) -> Result<JsValue, Error> {
+    part.serialize(&SERIALIZER)
+        .map_err(|error| Error::new(crate::Code::InternalError, format!("the result cannot be written: {error}")))
 }
 
 /// Writes a result that holds bytes, each as a `Uint8Array` of its own.

@@ -3,23 +3,19 @@
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
-#[cfg(feature = "loom")]
-pub mod bodies;
 pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
 #[cfg(feature = "folders")]
 pub mod folders;
-#[cfg(feature = "loom")]
-pub mod loom;
 #[cfg(feature = "operators")]
 pub mod operators;
 mod own;
 mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(any(feature = "folders", feature = "loom", feature = "operators"))]
+#[cfg(any(feature = "folders", feature = "operators"))]
 mod surrogates;
 pub mod tokens;
 #[cfg(feature = "commits")]

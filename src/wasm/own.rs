@@ -44,6 +44,11 @@ impl OwnCounter {
         self.object == other.object && self.count == other.count
     }
 
+    /// Whether counting failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     /// Fails when counting did.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)

@@ -8,7 +8,7 @@
 mod blocks;
 mod header;
 mod local_id;
-pub(crate) mod wire;
+pub(crate) mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
 

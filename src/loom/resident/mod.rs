@@ -6,10 +6,10 @@
 //! sums ([`line`]), so that a keystroke costs what is in the window and not what is in the tree.
 
 mod dialogue;
+mod handle;
 mod line;
 mod send;
 mod turns;
-pub mod wire;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -32,6 +32,7 @@ use dialogue::{Given, LastBody, Previous};
 use line::{Ground, Line};
 
 pub use dialogue::{Change, CutSummary, DialogueDelta, DialogueSummary, Measure, ReportSummary, SummarizedBody};
+pub use handle::{Handle, METHODS};
 
 /// A tree that stays, with what is remembered of it.
 #[derive(Debug)]
