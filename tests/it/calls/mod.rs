@@ -2,10 +2,9 @@
 //!
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
-mod bodies;
 mod commits;
 mod folders;
-mod loom;
+pub(crate) mod loom;
 mod operators;
 mod resident;
 mod transcripts;
@@ -17,8 +16,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas =
-        [bodies::call, commits::call, folders::call, loom::call, operators::call, resident::call, transcripts::call];
+    let areas = [commits::call, folders::call, operators::call, resident::call, transcripts::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
@@ -27,9 +25,13 @@ pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Resul
 
 /// Calls a function of the areas' tables.
 fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
-    let (request, bytes) = request(call, args);
+    let tables = [ctxweave::tokens::CALLS, ctxweave::loom::CALLS, ctxweave::workspace::CALLS];
+    let call = tables.into_iter().flatten().find(|call| call.name == name)?;
+    let (request, bytes) = match args {
+        // The request is bytes of JSON.
+        [arg] if name.starts_with("requestBody") && is_bytes(arg) => (bytes(arg), Vec::new()),
+        _ => request(call, args),
+    };
     Some(call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer)))
 }
 
@@ -46,7 +48,7 @@ fn request<T>(call: &Call<T>, args: &[Value]) -> (Vec<u8>, Vec<Vec<u8>>) {
 
 fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
     match value {
-        Value::Object(object) if object.contains_key("$text") || object.contains_key("$hex") => {
+        value if is_bytes(value) => {
             beside.push(bytes(value));
             json!({ "\0bytes": beside.len() - 1 })
         }
@@ -60,10 +62,20 @@ fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
 
 /// The result of a call as a golden writes it.
 fn result(answer: &Answer) -> Value {
-    match (&answer.json[..], &answer.bytes[..]) {
-        ([], [bytes]) => written(bytes),
-        (json, _) => serde_json::from_slice(json).unwrap(),
+    if let ([], [bytes]) = (&answer.json[..], &answer.bytes[..]) {
+        return written(bytes);
     }
+    let mut result: Value = serde_json::from_slice(&answer.json).unwrap();
+    for field in result.as_object_mut().into_iter().flat_map(|object| object.values_mut()) {
+        if let Some(at) = field.get("\0bytes").and_then(Value::as_u64) {
+            *field = written(&answer.bytes[at as usize]);
+        }
+    }
+    result
+}
+
+fn is_bytes(value: &Value) -> bool {
+    value.get("$text").is_some() || value.get("$hex").is_some()
 }
 
 /// What a thrown error looks like in a golden.
