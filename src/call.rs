@@ -4,8 +4,6 @@
 
 use std::rc::Rc;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
 use crate::error::{Code, Error, Result};
 use crate::json::{self, Document, Value};
 use crate::tokens::{Counter, Tokenizers};
@@ -39,18 +37,6 @@ pub struct Answer {
     /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
     /// result itself.
     pub bytes: Vec<Vec<u8>>,
-}
-
-/// Stands in a result for bytes that are beside it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BytesAt(pub usize);
-
-impl Serialize for BytesAt {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(json::BYTES, &self.0)?;
-        map.end()
-    }
 }
 
 impl Answer {

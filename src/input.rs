@@ -54,12 +54,6 @@ impl Content {
         why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
-    /// Whether it is text that holds U+FFFD, which half of a surrogate pair becomes on its way in.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn holds_replacement(&self) -> bool {
-        matches!(self, Self::Text(text) if text.contains(char::REPLACEMENT_CHARACTER))
-    }
-
     /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.
     pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
         let (code, message, place) = match self {

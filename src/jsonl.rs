@@ -11,12 +11,10 @@
 //!
 //! Every finding has its line, from 1. After [`MAX_FINDINGS`] of them the rest is counted in one.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::json::{self, AnyJson};
+use crate::json::Document;
 use crate::limits::JSON_DEPTH_MAX;
 use crate::text;
 
@@ -43,10 +41,9 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
-    /// What is still to be read of the current line, as it came.
-    current: &'a [u8],
-    /// The same with lone surrogates replaced, where there were some, and how much of it has been read.
-    repaired: Option<(Vec<u8>, usize)>,
+    /// What is still to be read of the current line, up to where it is no UTF-8, and whether it is all of it.
+    current: &'a str,
+    is_utf8: bool,
     /// Bytes of the current line that have been read.
     column: usize,
     findings: Vec<Diagnostic>,
@@ -56,7 +53,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: Some(bytes), line: 0, current: &[], repaired: None, column: 0, findings: Vec::new(), more: 0 }
+        Self { rest: Some(bytes), line: 0, current: "", is_utf8: true, column: 0, findings: Vec::new(), more: 0 }
     }
 
     /// What was found so far, in order.
@@ -78,15 +75,11 @@ impl<'a> Reader<'a> {
         };
         self.rest = rest;
         self.column = 0;
-        self.current = line.strip_prefix(BOM).unwrap_or(line);
-        let (repaired, lone) = json::repair_surrogates(self.current);
-        self.repaired = match repaired {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(repaired) => Some((repaired, 0)),
-        };
-        for finding in lone {
-            self.find(Diagnostic { line: Some(self.line), ..finding });
-        }
+        let line = line.strip_prefix(BOM).unwrap_or(line);
+        let error = std::str::from_utf8(line).err();
+        self.is_utf8 = error.is_none();
+        let valid = error.map_or(line.len(), |error| error.valid_up_to());
+        self.current = line.get(..valid).and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
         true
     }
 
@@ -94,61 +87,59 @@ impl<'a> Reader<'a> {
     /// they are long.
     fn next_on_line(&mut self) -> Option<Record<'a>> {
         let glued = self.column > 0;
-        let start = self.current.iter().position(|byte| !b" \t\r".contains(byte))?;
-        let (_, bytes) = self.current.split_at_checked(start)?;
-        self.current = &[];
-        if glued && !bytes.starts_with(b"{") {
+        let text = self.current.trim_start_matches([' ', '\t', '\r']);
+        if text.is_empty() && self.is_utf8 {
+            return None;
+        }
+        let at = self.column.saturating_add(self.current.len().saturating_sub(text.len()));
+        self.current = "";
+        let is_utf8 = std::mem::replace(&mut self.is_utf8, true);
+        if glued && !text.starts_with('{') {
             self.malformed("the line goes on after its record; the rest was skipped", self.column);
             return None;
         }
-        let text = match &self.repaired {
-            None => bytes,
-            Some((repaired, read)) => repaired.get(read.saturating_add(start)..).unwrap_or_default(),
+        let stopped = match Document::read_first(text) {
+            Ok((document, end)) => {
+                let value = document.root().to_json();
+                if let Ok(Value::Object(value)) = value {
+                    let (record, after) = text.split_at_checked(end).unwrap_or((text, ""));
+                    self.current = after;
+                    self.is_utf8 = is_utf8;
+                    self.column = at.saturating_add(end);
+                    let line = Some(self.line);
+                    document.diagnostics().into_iter().for_each(|found| self.find(Diagnostic { line, ..found }));
+                    if glued {
+                        let message = "two records stand on one line; both were read";
+                        let finding = Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message);
+                        self.find(Diagnostic { line, ..finding });
+                    }
+                    return Some(Record { line: self.line, bytes: record.as_bytes(), value });
+                }
+                value.err().map(|_| (0, true))
+            }
+            Err(stopped) => Some((stopped.at, stopped.is_too_deep)),
         };
-        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<AnyJson>();
-        match values.next()? {
-            Ok(AnyJson(Value::Object(value))) => {
-                let read = values.byte_offset();
-                // U+FFFD is shorter than the escape that it stands for.
-                let end = if self.repaired.is_some() { object_end(bytes) } else { read };
-                if let Some((_, so_far)) = &mut self.repaired {
-                    *so_far = so_far.saturating_add(start).saturating_add(read);
-                }
-                let (bytes, after) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
-                self.current = after;
-                self.column = self.column.saturating_add(start).saturating_add(end);
-                if glued {
-                    let message = "two records stand on one line; both were read";
-                    let finding = Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message);
-                    self.find(Diagnostic { line: Some(self.line), ..finding });
-                }
-                Some(Record { line: self.line, bytes, value })
-            }
-            Ok(_) => {
-                self.malformed("the line is not a JSON object; it was skipped", self.column.saturating_add(start));
-                None
-            }
-            Err(error) if error.is_eof() && self.rest.is_none() => {
-                let message = "the last line stops in the middle; it was skipped";
-                let finding = Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message);
-                self.find(Diagnostic { line: Some(self.line), ..finding });
-                None
-            }
-            Err(error) => {
-                let at = error.column().saturating_sub(1);
-                let column = text::utf16_len(&String::from_utf8_lossy(text.get(..at).unwrap_or(text)));
-                let said = error.to_string();
-                let message = if said.starts_with(json::TOO_DEEP) || said.starts_with("recursion limit") {
-                    format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped")
-                } else if error.is_eof() {
-                    "the line stops in the middle; it was skipped".to_owned()
-                } else {
-                    "the line is not JSON; it was skipped".to_owned()
-                };
-                self.malformed(&message, self.column.saturating_add(start).saturating_add(column));
-                None
-            }
+        let Some((stopped_at, is_too_deep)) = stopped else {
+            self.malformed("the line is not a JSON object; it was skipped", at);
+            return None;
+        };
+        let is_torn = is_utf8 && !is_too_deep && stopped_at >= text.len();
+        if is_torn && self.rest.is_none() {
+            let message = "the last line stops in the middle; it was skipped";
+            let finding = Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message);
+            self.find(Diagnostic { line: Some(self.line), ..finding });
+            return None;
         }
+        let message = match (is_too_deep, is_torn) {
+            (true, _) => format!("the line is nested deeper than {JSON_DEPTH_MAX} levels; it was skipped"),
+            (_, true) => "the line stops in the middle; it was skipped".to_owned(),
+            _ => "the line is not JSON; it was skipped".to_owned(),
+        };
+        // Of a line that stops in the middle its last character is named.
+        let read = text.get(..stopped_at).unwrap_or_default();
+        let column = text::utf16_len(read).saturating_sub(usize::from(is_torn));
+        self.malformed(&message, at.saturating_add(column));
+        None
     }
 
     #[cold]
@@ -181,27 +172,6 @@ impl<'a> Iterator for Reader<'a> {
             }
         }
     }
-}
-
-/// Where the object that `bytes` begin with ends; they are known to be well-formed up to there.
-fn object_end(bytes: &[u8]) -> usize {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (at, &byte) in bytes.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => depth = depth.saturating_add(1),
-            b'}' | b']' if !in_string => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return at.saturating_add(1);
-                }
-            }
-            _ => {}
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

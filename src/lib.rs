@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 
+#[cfg(feature = "loom")]
+mod assembly;
 pub mod call;
 #[cfg(any(feature = "commits", feature = "loom"))]
 mod collect;
@@ -34,3 +36,18 @@ pub mod workspace;
 
 pub use error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 pub use limits::Limits;
+
+/// The calls of all areas that are compiled in: what JavaScript calls, over JSON.
+pub const CALLS: &[&[call::Call]] = &[
+    #[cfg(feature = "commits")]
+    commits::CALLS,
+    #[cfg(feature = "folders")]
+    folders::CALLS,
+    #[cfg(feature = "loom")]
+    loom::CALLS,
+    #[cfg(feature = "operators")]
+    operators::CALLS,
+    tokens::CALLS,
+    #[cfg(feature = "workspace")]
+    workspace::CALLS,
+];

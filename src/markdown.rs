@@ -116,7 +116,6 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 }
 
 /// The level and the text of an ATX heading, `## Facts` or `## Facts ##`.
-#[cfg(feature = "folders")]
 pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
     let inner = line.trim_start_matches(' ');
     if line.len().saturating_sub(inner.len()) > 3 {

@@ -1,5 +1,10 @@
 //! Moments in time, as callers give them: RFC 3339 with offsets. There is no clock here (SPEC §0.1).
 
+use std::fmt;
+
+use crate::error::Result;
+use crate::json::Value;
+
 /// A moment. Moments compare by when they are, whatever offset they were written with.
 ///
 /// A leap second is the nanoseconds from 1,000,000,000 up of the second before it, so that it comes after 23:59:59 and
@@ -57,6 +62,21 @@ impl Timestamp {
         Self { seconds: millis.div_euclid(1000), nanos }
     }
 
+    /// Reads a time of a request: RFC 3339, or milliseconds since 1970 as `Date.now()` gives them, in the years of RFC 3339.
+    pub(crate) fn read(value: Value<'_>) -> Result<Self> {
+        let from_millis = |millis: f64| {
+            #[expect(clippy::cast_possible_truncation, reason = "the range is that of RFC 3339; a fraction is dropped")]
+            YEARS.contains(&millis).then(|| Self::from_unix_millis(millis.floor() as i64))
+        };
+        let time = match value.as_text() {
+            Some(text) => Self::parse(&text),
+            None => value.as_number().and_then(from_millis),
+        };
+        time.ok_or_else(|| {
+            value.mismatch("a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970")
+        })
+    }
+
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
     pub fn unix_seconds(self) -> i64 {
         self.seconds
@@ -72,6 +92,31 @@ impl Timestamp {
         self.seconds * 1000 + i64::from(self.nanos / 1_000_000)
     }
 }
+
+/// In UTC, as RFC 3339; with a fraction of a second where there is one.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The calendar repeats every 400 years, and years that begin in March have their odd day at the end.
+        let days = self.seconds.div_euclid(DAY) + 719_468;
+        let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
+        let second = self.seconds.rem_euclid(DAY);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60 + i64::from(self.nanos / NANOS));
+        write!(f, "{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", year + era * 400)?;
+        match self.nanos % NANOS {
+            0 => f.write_str("Z"),
+            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
+            nanos => write!(f, ".{nanos:09}Z"),
+        }
+    }
+}
+
+/// The milliseconds since 1970 of the years 0 to 9999, which RFC 3339 can write.
+const YEARS: std::ops::Range<f64> = -62_167_219_200_000.0..253_402_300_800_000.0;
 
 const DAY: i64 = 86_400;
 const NANOS: u32 = 1_000_000_000;
@@ -171,6 +216,8 @@ mod tests {
             for month in 1..=12 {
                 for day in 1..=days_in(year, month) {
                     assert_eq!(days_before(year, month, day), expected, "{year}-{month}-{day}");
+                    let written = Timestamp { seconds: expected * DAY, nanos: 0 }.to_string();
+                    assert_eq!(written, format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
                     expected += 1;
                 }
             }
@@ -193,6 +240,7 @@ mod tests {
         ] {
             assert_eq!(parse(text).unix_millis(), millis, "{text}");
             assert_eq!(Timestamp::from_unix_millis(millis).unix_millis(), millis);
+            assert_eq!(parse(&parse(text).to_string()), parse(text));
         }
     }
 
@@ -205,6 +253,35 @@ mod tests {
         assert_eq!(parse("1937-01-01T12:00:27.87+00:20").unix_seconds(), -1_041_337_173);
         assert_eq!(parse("1985-04-12t23:20:50z"), parse("1985-04-12 23:20:50-00:00"));
         assert_eq!(parse("1985-04-12T23:20:50.1234567899Z").nanos(), 123_456_789);
+    }
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        for (text, written) in [
+            ("2025-01-01T01:30:09+02:00", "2024-12-31T23:30:09Z"),
+            ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500Z"),
+            ("1985-04-12T23:20:50.1234567Z", "1985-04-12T23:20:50.123456700Z"),
+            ("1990-12-31T15:59:60.25-08:00", "1990-12-31T23:59:60.250Z"),
+        ] {
+            assert_eq!(parse(text).to_string(), written);
+        }
+    }
+
+    #[test]
+    fn a_time_of_a_request_is_text_or_milliseconds() {
+        let read = |json: &str| {
+            let document = crate::json::Document::read(json.as_bytes(), &[]).unwrap();
+            let document: &crate::json::Document<'_> = &document;
+            Timestamp::read(document.root())
+        };
+        let utc = parse("2026-03-01T09:30:00.250Z");
+        for json in ["\"2026-03-01T10:30:00.25+01:00\"", "1772357400250", "1.7723574002509e12"] {
+            assert_eq!(read(json).unwrap(), utc, "{json}");
+        }
+        assert_eq!(read("253402300799999.9").unwrap().to_string(), "9999-12-31T23:59:59.999Z");
+        for json in ["\"yesterday\"", "253402300800000", "-62167219200001", "1e999", "true", "{\"\\u0000\":\"NaN\"}"] {
+            assert_eq!(read(json).unwrap_err().code(), crate::Code::InvalidInput, "{json}");
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ export interface Request {
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
 const TOO_DEEP = 300;
 
+/** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
+const MOST_ITEMS = 2 ** 24;
+
 let encoder: TextEncoder | undefined;
 
 /** The text as UTF-8. */
@@ -35,7 +38,15 @@ export function toRequest(value: unknown): Request {
   } catch {
     // Whose getter threw, the careful way says.
   }
-  text ??= JSON.stringify(marked(value, "", [], bytes));
+  if (text === undefined) {
+    const copy = marked(value, "", [], bytes);
+    try {
+      text = JSON.stringify(copy) as string | undefined;
+    } catch (cause) {
+      // No string is that long.
+      throw tooLarge("the request", Infinity, 2 ** 29, { cause });
+    }
+  }
   return { json: utf8(text ?? "null"), bytes };
 }
 
@@ -54,31 +65,21 @@ export function callJson(name: string, request: unknown): unknown {
 
 type Raw = Parameters<Parameters<typeof call>[0]>[0];
 
-/**
- * The same with a call of one's own, a method of a handle say. `field` is the field of the request that a tokenizer is looked
- * for in, where it is not the request itself.
- */
+/** The same with a call of one's own, a method of a handle say; the options may also be the field `options` of the request. */
 export function answerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
-  field?: string,
 ): unknown {
-  return fromAnswer(rawAnswerOf(run, request, field));
+  return fromAnswer(rawAnswerOf(run, request));
 }
 
 /** The same with what the call gives as it is. */
-export function rawAnswerOf<T>(
-  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => T,
+export function rawAnswerOf(
+  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
-  field?: string,
-): T {
-  const options = field === undefined ? request : (request as Record<string, unknown>)[field];
-  const tokenizer = ownTokenizer(options);
-  if (tokenizer) {
-    const plain = { ...(options as object), tokenizer: {} };
-    request = field === undefined ? plain : { ...(request as object), [field]: plain };
-  }
-  const crossing = toRequest(request);
+): unknown {
+  const tokenizer = ownTokenizer(request);
+  const crossing = toRequest(tokenizer ? { ...(request as object), tokenizer: {} } : request);
   return call((wasm) => run(wasm, crossing, tokenizer));
 }
 
@@ -89,26 +90,29 @@ export function callJsonOrBytes(name: string, request: unknown): unknown {
 }
 
 /**
- * A result as the wasm gives it: JSON text, or a list of JSON text and bytes, which are fields of the result or, without any
- * text, the result itself. `null` stands for nothing.
+ * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`,
+ * or that are the result where there is no text. `null` stands for nothing.
  */
 export function fromAnswer(answer: unknown): unknown {
   if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
-  const [text, ...bytes] = answer as [string, ...Uint8Array[]];
-  if (text === "") return bytes[0];
-  const result = JSON.parse(text) as Record<string, unknown>;
-  for (const [key, value] of Object.entries(result)) {
-    const at = (value as { "\0bytes"?: number } | null)?.["\0bytes"];
-    if (at !== undefined) result[key] = bytes[at];
-  }
-  return result;
+  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
+  if (json === "") return bytes[0];
+  return JSON.parse(json, (_, value: unknown) => {
+    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
+    return at === undefined ? value : bytes[at];
+  }) as unknown;
+}
+
+function tooLarge(place: string, value: number, max: number, options?: ErrorOptions): CtxweaveError {
+  const message = `${place} is too large; make it smaller`;
+  return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
 }
 
 function ownTokenizer(request: unknown): OwnTokenizer | undefined {
   try {
-    const tokenizer = (request as { tokenizer?: unknown } | null | undefined)?.tokenizer;
-    const own = typeof tokenizer === "object" && typeof (tokenizer as OwnTokenizer | null)?.count === "function";
-    return own ? (tokenizer as OwnTokenizer) : undefined;
+    const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
+    const given = (tokenizer ?? options?.tokenizer) as OwnTokenizer | null | undefined;
+    return typeof given === "object" && typeof given?.count === "function" ? given : undefined;
   } catch {
     return undefined;
   }
@@ -131,6 +135,7 @@ function isJson(value: unknown, depth: number): boolean {
   if (value === null) return true;
   if (depth > TOO_DEEP) return false;
   if (Array.isArray(value)) {
+    if (value.length > MOST_ITEMS) return false;
     for (const item of value) if (!isJson(item, depth + 1)) return false;
     return true;
   }
@@ -188,7 +193,9 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   }
   if (asked(path, () => Array.isArray(value))) {
     const list = value as unknown[];
-    return Array.from({ length: asked(path, () => list.length) }, (_, index) => {
+    const length = asked(path, () => list.length);
+    if (length > MOST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MOST_ITEMS);
+    return Array.from({ length }, (_, index) => {
       const at = `${path}[${index}]`;
       return marked(
         asked(at, () => list[index]),

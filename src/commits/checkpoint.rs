@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::count;
 use crate::commits::formats::{BlobSource, Concatenator, Format};
-use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::record::{CommitType, Record, Trigger, required_time};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
-use crate::time::Timestamp;
 
 /// What every commit of a session has in common, and when one is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +183,7 @@ impl Checkpointer {
     /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
     /// [`Checkpointer::compact`] is for; what the format has to say of the messages.
     pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<PendingCommit>> {
-        fields.check()?;
+        required_time("created_at", &fields.created_at)?;
         if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
             let message =
                 format!("`{}` is not for `checkpoint`; a compaction has a summary: use `compact`", trigger.as_str());
@@ -218,7 +217,7 @@ impl Checkpointer {
         covered: Option<u64>,
         fields: &CheckpointFields,
     ) -> Result<Vec<PendingCommit>> {
-        fields.check()?;
+        required_time("created_at", &fields.created_at)?;
         limits::check("blobBytes", summary.len(), self.limits.blob_bytes)?;
         let covered = covered.unwrap_or_else(|| self.position());
         if covered > self.position() {
@@ -327,18 +326,5 @@ impl Checkpointer {
             token_count: Some(counts.tokens),
             ..Record::new(commit_type, &artifact_ref(blob), &options.format, &fields.created_at)
         }
-    }
-}
-
-impl CheckpointFields {
-    fn check(&self) -> Result<()> {
-        if Timestamp::parse(&self.created_at).is_some() {
-            return Ok(());
-        }
-        let message = format!(
-            "`created_at` is `{}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`",
-            self.created_at
-        );
-        Err(Error::new(Code::InvalidInput, message).with("path", "created_at"))
     }
 }

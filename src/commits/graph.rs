@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::OnceLock;
 
 use crate::commits::artifact::RefForm;
-use crate::commits::record::{RECORD_VERSION, Record};
+use crate::commits::record::{RECORD_VERSION, Record, required_time};
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
@@ -95,13 +95,7 @@ impl CommitGraph {
     /// [`Code::AmbiguousRef`] and [`Code::ArtifactNotFound`] for a short ref, [`Code::LimitExceeded`].
     pub fn checkpoint(&mut self, record: Record) -> Result<&Record> {
         changeable(&record)?;
-        if record.time().is_none() {
-            let message = format!(
-                "`created_at` is `{}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`",
-                record.created_at
-            );
-            return Err(Error::new(Code::InvalidInput, message).with("path", "created_at"));
-        }
+        required_time("created_at", &record.created_at)?;
         let named = record.id.clone();
         let record = Record { artifact_ref: self.resolve_artifact(&record.artifact_ref)?, ..record }.seal();
         let again = |there: &&Record| there.same_commit(&Record { id: named.clone(), ..record.clone() });

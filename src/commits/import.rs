@@ -8,13 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::claude::{Session, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines};
-use crate::commits::record::{CommitType, Record, Trigger};
+use crate::commits::record::{CommitType, Record, Trigger, required_time};
 use crate::commits::transcript::{Block, Notes, list, object, owned, text};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::jsonl::Reader;
@@ -54,11 +55,13 @@ pub struct ImportOptions<'a> {
 }
 
 /// A line of conversation of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ImportedBranch {
     /// Its newest commit.
     pub tip: String,
     /// The commit that it leaves the conversation at; for a side chain, the one that it was started from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Whether it is the conversation of another agent.
     pub side_chain: bool,
@@ -86,10 +89,8 @@ pub struct Import {
 /// [`Code::LimitExceeded`] for a file that cannot be read at all.
 pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'_>) -> Result<Import> {
     limits::check("inputBytes", bytes.len(), options.limits.input_bytes)?;
-    if let Some(time) = options.created_at.filter(|time| Timestamp::parse(time).is_none()) {
-        let message =
-            format!("`createdAt` is `{time}`; it must be a time as in RFC 3339, such as `2026-01-31T12:00:00Z`");
-        return Err(Error::new(Code::InvalidInput, message).with("path", "createdAt"));
+    if let Some(time) = options.created_at {
+        required_time("createdAt", time)?;
     }
     if options.every == 0 {
         return Err(Error::new(Code::InvalidInput, "`everyTurns` must be 1 or more").with("path", "everyTurns"));

@@ -28,6 +28,11 @@ impl JsonObject {
     }
 }
 
+/// A list of values that are JSON text already.
+pub(crate) fn list_of(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()

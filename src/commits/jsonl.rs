@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
-use crate::commits::record::{Origin, RECORD_VERSION, Record};
+use crate::commits::record::{RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::{json, jsonl, limits};
+use crate::{jsonl, limits};
 use serde::Serialize;
 
 /// What an import did.
@@ -227,8 +227,7 @@ fn read_lines(text: &[u8], found: &mut Vec<Diagnostic>) -> Vec<(u32, Record)> {
     let mut records = Vec::new();
     let mut reader = jsonl::Reader::new(text);
     for object in reader.by_ref() {
-        // The reader says of each line which surrogates it had to replace.
-        match Record::read(&json::repair_surrogates(object.bytes).0, Origin::Stored) {
+        match Record::from_json(object.bytes) {
             Ok(record) => records.push((object.line, record)),
             Err(error) => {
                 let message = format!("the line is no record of a commit and was left out: {}", error.message());

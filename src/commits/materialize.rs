@@ -131,6 +131,12 @@ impl Materializer {
         })
     }
 
+    /// Adds what was found in the request.
+    pub(crate) fn with_diagnostics(mut self, found: Vec<Diagnostic>) -> Self {
+        self.diagnostics.splice(0..0, found);
+        self
+    }
+
     /// The plan that is followed.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -4,6 +4,7 @@
 //! questions about them. The blobs stay with the host, under the hash of their content.
 
 mod artifact;
+mod calls;
 mod checkpoint;
 pub mod conversation;
 mod count;
@@ -19,11 +20,10 @@ mod plan;
 mod record;
 mod render;
 pub mod transcript;
-pub mod transcript_wire;
 pub mod translate;
-pub mod wire;
 
 pub use artifact::{artifact_ref, short_ref};
+pub use calls::{CALLS, CHECKPOINTER_CALLS, GRAPH_CALLS, begin, checkpointer, graph, materialized};
 pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};

@@ -37,6 +37,7 @@ impl Stop {
             other => {
                 let message = format!("`stop` is `{other}`; it must be `compaction`, `root` or the id of a commit");
                 Err(Error::new(Code::UnknownValue, message)
+                    .with("path", "stop")
                     .with("value", other)
                     .with("expected", vec!["compaction", "root"]))
             }

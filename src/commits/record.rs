@@ -1,17 +1,12 @@
 //! The record of a commit: the seed's data model in snake_case, and what it did not foresee (SPEC §5 "Record").
 
 use std::collections::BTreeSet;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
 use crate::commits::json_object::{JsonObject, quoted};
 use crate::error::{Code, Error, Result};
-use crate::json::{self, AnyJson};
+use crate::json::{self, Document, Kind, Object, Value};
 use crate::time::Timestamp;
 
 /// The version of records that this crate writes and can change.
@@ -192,45 +187,48 @@ impl Record {
     /// [`Code::InvalidInput`] for a field that is missing, twice there or of the wrong kind, [`Code::UnknownValue`] for a
     /// name that version 1 does not have, [`Code::LimitExceeded`] for JSON that is too deep.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        Self::read(text, Origin::Stored)
+        let document = Document::read(text, &[])?;
+        let document: &Document<'_> = &document;
+        Self::read(document.root(), Origin::Stored)
     }
 
-    pub(crate) fn read(text: &[u8], origin: Origin) -> Result<Self> {
-        let mut fields = Fields::from_json(text)?;
-        let version = fields.count("version")?.unwrap_or(u64::from(RECORD_VERSION));
-        let Some(version) = u32::try_from(version).ok().filter(|&version| version > 0) else {
-            let message = format!("`version` must be a whole number from 1 to {}", u32::MAX);
-            return Err(Error::new(Code::InvalidInput, message).with("path", "version"));
-        };
+    pub(crate) fn read(record: Value<'_>, origin: Origin) -> Result<Self> {
+        let fields = record.object("a record, an object")?;
+        let text = |name| given_text(fields, name);
+        let required = |name| text(name)?.ok_or_else(|| missing(name));
+        let version = fields.read("version", |version| version.whole(u32::MAX))?.unwrap_or(RECORD_VERSION);
+        if version == 0 {
+            return Err(Error::new(Code::InvalidInput, "`version` must be 1 or more").with("path", "version"));
+        }
         let newer = version > RECORD_VERSION;
         let (commit_type, checkpoint) = match origin {
-            Origin::Request => (fields.text("commit_type")?.or(Some("delta".to_owned())), Some("explicit".to_owned())),
-            Origin::Stored => (fields.text("commit_type")?, None),
+            Origin::Request => (Some("delta".to_owned()), Some("explicit".to_owned())),
+            Origin::Stored => (None, None),
         };
-        let checkpoint = fields.text("checkpoint")?.or(checkpoint);
-        let commit_type = commit_type.ok_or_else(|| missing("commit_type"))?;
+        let commit_type = text("commit_type")?.or(commit_type).ok_or_else(|| missing("commit_type"))?;
+        let checkpoint = text("checkpoint")?.or(checkpoint);
         let record = Self {
-            id: fields.text("id")?.unwrap_or_default(),
+            id: text("id")?.unwrap_or_default(),
             version,
-            parent: fields.text("parent")?,
+            parent: text("parent")?,
             commit_type: known_name("commit_type", CommitType::from_name(&commit_type), newer)?,
-            artifact_ref: fields.text("artifact_ref")?.ok_or_else(|| missing("artifact_ref"))?,
-            format: fields.text("format")?.ok_or_else(|| missing("format"))?,
-            template: fields.text("template")?,
-            principal: fields.text("principal")?,
-            machine: fields.text("machine")?,
-            session_id: fields.text("session_id")?,
+            artifact_ref: required("artifact_ref")?,
+            format: required("format")?,
+            template: text("template")?,
+            principal: text("principal")?,
+            machine: text("machine")?,
+            session_id: text("session_id")?,
             checkpoint: checkpoint
                 .map(|name| known_name("checkpoint", Trigger::from_name(&name), newer))
                 .transpose()?,
-            ticket_id: fields.text("ticket_id")?,
-            thread_id: fields.text("thread_id")?,
-            summary: fields.text("summary")?,
-            tags: fields.texts("tags")?,
-            message_count: fields.count("message_count")?,
-            token_count: fields.count("token_count")?,
-            created_at: fields.text("created_at")?.ok_or_else(|| missing("created_at"))?,
-            other: fields.rest()?,
+            ticket_id: text("ticket_id")?,
+            thread_id: text("thread_id")?,
+            summary: text("summary")?,
+            tags: fields.read("tags", Value::strings)?.unwrap_or_default(),
+            message_count: fields.read("message_count", Value::safe_integer)?,
+            token_count: fields.read("token_count", Value::safe_integer)?,
+            created_at: required("created_at")?,
+            other: other_fields(fields, &FIELDS)?,
         };
         record.check(origin)?;
         Ok(record)
@@ -293,19 +291,13 @@ impl Record {
 
 #[cold]
 fn missing(field: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("the record missing `{field}`")).with("path", field)
+    Error::new(Code::InvalidInput, format!("the record lacks `{field}`")).with("path", field)
 }
 
 /// A name that a record of version 1 can have.
 fn known_name<T: WireName>(field: &str, name: T, newer: bool) -> Result<T> {
     match name.unknown() {
-        Some(other) if !newer => {
-            let message = format!("`{field}` is `{other}`; it must be one of `{}`", T::NAMES.join("`, `"));
-            Err(Error::new(Code::UnknownValue, message)
-                .with("path", field)
-                .with("value", other)
-                .with("expected", T::NAMES))
-        }
+        Some(other) if !newer => Err(json::unknown_value(field, other, T::NAMES)),
         _ => Ok(name),
     }
 }
@@ -329,89 +321,69 @@ impl WireName for Trigger {
     }
 }
 
-/// The name of a trigger, which must be one of version 1.
-pub(crate) fn trigger(name: &str, path: &str) -> Result<Trigger> {
-    known_name(path, Trigger::from_name(name), false)
+impl Trigger {
+    /// Reads the name of a trigger, which must be one of version 1.
+    pub(crate) fn read(name: Value<'_>) -> Result<Self> {
+        known_name(&name.path(), Self::from_name(&name.text()?), false)
+    }
 }
 
-/// An object's fields as they stand in the text. Numbers that no type here could hold stay what they are.
-#[derive(Debug)]
-pub(crate) struct Fields(Vec<Field>);
+/// The fields of version 1.
+const FIELDS: [&str; 18] = [
+    "id",
+    "version",
+    "parent",
+    "commit_type",
+    "artifact_ref",
+    "format",
+    "template",
+    "principal",
+    "machine",
+    "session_id",
+    "checkpoint",
+    "ticket_id",
+    "thread_id",
+    "summary",
+    "tags",
+    "message_count",
+    "token_count",
+    "created_at",
+];
 
-#[derive(Debug)]
-struct Field {
-    name: String,
-    value: Box<RawValue>,
-    taken: bool,
+/// A text; the empty one is the same as none.
+pub(crate) fn given_text(object: Object<'_>, name: &str) -> Result<Option<String>> {
+    Ok(object.string(name)?.filter(|text| !text.is_empty()))
 }
 
-impl Fields {
-    /// Reads an object from JSON text.
-    pub(crate) fn from_json(text: &[u8]) -> Result<Self> {
-        let fields = json::read::<Self>(text)?;
-        let mut seen = BTreeSet::new();
-        for field in &fields.0 {
-            if !seen.insert(field.name.as_str()) {
-                let message = format!("`{}` is there twice", field.name);
-                return Err(Error::new(Code::InvalidInput, message).with("path", field.name.as_str()));
-            }
+/// The moment that a text names, which must be one of RFC 3339.
+pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
+    Timestamp::parse(text).ok_or_else(|| {
+        let message =
+            format!("`{path}` is `{text}`; it must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`");
+        Error::new(Code::InvalidInput, message).with("path", path)
+    })
+}
+
+/// The fields that are not among the known ones, with their values as JSON text on one line. Each is read once, so that no
+/// later reader refuses it.
+pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(String, String)>> {
+    let mut names = BTreeSet::new();
+    let mut others = Vec::new();
+    for (key, value) in object.entries() {
+        let name = key.string()?;
+        if known.contains(&name.as_str()) {
+            continue;
         }
-        Ok(fields)
-    }
-
-    /// The JSON text of a field, which counts as taken from now on; null is the same as absent.
-    fn raw(&mut self, name: &str) -> Option<&str> {
-        let field = self.0.iter_mut().find(|field| field.name == name)?;
-        field.taken = true;
-        Some(field.value.get()).filter(|text| *text != "null")
-    }
-
-    pub(crate) fn take<T: DeserializeOwned>(&mut self, name: &str, expected: &str) -> Result<Option<T>> {
-        let Some(text) = self.raw(name) else { return Ok(None) };
-        let wrong = |_| Error::new(Code::InvalidInput, format!("`{name}` must be {expected}")).with("path", name);
-        serde_json::from_str(text).map(Some).map_err(wrong)
-    }
-
-    /// A text; the empty one is the same as none.
-    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>> {
-        Ok(self.take::<String>(name, "a string")?.filter(|text| !text.is_empty()))
-    }
-
-    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
-        Ok(self.take(name, "a list of strings")?.unwrap_or_default())
-    }
-
-    /// A count: a whole number that JavaScript tells from its neighbours.
-    pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>> {
-        const MAX: u64 = (1 << 53) - 1;
-        let Some(number) = self.take::<f64>(name, "a whole number, 0 or more")? else { return Ok(None) };
-        if number.fract() != 0.0 || !(0.0..=MAX as f64).contains(&number) {
-            let message = format!("`{name}` must be a whole number from 0 to {MAX}");
-            return Err(Error::new(Code::InvalidInput, message).with("path", name));
+        if !names.insert(name.clone()) {
+            return Err(value.invalid(|place| format!("{place} is there twice; leave one of them out")));
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
-        Ok(Some(number as u64))
+        value.to_json()?;
+        let quote = if value.kind() == Kind::String { "\"" } else { "" };
+        let text = format!("{quote}{}{quote}", value.raw());
+        let repaired = json::repair_surrogates(text.as_bytes()).0;
+        others.push((name, compact(&String::from_utf8_lossy(&repaired))));
     }
-
-    /// What was not taken, each on one line. Each is read once, so that whoever gets it can read it.
-    pub(crate) fn rest(self) -> Result<Vec<(String, String)>> {
-        let mut rest = Vec::new();
-        for field in self.0.into_iter().filter(|field| !field.taken) {
-            json::read::<AnyJson>(field.value.get().as_bytes())?;
-            rest.push((field.name, compact(field.value.get())));
-        }
-        Ok(rest)
-    }
-
-    /// Whether a field is there, be it null.
-    pub(crate) fn given(&self, name: &str) -> bool {
-        self.0.iter().any(|field| field.name == name)
-    }
-
-    /// The name of a field that was not taken.
-    pub(crate) fn left(&self) -> Option<&str> {
-        self.0.iter().find(|field| !field.taken).map(|field| field.name.as_str())
-    }
+    Ok(others)
 }
 
 /// JSON text without the white space between its tokens.
@@ -428,30 +400,6 @@ fn compact(text: &str) -> String {
         escaped = quoted && !escaped && ch == '\\';
     }
     out
-}
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct ObjectVisitor;
-
-        impl<'de> Visitor<'de> for ObjectVisitor {
-            type Value = Fields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((name, value)) = map.next_entry()? {
-                    fields.push(Field { name, value, taken: false });
-                }
-                Ok(Fields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(ObjectVisitor)
-    }
 }
 
 #[cfg(test)]
@@ -488,7 +436,8 @@ mod tests {
         assert_eq!(error(r#","message_count":1.5"#).details()["path"], "message_count");
         assert_eq!(error(r#","message_count":-1"#).code(), Code::InvalidInput);
         assert_eq!(error(r#","summary":5"#).details()["path"], "summary");
-        assert_eq!(error(r#","format":"g""#).message(), "`format` is there twice");
+        assert_eq!(error(r#","format":"g""#).details()["path"], "format");
+        assert_eq!(error(r#","x":1,"x":2"#).details()["path"], "x");
         assert_eq!(error(r#","checkpoint":"now""#).code(), Code::UnknownValue);
         assert_eq!(error(r#","version":0"#).details()["path"], "version");
         assert_eq!(error(&format!(r#","x":{}{}"#, "[".repeat(200), "]".repeat(200))).code(), Code::LimitExceeded);

@@ -19,7 +19,7 @@ use crate::commits::formats::{
 };
 use crate::commits::render;
 use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 use crate::tokens::Counter;
 
@@ -47,6 +47,12 @@ pub enum CrossFamily {
     Render,
     /// Real turns; what the target cannot express is a diagnostic.
     Transcode,
+}
+
+impl CrossFamily {
+    /// The names on the wire.
+    pub(crate) const NAMES: &'static [(&'static str, Self)] =
+        &[("render", Self::Render), ("transcode", Self::Transcode)];
 }
 
 /// One delta of a chain.
@@ -352,20 +358,4 @@ fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value)).map_or('0', |&digit| char::from(digit));
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// What `crossFamily` says on the wire; absent is `render`.
-///
-/// # Errors
-/// [`Code::UnknownValue`] for a `crossFamily` that is not known.
-pub fn cross_family(name: Option<&str>) -> Result<CrossFamily> {
-    match name {
-        None | Some("render") => Ok(CrossFamily::Render),
-        Some("transcode") => Ok(CrossFamily::Transcode),
-        Some(other) => {
-            let message = format!("`crossFamily` is `{other}`; it must be one of `render`, `transcode`");
-            let expected = vec!["render", "transcode"];
-            Err(Error::new(Code::UnknownValue, message).with("value", other).with("expected", expected))
-        }
-    }
 }

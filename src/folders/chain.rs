@@ -2,22 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
 use crate::markdown::{self, Blocks, Part};
 use crate::tokens::Counter;
 
 use super::discover::file_in;
 use super::file::{glob_findings, without_blank_edges};
-use super::render::OWN_HEADINGS;
 use super::vault::{Vault, VaultFile, vault};
 use super::watch::WatchIndex;
 use super::{front_matter, items, paths};
 
 /// Where a file stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// The vault's own file.
@@ -67,8 +66,11 @@ pub struct Selection {
     pub truncation_marker: Option<String>,
 }
 
+/// Headings that only the prompt itself should have.
+pub(super) const PROMPT_HEADINGS: [&str; 2] = ["## Project Knowledge", "## Working Directory Context"];
+
 /// What a file that is cut ends with.
-pub(super) const MARKER: &str = "[… {count} more lines omitted …]";
+const MARKER: &str = "[… {count} more lines omitted …]";
 
 /// One loaded file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -140,7 +142,7 @@ pub struct Chain {
 /// Loads the selected folders' files, and those that come with them.
 ///
 /// # Errors
-/// [`Code::LimitExceeded`].
+/// [`crate::Code::LimitExceeded`].
 pub fn build_chain(
     files: &[VaultFile],
     selection: &Selection,
@@ -167,7 +169,7 @@ pub fn build_chain(
     };
     for body in &bodies {
         let (content, overridden) = repeated.without(body, &vault);
-        body.tell_of_own_headings(&vault, &loaded, &mut diagnostics);
+        body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
         let cause = loaded.get(body.folder).cloned().unwrap_or_default();
         chain.files.push(ChainFile {
             path: body.path.to_owned(),
@@ -183,7 +185,7 @@ pub fn build_chain(
     }
     if let Some(max_tokens) = selection.max_tokens {
         let marker = selection.truncation_marker.as_deref().unwrap_or(MARKER);
-        fit(&mut chain, max_tokens, marker, counter);
+        apply_budget(&mut chain, max_tokens, marker, counter);
     }
     chain.total_tokens = chain.files.iter().fold(0, |sum, file| sum.saturating_add(file.tokens));
     chain.diagnostics = diagnostics;
@@ -214,7 +216,7 @@ fn select(
     let mut loaded = Loaded::new();
     let mut selected = BTreeSet::new();
     for given in &selection.folders {
-        let Some(path) = paths::normalize_or_tell(given, limits, diagnostics)? else { continue };
+        let Some(path) = paths::normalize_or_report(given, limits, diagnostics)? else { continue };
         let folder = paths::folder_of(&path);
         if !selected.insert(folder.to_owned()) {
             continue;
@@ -318,7 +320,7 @@ impl<'a> Body<'a> {
     }
 
     /// Lines that look like the frame of the prompt could be taken for it.
-    fn tell_of_own_headings(&self, vault: &Vault<'_>, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
+    fn report_prompt_headings(&self, vault: &Vault<'_>, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
         let mut blocks = Blocks::default();
         for (at, line) in markdown::lines(self.text).enumerate() {
             let trimmed = line.text.trim();
@@ -330,7 +332,7 @@ impl<'a> Body<'a> {
                 let entry = vault.get(paths::folder_of(path)).filter(|entry| entry.path == path);
                 entry.is_some() && loaded.contains_key(paths::folder_of(path))
             });
-            if of_file || OWN_HEADINGS.contains(&trimmed) {
+            if of_file || PROMPT_HEADINGS.contains(&trimmed) {
                 let message = format!("`{trimmed}` is a heading of the prompt itself; it went in as it is");
                 let found = Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message);
                 let line = u32::try_from(self.line.saturating_add(at)).unwrap_or(u32::MAX);
@@ -384,7 +386,7 @@ impl<'a> Repeated<'a> {
 
 /// Spends the budget: the deepest direct file first, then the nearest ancestors, the root last. The first file that does
 /// not fit is cut, and nothing is spent on those after it: so a larger budget never shows less of any file.
-fn fit(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
+fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
     order.sort_by_cached_key(|at| {
         chain
@@ -392,30 +394,30 @@ fn fit(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) 
             .get(*at)
             .map(|file| (std::cmp::Reverse(file.level), std::cmp::Reverse(paths::depth(&file.folder)), *at))
     });
-    let mut left = max_tokens;
-    let mut spent = false;
-    let mut gone = BTreeSet::new();
+    let mut left = Some(max_tokens);
+    let mut omitted = BTreeSet::new();
     for at in order {
         let Some(file) = chain.files.get_mut(at) else { continue };
-        if let Some(rest) = left.checked_sub(file.tokens).filter(|_| !spent) {
-            left = rest;
+        // Nothing where a file before it did not fit.
+        let rest = left;
+        left = rest.and_then(|rest| rest.checked_sub(file.tokens));
+        if left.is_some() {
             continue;
         }
-        match cut(file, left, marker, counter).filter(|_| !spent) {
+        match rest.and_then(|rest| cut(file, rest, marker, counter)) {
             Some((content, tokens)) => {
                 file.content = content;
                 file.tokens = tokens;
                 file.truncated = true;
             }
             None => {
-                gone.insert(at);
+                omitted.insert(at);
             }
         }
-        spent = true;
     }
     let files = std::mem::take(&mut chain.files);
     for (at, file) in files.into_iter().enumerate() {
-        if gone.contains(&at) {
+        if omitted.contains(&at) {
             let ChainFile { path, level, reason, tokens, .. } = file;
             chain.omitted.push(OmittedFile { path, level, reason, tokens });
         } else {
@@ -460,26 +462,4 @@ fn cut(file: &ChainFile, max_tokens: u32, marker: &str, counter: &dyn Counter) -
         }
     }
     fits
-}
-
-/// The budget as it came.
-///
-/// # Errors
-/// [`Code::InvalidBudget`] for what is not a whole number of tokens, 0 or more.
-pub(super) fn max_tokens(value: f64) -> Result<u32> {
-    if value.fract() == 0.0 && value >= 0.0 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole, positive, and saturating"
-        )]
-        return Ok(value as u32);
-    }
-    if value == f64::INFINITY {
-        return Ok(u32::MAX);
-    }
-    let shown = if value.is_finite() { serde_json::Value::from(value) } else { value.to_string().into() };
-    Err(Error::new(Code::InvalidBudget, "`maxTokens` must be a whole number of tokens, 0 or more")
-        .with("setting", "maxTokens")
-        .with("value", shown))
 }

@@ -11,7 +11,7 @@ use crate::markdown::{self, Blocks, Part};
 use crate::text::Utf16Offsets;
 use crate::time::Timestamp;
 
-use super::file::{Place, places, without_blank_edges};
+use super::file::{SectionRange, section_ranges, without_blank_edges};
 use super::{front_matter, items};
 
 /// What to do with a file.
@@ -42,8 +42,8 @@ pub enum Edit {
         section: String,
         /// The lines.
         content: String,
-        /// When, RFC 3339; it is written in UTC.
-        time: String,
+        /// When; it is written in UTC, to the minute.
+        time: Timestamp,
         /// Who.
         author: String,
         /// Whether to add the section at the end of the file where there is none.
@@ -77,7 +77,7 @@ pub struct Edited {
 ///
 /// # Errors
 /// [`Code::SectionNotFound`]; [`Code::InvalidEdit`] for content that would end its section or swallow what follows, for
-/// two sections of one name, for a time that is none, and for a change that is not there to be taken back.
+/// two sections of one name, and for a change that is not there to be taken back.
 pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -> Result<Edited> {
     limits::check("inputBytes", text.len(), limits.input_bytes)?;
     let file = File::read(text, path, limits);
@@ -107,15 +107,13 @@ pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -
         Edit::AddHistory { section, content, time, author, create } => {
             let lines = file.content(section, content, false)?;
             let eol = file.eol;
-            let when = minute(time).ok_or_else(|| {
-                let message = format!("`{time}` is no moment in time; write it as `2025-01-06T12:00:00Z`");
-                file.wrong(section, &message)
-            })?;
             if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
                 let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
-                return Err(file.wrong(section, &message));
+                return Err(file.invalid(section, &message));
             }
-            let entry = format!("<!-- Added by {author} on {when} UTC -->{eol}{lines}");
+            // `2025-01-06T12:00` out of RFC 3339.
+            let minute: String = time.to_string().replace('T', " ").chars().take(16).collect();
+            let entry = format!("<!-- Added by {author} on {minute} UTC -->{eol}{lines}");
             match file.find(section, *create)? {
                 None => file.add_section(section, &entry),
                 Some(place) => {
@@ -134,13 +132,13 @@ struct File<'a> {
     /// The line end that most of its lines have.
     eol: &'static str,
     body_start: usize,
-    sections: Vec<Place>,
+    sections: Vec<SectionRange>,
 }
 
 impl<'a> File<'a> {
     fn read(text: &'a str, path: Option<&'a str>, limits: &Limits) -> Self {
         let front = front_matter::read(text, path.unwrap_or_default(), limits, &mut Vec::new());
-        let (_, sections) = places(text, front.body_start, front.body_line);
+        let (_, sections) = section_ranges(text, front.body_start, front.body_line);
         let crlf = text.matches("\r\n").count();
         let lone = text.matches('\n').count().saturating_sub(crlf);
         let eol = if crlf > lone { "\r\n" } else { "\n" };
@@ -148,7 +146,7 @@ impl<'a> File<'a> {
     }
 
     /// The section of this name that is highest up.
-    fn find(&self, section: &str, create: bool) -> Result<Option<Place>> {
+    fn find(&self, section: &str, create: bool) -> Result<Option<SectionRange>> {
         let wanted = section.trim().to_lowercase();
         let same = || self.sections.iter().filter(|place| place.title.to_lowercase() == wanted);
         let level = same().map(|place| place.level).min();
@@ -162,7 +160,7 @@ impl<'a> File<'a> {
                     _ => format!("it has `{}`", titles.join("`, `")),
                 };
                 let message = format!("{} has no section `{}`; {has}", self.name(), section.trim());
-                Err(self.about(Error::new(Code::SectionNotFound, message), section).with("sections", titles))
+                Err(self.with_place(Error::new(Code::SectionNotFound, message), section).with("sections", titles))
             }
             (Some(place), None) => Ok(Some(place.clone())),
             (Some(one), Some(other)) => {
@@ -173,7 +171,7 @@ impl<'a> File<'a> {
                     one.line,
                     other.line
                 );
-                Err(self.about(Error::new(Code::InvalidEdit, message), section))
+                Err(self.with_place(Error::new(Code::InvalidEdit, message), section))
             }
         }
     }
@@ -182,7 +180,7 @@ impl<'a> File<'a> {
     fn content(&self, section: &str, content: &str, may_be_empty: bool) -> Result<String> {
         let lines: Vec<&str> = markdown::lines(without_blank_edges(content)).map(|line| line.text).collect();
         if lines.is_empty() && !may_be_empty {
-            return Err(self.wrong(section, "there is nothing to add; give some `content`"));
+            return Err(self.invalid(section, "there is nothing to add; give some `content`"));
         }
         let mut blocks = Blocks::default();
         lines.iter().for_each(|line| {
@@ -191,7 +189,7 @@ impl<'a> File<'a> {
         if blocks.closing_fence().is_some() || blocks.in_comment() {
             let message =
                 "the content leaves a code block or a comment open, which would swallow what follows; close it";
-            return Err(self.wrong(section, message));
+            return Err(self.invalid(section, message));
         }
         Ok(lines.join(self.eol))
     }
@@ -206,7 +204,7 @@ impl<'a> File<'a> {
                     "the heading `{}` in the content would end the section; give it more than {level} `#`",
                     line.text.trim()
                 );
-                return Err(self.wrong(section, &message));
+                return Err(self.invalid(section, &message));
             }
             if markdown::heading(line.text).is_none() {
                 blocks.next(line.text);
@@ -235,7 +233,7 @@ impl<'a> File<'a> {
         }
         if blocks.closing_fence().is_some() || blocks.in_comment() {
             let message = "the section ends within a code block or a comment that is not closed; close it first";
-            return Err(self.wrong(section, message));
+            return Err(self.invalid(section, message));
         }
         Ok(last)
     }
@@ -252,7 +250,7 @@ impl<'a> File<'a> {
         self.splice(at, at, inserted)
     }
 
-    fn replace(&self, section: &str, place: &Place, lines: &str) -> Result<Edited> {
+    fn replace(&self, section: &str, place: &SectionRange, lines: &str) -> Result<Edited> {
         let own = self.text.get(place.start..place.end).unwrap_or_default();
         let end = self.last_line_end(section, place.start, place.end)?;
         // The comment right below the heading.
@@ -316,7 +314,7 @@ impl<'a> File<'a> {
         let there = self.text.get(at..).is_some_and(|rest| rest.starts_with(&change.inserted));
         if found != change.at || !there {
             let message = "the change is not there to be taken back; take later changes back first";
-            return Err(self.wrong("", message));
+            return Err(self.invalid("", message));
         }
         self.splice(at, at.saturating_add(change.inserted.len()), change.removed.clone())
     }
@@ -336,15 +334,15 @@ impl<'a> File<'a> {
     }
 
     #[cold]
-    fn wrong(&self, section: &str, message: &str) -> Error {
+    fn invalid(&self, section: &str, message: &str) -> Error {
         let place = match section.trim() {
             "" => self.name(),
             section => format!("{}, section `{section}`", self.name()),
         };
-        self.about(Error::new(Code::InvalidEdit, format!("{place}: {message}")), section)
+        self.with_place(Error::new(Code::InvalidEdit, format!("{place}: {message}")), section)
     }
 
-    fn about(&self, error: Error, section: &str) -> Error {
+    fn with_place(&self, error: Error, section: &str) -> Error {
         let error = if section.trim().is_empty() { error } else { error.with("section", section.trim()) };
         match self.path {
             Some(path) => error.with("path", path),
@@ -356,56 +354,4 @@ impl<'a> File<'a> {
 /// Whether a comment dates what stands below it, so that it goes with that.
 fn is_history(line: &str) -> bool {
     line.trim_start().starts_with("<!-- Added by ")
-}
-
-/// A moment in UTC to the minute, `2025-01-06 12:00`, out of RFC 3339.
-fn minute(time: &str) -> Option<String> {
-    let minutes = Timestamp::parse(time)?.unix_seconds().div_euclid(60);
-    let (days, minutes) = (minutes.div_euclid(24 * 60), minutes.rem_euclid(24 * 60));
-    // The calendar repeats every 400 years, and years that begin in March have their odd day at the end.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
-    let (hour, minute) = (minutes / 60, minutes % 60);
-    Some(format!("{:04}-{month:02}-{day:02} {hour:02}:{minute:02}", year + era * 400))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_utc() {
-        for (time, expected) in [
-            ("2025-01-06T12:00:00Z", "2025-01-06 12:00"),
-            ("2024-02-29T23:59:59.123z", "2024-02-29 23:59"),
-            ("2025-01-01T01:30:00+02:00", "2024-12-31 23:30"),
-            ("1969-12-31T23:59:59Z", "1969-12-31 23:59"),
-            ("2000-03-01T00:00:00Z", "2000-03-01 00:00"),
-            ("1900-02-28T24:00:00Z", ""),
-            ("2025-01-06T12:00:00", ""),
-            ("yesterday", ""),
-        ] {
-            assert_eq!(minute(time).unwrap_or_default(), expected, "{time}");
-        }
-        // Day by day through the years in which the rules for leap years meet.
-        let mut day = Timestamp::parse("1899-12-31T06:07:00Z").unwrap().unix_seconds();
-        for year in 1900..=2001 {
-            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-            for (month, days) in
-                [31, 28 + i32::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().enumerate()
-            {
-                for number in 1..=days {
-                    day += 24 * 60 * 60;
-                    let time = format!("{year}-{:02}-{number:02}T06:07:00Z", month + 1);
-                    assert_eq!(Timestamp::parse(&time).unwrap().unix_seconds(), day);
-                    assert_eq!(minute(&time), Some(time.replace('T', " ").replace(":00Z", "")));
-                }
-            }
-        }
-    }
 }

@@ -40,7 +40,7 @@ pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> 
     let mut diagnostics = Vec::new();
     let mut found: BTreeMap<String, (bool, bool)> = BTreeMap::new();
     for path in all {
-        let Some(path) = paths::normalize_or_tell(path, limits, &mut diagnostics)? else { continue };
+        let Some(path) = paths::normalize_or_report(path, limits, &mut diagnostics)? else { continue };
         let Some((folder, preferred)) = paths::context_file(&path) else { continue };
         let (agents, claude) = found.entry(folder.to_owned()).or_default();
         *(if preferred { agents } else { claude }) = true;

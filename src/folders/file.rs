@@ -65,7 +65,7 @@ pub struct Bullet {
 
 /// Where a section is, in bytes of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SectionRange {
     pub title: String,
     pub level: usize,
     /// The heading's line, from 1.
@@ -81,9 +81,13 @@ pub(super) struct Place {
 }
 
 /// The sections of a file whose body starts at byte `body_start`, on line `body_line`; the title is none of them.
-pub(super) fn places(text: &str, body_start: usize, body_line: usize) -> (Option<Place>, Vec<Place>) {
+pub(super) fn section_ranges(
+    text: &str,
+    body_start: usize,
+    body_line: usize,
+) -> (Option<SectionRange>, Vec<SectionRange>) {
     let mut blocks = Blocks::default();
-    let mut found: Vec<Place> = Vec::new();
+    let mut found: Vec<SectionRange> = Vec::new();
     for (at, line) in markdown::lines(text.get(body_start..).unwrap_or_default()).enumerate() {
         if blocks.next(line.text) != Part::Prose {
             continue;
@@ -93,7 +97,7 @@ pub(super) fn places(text: &str, body_start: usize, body_line: usize) -> (Option
         if let Some(last) = found.last_mut() {
             last.own_end = start;
         }
-        found.push(Place {
+        found.push(SectionRange {
             title: title.to_owned(),
             level,
             line: body_line.saturating_add(at),
@@ -131,9 +135,9 @@ pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<Pars
     for declared in &front.watch {
         glob_findings(declared, &path, &folder, limits, &mut diagnostics);
     }
-    let (title, places) = places(text, front.body_start, front.body_line);
+    let (title, ranges) = section_ranges(text, front.body_start, front.body_line);
     let description = title.as_ref().and_then(|title| quote(text.get(title.start..title.own_end).unwrap_or_default()));
-    let section = |place: Place| {
+    let section = |place: SectionRange| {
         let own = text.get(place.start..place.own_end).unwrap_or_default();
         let bullet = |item: items::Item| Bullet {
             line: place.line.saturating_add(1).saturating_add(item.first_line),
@@ -150,7 +154,7 @@ pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<Pars
     Ok(ParsedFile {
         title: title.map(|title| title.title),
         description,
-        sections: places.into_iter().map(section).collect(),
+        sections: ranges.into_iter().map(section).collect(),
         watch: front.watch.into_iter().map(|declared| declared.pattern).collect(),
         front_matter: front.value,
         body: text.get(front.body_start..).unwrap_or_default().to_owned(),

@@ -89,7 +89,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
     let mut legacy: BTreeMap<String, &Content> = BTreeMap::new();
     let mut others = Vec::new();
     for file in &input.files {
-        let Some(path) = paths::normalize_or_tell(&file.path, limits, &mut diagnostics)? else { continue };
+        let Some(path) = paths::normalize_or_report(&file.path, limits, &mut diagnostics)? else { continue };
         if is_legacy(&path) {
             legacy.entry(path).or_insert(&file.content);
         } else {
@@ -99,7 +99,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
     let vault = vault::vault(&others, limits, &mut diagnostics)?;
     let mut known: BTreeSet<String> = BTreeSet::new();
     for folder in input.folders.iter().map(String::as_str).chain(vault.keys().map(String::as_str)) {
-        if let Some(folder) = paths::normalize_or_tell(folder, limits, &mut diagnostics)? {
+        if let Some(folder) = paths::normalize_or_report(folder, limits, &mut diagnostics)? {
             known.extend(paths::ancestors(&folder).map(str::to_owned));
             known.insert(folder);
         }
@@ -157,7 +157,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
         migration.moves.push(Move { from: from.clone(), to: to.clone(), folder, action, content });
     }
     for path in &input.contexts {
-        let Some(path) = paths::normalize_or_tell(path, limits, &mut diagnostics)? else { continue };
+        let Some(path) = paths::normalize_or_report(path, limits, &mut diagnostics)? else { continue };
         let folder = if is_legacy(&path) { place(&path) } else { Ok(paths::folder_of(&path).to_owned()) };
         match folder {
             Ok(folder) if !migration.context_folders.contains(&folder) => migration.context_folders.push(folder),

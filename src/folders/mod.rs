@@ -4,6 +4,7 @@
 //! with it only where they are asked for. [`build_chain`] decides what is loaded and what of it fits a budget,
 //! [`render_prompt`] writes it down, [`WatchIndex`] says who is told of a change, [`edit_file`] is how a curator writes.
 
+mod calls;
 mod chain;
 mod curate;
 mod discover;
@@ -17,16 +18,16 @@ mod records;
 mod render;
 mod vault;
 mod watch;
-pub mod wire;
 mod yaml;
 
+pub use calls::CALLS;
 pub use chain::{Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Reason, Selection, build_chain};
 pub use curate::{Change, Edit, Edited, edit_file};
 pub use discover::{Discovery, Folder, discover};
 pub use file::{Bullet, ParsedFile, Section, parse_file};
 pub use migrate::{Action, Migration, MigrationInput, Move, Unresolved, migrate_legacy};
 pub use paths::{CONTEXT_FILE_NAMES, normalize};
-pub use records::{Diff, SessionContext, WatchRecord, diff, session_records, watch_records};
-pub use render::{RenderOptions, WorkingDirectory, render_prompt};
+pub use records::{Diff, SessionContext, WatchRecord, diff, session_records};
+pub use render::render_prompt;
 pub use vault::VaultFile;
-pub use watch::{Told, WatchIndex, Watcher};
+pub use watch::{Told, WatchIndex, Watcher, watch_records};

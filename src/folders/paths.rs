@@ -45,7 +45,7 @@ fn outside(path: &str) -> Error {
 }
 
 /// The same, where a path that leaves the vault is a diagnostic.
-pub(super) fn normalize_or_tell(
+pub(super) fn normalize_or_report(
     path: &str,
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,

@@ -1,18 +1,16 @@
 //! The rows of the host's two tables, `session_contexts` and `context_watches`, and what changes in them (SPEC §3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 
-use super::vault::{Vault, VaultFile, vault};
-use super::watch::WatchIndex;
-use super::{front_matter, paths};
+use super::paths;
 
 /// A row of `session_contexts`: a folder that a session has selected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionContext {
     /// The session.
@@ -25,7 +23,7 @@ pub struct SessionContext {
 }
 
 /// A row of `context_watches`: a pattern that a file declares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchRecord {
     /// The watching file.
@@ -48,7 +46,7 @@ pub fn session_records(
     limits: &Limits,
 ) -> Result<Vec<SessionContext>> {
     let mut rows: Vec<SessionContext> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for folder in folders {
         let path = paths::normalize(folder, limits)?;
         let folder_path = paths::folder_of(&path).to_owned();
@@ -61,43 +59,6 @@ pub fn session_records(
         }
     }
     Ok(rows)
-}
-
-/// The rows for the watches of all files, in the order of their paths, then of declaration; and what was wrong with them.
-///
-/// # Errors
-/// [`Code::LimitExceeded`].
-pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchRecord>, Vec<Diagnostic>)> {
-    let mut diagnostics = Vec::new();
-    let vault: Vault<'_> = vault(files, limits, &mut diagnostics)?;
-    let mut index = WatchIndex::default();
-    let mut declared: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (folder, entry) in &vault {
-        let text = entry.content.text(&entry.path, &mut diagnostics).unwrap_or_default();
-        let front = front_matter::read(text, &entry.path, limits, &mut diagnostics);
-        // A pattern that cannot be used is told, and has no row.
-        let usable = index.add(&entry.path, folder, &front.watch, limits, &mut diagnostics);
-        declared.insert(&entry.path, usable.into_iter().map(str::to_owned).collect());
-    }
-    let mut resolved: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for (folder, entry) in &vault {
-        for watcher in index.watchers_of_folder(folder) {
-            for pattern in watcher.patterns {
-                resolved.entry((watcher.path.clone(), pattern)).or_default().push(entry.path.clone());
-            }
-        }
-    }
-    let mut rows = Vec::new();
-    for (path, patterns) in declared {
-        for watch_pattern in patterns {
-            let key = (path.to_owned(), watch_pattern);
-            let mut paths = resolved.remove(&key).unwrap_or_default();
-            paths.sort_unstable();
-            let (watcher_path, watch_pattern) = key;
-            rows.push(WatchRecord { watcher_path, watch_pattern, resolved_paths: Some(paths) });
-        }
-    }
-    Ok((rows, diagnostics))
 }
 
 /// What has to change in a table.

@@ -1,46 +1,28 @@
 //! The prompt section (SPEC §3, "Prompt").
 
-use crate::input::Content;
 use crate::limits::Limits;
 
-use super::chain::{ChainFile, Level};
+use super::chain::{ChainFile, Level, PROMPT_HEADINGS};
 use super::file::without_blank_edges;
+use super::vault::VaultFile;
 use super::{front_matter, paths};
-
-/// Headings that only the prompt itself should have.
-pub(super) const OWN_HEADINGS: [&str; 2] = ["## Project Knowledge", "## Working Directory Context"];
 
 const SENTENCE: &str = "The following context has been loaded for your reference:";
 
-/// The working directory's own file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkingDirectory {
-    /// Its path. Where it is that of a loaded file, it is not repeated.
-    pub path: String,
-    /// Its content.
-    pub content: Content,
-}
-
-/// What can be asked of the prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RenderOptions {
-    /// The working directory's own file, if there is one.
-    pub working_directory: Option<WorkingDirectory>,
-}
-
-/// Writes the prompt section of a chain's files; empty when there is nothing to show.
-pub fn render_prompt(files: &[ChainFile], options: &RenderOptions) -> String {
+/// Writes the prompt section of a chain's files, and below them the working directory's own file, which is not repeated
+/// where it is a loaded one. Empty when there is nothing to show.
+pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>) -> String {
     let mut out = String::new();
     let shown = files.iter().filter(|file| !file.content.is_empty());
     for (at, file) in shown.enumerate() {
         if at == 0 {
-            let [heading, _] = OWN_HEADINGS;
+            let [heading, _] = PROMPT_HEADINGS;
             out.push_str(&format!("{heading}\n\n{SENTENCE}\n"));
         }
         out.push_str(&format!("\n### {} ({})\n{}\n", display_name(file), one_line(&file.path), file.content));
     }
-    if let Some(text) = options.working_directory.as_ref().and_then(|own| working_directory(own, files)) {
-        let [_, heading] = OWN_HEADINGS;
+    if let Some(text) = working_directory.and_then(|file| working_directory_text(file, files)) {
+        let [_, heading] = PROMPT_HEADINGS;
         if !out.is_empty() {
             out.push_str("\n---\n\n");
         }
@@ -50,7 +32,7 @@ pub fn render_prompt(files: &[ChainFile], options: &RenderOptions) -> String {
 }
 
 /// The working directory's text, unless it is blank, or that of a loaded file.
-fn working_directory(own: &WorkingDirectory, files: &[ChainFile]) -> Option<String> {
+fn working_directory_text(own: &VaultFile, files: &[ChainFile]) -> Option<String> {
     let limits = Limits::default();
     let path = paths::normalize(&own.path, &limits).ok();
     if files.iter().any(|file| Some(&file.path) == path.as_ref()) {

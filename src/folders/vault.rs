@@ -38,7 +38,7 @@ pub(super) fn vault<'a>(
     limits::check("inputBytes", bytes, limits.input_bytes)?;
     let mut vault = Vault::new();
     for file in files {
-        let Some(path) = paths::normalize_or_tell(&file.path, limits, diagnostics)? else { continue };
+        let Some(path) = paths::normalize_or_report(&file.path, limits, diagnostics)? else { continue };
         let Some((folder, preferred)) = paths::context_file(&path) else {
             let message = format!("`{path}` was skipped: a context file is named `AGENTS.md` or `CLAUDE.md`");
             diagnostics

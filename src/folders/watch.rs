@@ -278,3 +278,40 @@ impl WatchIndex {
         Ok(told)
     }
 }
+
+/// The rows for the watches of all files, in the order of their paths, then of declaration; and what was wrong with them.
+///
+/// # Errors
+/// [`crate::Code::LimitExceeded`].
+pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchRecord>, Vec<Diagnostic>)> {
+    let mut diagnostics = Vec::new();
+    let vault = vault::vault(files, limits, &mut diagnostics)?;
+    let mut index = WatchIndex::default();
+    let mut declared: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (folder, entry) in &vault {
+        let text = entry.content.text(&entry.path, &mut diagnostics).unwrap_or_default();
+        let front = front_matter::read(text, &entry.path, limits, &mut diagnostics);
+        // A pattern that cannot be used is reported, and has no row.
+        let usable = index.add(&entry.path, folder, &front.watch, limits, &mut diagnostics);
+        declared.insert(&entry.path, usable.into_iter().map(str::to_owned).collect());
+    }
+    let mut resolved: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (folder, entry) in &vault {
+        for watcher in index.watchers_of_folder(folder) {
+            for pattern in watcher.patterns {
+                resolved.entry((watcher.path.clone(), pattern)).or_default().push(entry.path.clone());
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (path, patterns) in declared {
+        for watch_pattern in patterns {
+            let key = (path.to_owned(), watch_pattern);
+            let mut paths = resolved.remove(&key).unwrap_or_default();
+            paths.sort_unstable();
+            let (watcher_path, watch_pattern) = key;
+            rows.push(WatchRecord { watcher_path, watch_pattern, resolved_paths: Some(paths) });
+        }
+    }
+    Ok((rows, diagnostics))
+}

@@ -51,9 +51,18 @@ impl<'t> Tape<'t> {
         if text.len() >= ESCAPED as usize {
             return Err(limits::exceeded("inputBytes", text.len(), ESCAPED - 1));
         }
-        let steps = Vec::with_capacity(text.len() / 32 + 16);
-        let tape = Self { text, steps, lone_surrogates: Vec::new() };
-        Reader { bytes: text.as_bytes(), at: 0, tape }.document()
+        let mut reader = Reader::new(text, text.len() / 32 + 16);
+        let read = reader.value().and_then(|()| match reader.peek() {
+            None => Ok(()),
+            Some(_) => Err(reader.stop("the end")),
+        });
+        read.map(|()| reader.tape).map_err(|stopped| stopped.error(text))
+    }
+
+    /// Reads the value that the text begins with, and says where it ends.
+    pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        let mut reader = Reader::new(text, 16);
+        reader.value().map(|()| (reader.tape, reader.at))
     }
 
     pub(super) fn lone_surrogates(&self) -> &[(u32, u32)] {
@@ -124,8 +133,42 @@ struct Open {
     is_object: bool,
 }
 
+/// Why reading stopped, and at which byte; at the end of the text where something was still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped {
+    pub at: usize,
+    pub is_too_deep: bool,
+    expected: &'static str,
+}
+
+impl Stopped {
+    #[cold]
+    fn error(self, text: &str) -> Error {
+        if self.is_too_deep {
+            return limits::exceeded("jsonDepth", DEPTH_MAX + 1, limits::JSON_DEPTH_MAX);
+        }
+        let Self { at, expected, .. } = self;
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
+        let found = text.get(at..).and_then(|rest| rest.chars().next());
+        let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_debug()));
+        let message =
+            format!("the request is not JSON: {found} at line {line} column {column} where {expected} should be");
+        Error::new(Code::InvalidInput, message).with("line", line).with("column", column)
+    }
+}
+
+type Read<T> = std::result::Result<T, Stopped>;
+
 impl<'t> Reader<'t> {
-    fn document(mut self) -> Result<Tape<'t>> {
+    fn new(text: &'t str, steps: usize) -> Self {
+        let tape = Tape { text, steps: Vec::with_capacity(steps), lone_surrogates: Vec::new() };
+        Self { bytes: text.as_bytes(), at: 0, tape }
+    }
+
+    /// Reads one value.
+    fn value(&mut self) -> Read<()> {
         let mut open: Vec<Open> = Vec::new();
         loop {
             // A value begins here, and in an object its key before it.
@@ -133,13 +176,13 @@ impl<'t> Reader<'t> {
                 self.key()?;
             }
             let step = self.tape.steps.len() as u32;
-            let first = self.peek().ok_or_else(|| self.error("a value"))?;
+            let first = self.peek().ok_or_else(|| self.stop("a value"))?;
             match first {
                 b'{' | b'[' => {
                     self.push(self.at, 0);
                     self.at += 1;
                     if open.len() == DEPTH_MAX {
-                        return Err(limits::exceeded("jsonDepth", DEPTH_MAX + 1, limits::JSON_DEPTH_MAX));
+                        return Err(Stopped { is_too_deep: true, ..self.stop("") });
                     }
                     open.push(Open { step, items: 0, is_object: first == b'{' });
                     let close = if first == b'{' { b'}' } else { b']' };
@@ -152,14 +195,12 @@ impl<'t> Reader<'t> {
                 b'f' => self.word(b"false")?,
                 b'n' => self.word(b"null")?,
                 b'-' | b'0'..=b'9' => self.number()?,
-                _ => return Err(self.error("a value")),
+                _ => return Err(self.stop("a value")),
             }
             // A value ends here, and with it perhaps what it is in.
             loop {
+                let Some(top) = open.last_mut() else { return Ok(()) };
                 let next = self.peek();
-                let Some(top) = open.last_mut() else {
-                    return if next.is_none() { Ok(self.tape) } else { Err(self.error("the end")) };
-                };
                 let is_empty = top.step + 1 == self.tape.steps.len() as u32;
                 top.items += u32::from(!is_empty);
                 let close = if top.is_object { b'}' } else { b']' };
@@ -178,7 +219,7 @@ impl<'t> Reader<'t> {
                         }
                         open.pop();
                     }
-                    _ => return Err(self.error(if close == b'}' { "`,` or `}`" } else { "`,` or `]`" })),
+                    _ => return Err(self.stop(if close == b'}' { "`,` or `}`" } else { "`,` or `]`" })),
                 }
             }
         }
@@ -198,19 +239,19 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn key(&mut self) -> Result<()> {
+    fn key(&mut self) -> Read<()> {
         if self.peek() != Some(b'"') {
-            return Err(self.error("a key in quotes"));
+            return Err(self.stop("a key in quotes"));
         }
         self.string()?;
         if self.peek() != Some(b':') {
-            return Err(self.error("`:`"));
+            return Err(self.stop("`:`"));
         }
         self.at += 1;
         Ok(())
     }
 
-    fn string(&mut self) -> Result<()> {
+    fn string(&mut self) -> Read<()> {
         let start = self.at;
         self.at += 1;
         let (mut escaped, mut lone) = (0, 0);
@@ -222,8 +263,8 @@ impl<'t> Reader<'t> {
                     escaped = ESCAPED;
                     lone += self.escape()?;
                 }
-                Some(_) => return Err(self.error("no control character in a string")),
-                None => return Err(self.error("the end of a string")),
+                Some(_) => return Err(self.stop("no control character in a string")),
+                None => return Err(self.stop("the end of a string")),
             }
         }
         if lone > 0 {
@@ -236,7 +277,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Passes an escape, and says how many lone surrogates it is.
-    fn escape(&mut self) -> Result<u32> {
+    fn escape(&mut self) -> Read<u32> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match rest.get(1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -244,25 +285,28 @@ impl<'t> Reader<'t> {
                 Ok(0)
             }
             Some(b'u') => {
-                let unit = code_unit(rest).ok_or_else(|| self.error("four hex digits"))?;
+                let Some(unit) = code_unit(rest) else {
+                    return Err(self.stop_within("four hex digits", rest.len() < 6));
+                };
                 let paired = is_high(unit) && rest.get(6..).and_then(code_unit).is_some_and(is_low);
                 self.at += if paired { 12 } else { 6 };
                 Ok(u32::from(!paired && (is_high(unit) || is_low(unit))))
             }
-            _ => Err(self.error("an escape")),
+            next => Err(self.stop_within("an escape", next.is_none())),
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<()> {
-        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
-            return Err(self.error("a value"));
+    fn word(&mut self, word: &[u8]) -> Read<()> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word) {
+            return Err(self.stop_within("a value", word.starts_with(rest)));
         }
         self.push(self.at, (self.at + word.len()) as u32);
         self.at += word.len();
         Ok(())
     }
 
-    fn number(&mut self) -> Result<()> {
+    fn number(&mut self) -> Read<()> {
         let start = self.at;
         self.at += usize::from(self.bytes.get(self.at) == Some(&b'-'));
         if self.bytes.get(self.at) == Some(&b'0') {
@@ -283,23 +327,23 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<()> {
+    fn digits(&mut self) -> Read<()> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += count;
-        if count == 0 { Err(self.error("a digit")) } else { Ok(()) }
+        if count == 0 { Err(self.stop("a digit")) } else { Ok(()) }
     }
 
     #[cold]
-    fn error(&self, expected: &str) -> Error {
-        let before = self.tape.text.get(..self.at).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
-        let found = self.tape.text.get(self.at..).and_then(|rest| rest.chars().next());
-        let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_debug()));
-        let message =
-            format!("the request is not JSON: {found} at line {line} column {column} where {expected} should be");
-        Error::new(Code::InvalidInput, message).with("line", line).with("column", column)
+    fn stop(&self, expected: &'static str) -> Stopped {
+        Stopped { at: self.at, is_too_deep: false, expected }
+    }
+
+    /// The same where what is there is only the beginning of what could be right.
+    #[cold]
+    fn stop_within(&self, expected: &'static str, is_torn: bool) -> Stopped {
+        let at = if is_torn { self.bytes.len() } else { self.at };
+        Stopped { at, ..self.stop(expected) }
     }
 }
 

@@ -13,13 +13,13 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 
 use super::number;
-use super::tape::{Kind, Tape, code_unit, is_high, is_low};
+use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
 
 /// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
-pub(crate) const BYTES: &str = "\0bytes";
+const BYTES: &str = "\0bytes";
 
 /// A request: JSON text, and bytes that came beside it.
 #[derive(Debug)]
@@ -40,6 +40,11 @@ impl<'t> Document<'t> {
             Error::new(Code::InvalidInput, message)
         })?;
         Ok(Self { tape: Tape::read(text)?, bytes })
+    }
+
+    /// Reads the value that the text begins with, and says where it ends.
+    pub(crate) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
     /// The value that all of it is.
@@ -111,6 +116,23 @@ impl<'t> Value<'t> {
         Some(if self.document.tape.is_escaped(self.at) { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
+    /// The byte of its text where the first half of a surrogate pair was replaced.
+    #[cfg(feature = "operators")]
+    pub(crate) fn first_repaired(self) -> Option<usize> {
+        let raw = self.raw();
+        let mut at = 0;
+        loop {
+            at += raw.get(at..)?.find('\\')?;
+            let escape = raw.get(at..)?.as_bytes();
+            let unit = code_unit(escape);
+            let length = if unit.is_some() { unicode_escape(escape).1 } else { 2 };
+            if length == 6 && unit.is_some_and(|unit| is_high(unit) || is_low(unit)) {
+                return Some(unescape(raw.get(..at)?).len());
+            }
+            at += length;
+        }
+    }
+
     pub(crate) fn text(self) -> Result<Cow<'t, str>> {
         self.as_text().ok_or_else(|| self.mismatch("a string"))
     }
@@ -138,6 +160,14 @@ impl<'t> Value<'t> {
     pub(crate) fn whole(self, max: u32) -> Result<u32> {
         let whole = self.as_number().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(max)).contains(number));
         whole.map(|number| number as u32).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {max}")))
+    }
+
+    /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
+    #[cfg(feature = "commits")]
+    pub(crate) fn safe_integer(self) -> Result<u64> {
+        const MAX: f64 = 9_007_199_254_740_991.0;
+        let whole = self.as_number().filter(|number| number.fract() == 0.0 && (0.0..=MAX).contains(number));
+        whole.map(|number| number as u64).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {MAX}")))
     }
 
     pub(crate) fn bool(self) -> Result<bool> {
@@ -464,16 +494,22 @@ impl<'t> Object<'t> {
         self.read(name, Value::string)
     }
 
-    pub(crate) fn number(self, name: &str) -> Result<Option<f64>> {
-        self.read(name, Value::number)
-    }
-
     pub(crate) fn bool(self, name: &str) -> Result<Option<bool>> {
         self.read(name, Value::bool)
     }
 
     pub(crate) fn one_of<T: Copy>(self, name: &str, names: &[(&str, T)]) -> Result<Option<T>> {
         self.read(name, |value| value.one_of(names))
+    }
+
+    /// The object itself, whose fields must all be known: the options of a call without diagnostics.
+    ///
+    /// # Errors
+    /// That of [`refuse_unknown`].
+    pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
+        let mut found = Vec::new();
+        self.report_unknown(known, &mut found);
+        refuse_unknown(&found).map(|()| self)
     }
 
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
@@ -501,10 +537,16 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
     }
 }
 
+/// What stands in the JSON of a result for bytes that go beside it.
+#[cfg(any(feature = "commits", feature = "loom"))]
+pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
+    serde_json::json!({ BYTES: index })
+}
+
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
-    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_lowercase(), &known.to_lowercase());
+    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
     let nearest = known.iter().map(|known| (near(&known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
     match nearest {
         Some((likeness, known)) if likeness >= 0.5 => format!("; did you mean `{known}`?"),
@@ -735,7 +777,7 @@ mod tests {
         let document = Document::read(text, &bytes).unwrap();
         let document: &Document<'_> = &document;
         let root = document.root().object("a request, an object").unwrap();
-        let error = root.number("a").unwrap_err();
+        let error = root.read("a", Value::number).unwrap_err();
         assert_eq!(error.message(), "`a` is NaN, which JSON cannot carry; it must be a number");
         assert!(root.need("a").unwrap().to_json().is_err());
         assert_eq!(root.need("b").unwrap().bytes().as_deref(), Some(&b"ab"[..]));

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, read, request_body, request_body_bytes};
-use crate::call::{Answer, BytesAt, Call, Host};
+use crate::call::{Answer, Call, Host};
 use crate::error::{Diagnostic, Result};
-use crate::json::{Object, Value, refuse_unknown};
+use crate::json::{Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::Limits;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
@@ -23,10 +23,14 @@ pub const CALLS: &[Call] = &[
 ];
 
 /// A body, with the report of what is in it.
-#[derive(Serialize)]
-pub(crate) struct BodyWithReport<'a, R> {
-    pub body: BytesAt,
-    pub report: &'a R,
+pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {
+    #[derive(Serialize)]
+    struct WithReport<'a, R> {
+        body: serde_json::Value,
+        report: &'a R,
+    }
+    let Answer { json, .. } = Answer::of(&WithReport { body: bytes_reference(0), report })?;
+    Ok(Answer { json, bytes: vec![body] })
 }
 
 /// A request, read.
@@ -86,6 +90,5 @@ fn body_with_report(request: Value<'_>, host: &Host) -> Result<Answer> {
     let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
     let RequestBody { bytes, mut report } = body;
     report.diagnostics.splice(0..0, found);
-    let Answer { json, .. } = Answer::of(&BodyWithReport { body: BytesAt(0), report: &report })?;
-    Ok(Answer { json, bytes: vec![bytes] })
+    answer_with_report(bytes, &report)
 }

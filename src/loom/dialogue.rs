@@ -1,25 +1,32 @@
 //! Dialogue mode: a path becomes messages (SPEC §1 "Dialogue").
+//!
+//! [`plan_dialogue`] owns the control flow, for one-shot assemblies and for resident trees: advance the state along the
+//! path, select, pair and count, frame, put it under the budget. What is asked of the [`DialoguePlan`] then chooses,
+//! renders and reports.
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 
 use serde::Serialize;
 
-use crate::collect;
+use crate::assembly::budget;
+use crate::assembly::message_index::PreviousDialogue;
+use crate::assembly::plan::{Choice, Plan, Planned, SystemText};
+use crate::assembly::report::{Cached, Totals};
+use crate::assembly::settings::DIALOGUE_MARKER;
+use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::loom::assemble::{Draft, leave_out};
-use crate::loom::aware;
-use crate::loom::bound;
-use crate::loom::layout::{Item, Kept, Layout, render};
+use crate::loom::aware::{self, Added};
+use crate::loom::budget::settings;
+use crate::loom::conversation::ConversationItems;
+use crate::loom::dialogue_state::DialogueState;
 use crate::loom::parts;
-use crate::loom::preferences::{DIALOGUE_MARKER, StartOn, Strategy, TEXT_MARKER};
-use crate::loom::report::{Cached, Cut, Fate, Reason, Report, Tokens};
+use crate::loom::path_context::PathContext;
+use crate::loom::report::{Cut, CutSummary, Fate, LoomAwareTokens, NodeReport, Reason, Report, ReportSummary, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
-use crate::loom::select::Mode;
-use crate::loom::shorten::{From, Shorten, inline_marker};
-use crate::loom::tools;
+use crate::loom::select::{Mode, Row, check_annotations, set_fate};
+use crate::loom::system;
 use crate::loom::tree::Tree;
-use crate::loom::truncate::Overfull;
-use crate::prompt::{Content, Fingerprint, Message, Prices, Role};
+use crate::prompt::Message;
 use crate::tokens::Counter;
 
 /// A dialogue ready to be sent.
@@ -47,248 +54,284 @@ pub fn assemble_dialogue<'a>(
     options: &'a Options,
     counter: &'a dyn Counter,
 ) -> Result<DialogueAssembly<'a>> {
-    assemble(tree, options, counter, false)
+    let context = PathContext::new(tree, options, Mode::Dialogue, counter);
+    plan_dialogue(context, &mut DialogueState::default(), Purpose::Send, |plan| plan.assembly(None))
 }
 
-/// The same messages, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
-/// numbers of the report mean nothing.
-pub(crate) fn assemble_messages<'a>(
-    tree: &'a Tree<'a>,
-    options: &'a Options,
-    counter: &'a dyn Counter,
-) -> Result<DialogueAssembly<'a>> {
-    assemble(tree, options, counter, true)
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To be sent, and accounted for.
+    Send,
+    /// To be sent, where nobody asks for the report: what cannot be over the limit is not counted, and then the token
+    /// numbers of the report mean nothing.
+    SendUncounted,
+    /// To tell what all of the path costs, over the limit or not.
+    Measure,
 }
 
-fn assemble<'a>(
-    tree: &'a Tree<'a>,
-    options: &'a Options,
-    counter: &'a dyn Counter,
-    messages_only: bool,
-) -> Result<DialogueAssembly<'a>> {
-    let mut draft = Draft::new(tree, options, counter, Mode::Dialogue, DIALOGUE_MARKER)?;
-    let conversation = {
-        let selection = &mut draft.selection;
-        tools::repair(tree, &selection.entries, &mut selection.rows, &mut draft.diagnostics)
-    };
-    if messages_only && bound::fits(&draft, &conversation) {
-        draft.prices.counter = &bound::Uncounted;
+/// A dialogue and its budget.
+#[derive(Debug)]
+pub(crate) struct DialoguePlan<'l, 'a> {
+    context: &'l PathContext<'a>,
+    state: &'l DialogueState,
+    items: &'l ConversationItems<'l, 'a>,
+    pub plan: Plan<'l, 'a>,
+    added: Option<Added<'a>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The previous dialogue of a resident tree.
+pub(crate) type Remembered<'r> = Option<&'r RefCell<Option<PreviousDialogue>>>;
+
+/// Brings the state to the path of the options, and hands over the plan for it.
+pub(crate) fn plan_dialogue<'a, R>(
+    mut context: PathContext<'a>,
+    state: &mut DialogueState,
+    purpose: Purpose,
+    then: impl FnOnce(DialoguePlan<'_, 'a>) -> Result<R>,
+) -> Result<R> {
+    let PathContext { tree, options, .. } = context;
+    let (settings, limit) = settings(tree, options, DIALOGUE_MARKER)?;
+    state.select(&context)?;
+    let (text, mut diagnostics) = system_text(&context, state)?;
+    if purpose == Purpose::SendUncounted && fits_for_certain(&context, state, &text, limit) {
+        context = context.uncounted();
     }
-    let mut items = items(&mut draft, &conversation);
-    if items.is_empty() && !draft.steps.is_empty() {
+    state.converse(&context);
+    diagnostics.extend(state.conversation.found().cloned());
+    if state.conversation.members.is_empty() && !state.path.steps.is_empty() {
         let message = "every node of the path was left out, so there are no messages";
-        draft.diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
+        diagnostics.push(Diagnostic::new(DiagnosticCode::NoMessages, Severity::Warning, message));
     }
-
-    let overhead = options.overhead;
-    let system_message = matches!(options.system_placement, SystemPlacement::Message(_)) && !draft.system.is_empty();
-    let system_tokens = draft.prices.text(&draft.system);
-    let fixed = system_tokens + overhead.per_request + if system_message { overhead.per_message } else { 0 };
-    draft.check_system(fixed)?;
-
-    let mut units = conversation.units;
-    let added = aware::apply(&mut draft, &mut items, &mut units, fixed)?;
-    let marker = draft.settings.truncation_marker.clone();
-    let layout = Layout::new(items, draft.prices, marker, fixed);
-    let outcome = truncate(&draft, &layout, &units)?;
-
-    let messages = render(outcome.items(&layout), outcome.kept, outcome.marker.as_deref());
-    // The layout knows what the messages cost, but for texts that were shortened since.
-    let content: u64 = match &outcome.shorter {
-        None => {
-            let overhead = options.overhead.per_message * messages.len() as u64;
-            layout.costs().kept(outcome.kept, outcome.marker.is_some()).saturating_sub(fixed + overhead)
-        }
-        Some(_) => messages.iter().map(|message| draft.prices.message(message)).sum(),
+    let role = match options.system_placement {
+        SystemPlacement::Message(role) if !text.is_empty() => Some(role),
+        _ => None,
     };
-    debug_assert_eq!(content, messages.iter().map(|message| draft.prices.message(message)).sum::<u64>(), "the recount");
-    let count = messages.len() as u64 + u64::from(system_message);
-    let overhead = overhead.per_request + overhead.per_message * count;
-    let tokens = Tokens {
-        system: system_tokens,
-        messages: content,
-        overhead,
-        total: system_tokens + content + overhead,
-        tokenizer: counter.name().to_owned(),
-        loom_aware: added.as_ref().map(|added| added.tokens(outcome.kept(&layout), &draft.prices)),
+    let system = SystemText { tokens: context.prices.text(&text), text, role };
+    let limited = (purpose != Purpose::Measure).then_some(limit);
+    if let Some(limit) = limited {
+        budget::check_system(&system.text, system.fixed(&context.prices), limit)?;
+    }
+    let added = aware::frame(&context, state, &system, limited, &mut diagnostics)?;
+    let state: &DialogueState = state;
+    let items = &state.items(&context);
+    let plan = Plan {
+        items,
+        sums: &state.sums,
+        units: state.units(),
+        prices: context.prices,
+        settings: &settings,
+        limit,
+        system: &system,
     };
-    debug_assert!(tokens.total <= draft.limit, "over the limit");
-    let mut assembly = finish(draft, &layout, outcome, messages, tokens, messages_only);
-    if let Some(added) = added {
-        added.report(&mut assembly.report);
-    }
-    Ok(assembly)
+    then(DialoguePlan { context: &context, state, items, plan, added, diagnostics })
 }
 
-fn items<'a>(draft: &mut Draft<'a>, conversation: &tools::Conversation<'a>) -> Vec<Item<'a>> {
-    let mut items = Vec::with_capacity(conversation.entries.len());
-    for (entry, blocks) in conversation.entries.iter().zip(&conversation.blocks) {
-        let id = draft.tree.at(entry.node).id.as_str();
-        let parts = parts::parts(blocks, id, &draft.options.media, &mut draft.diagnostics);
-        let alone = parts.iter().map(|part| draft.prices.part(part)).sum();
-        items.push(Item { entry: *entry, id: Some(id), parts, alone, headed: None });
-    }
-    items
+/// The system context of what is selected, and what was found up to there.
+fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(String, Vec<Diagnostic>)> {
+    let PathContext { tree, options, .. } = *context;
+    let mut diagnostics = state.path.diagnostics();
+    check_annotations(tree, &state.path.selected, options, &mut diagnostics)?;
+    let addendum = aware::addendum(options, context.mode, &mut diagnostics);
+    let instructions = &state.path.selected.selection.instructions;
+    let text = system::combine(tree, options.system_prompt.as_deref(), &addendum, instructions, &mut diagnostics);
+    Ok((text, diagnostics))
 }
 
-/// What is kept of the conversation.
-struct Outcome<'a> {
-    /// The items with some of them shortened, where that was needed.
-    shorter: Option<Vec<Item<'a>>>,
-    kept: Kept,
-    marker: Option<String>,
-    /// Which items were shortened.
-    shortened: Vec<usize>,
+/// Whether the conversation is below the limit whatever its texts are.
+fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &str, limit: u64) -> bool {
+    // What a loom-aware agent is told is not text of the tree.
+    if context.options.loom_aware.is_some() {
+        return false;
+    }
+    let entries = &state.path.selected.selection.entries;
+    let mut size = Size { bytes: system.len(), tokens: 0, messages: entries.len() as u64 + 1 };
+    for block in entries.iter().flat_map(|entry| &context.tree.at(entry.node).content) {
+        parts::add_size(&mut size, block, &context.prices);
+    }
+    fits(size, &context.prices, limit)
 }
 
-impl<'a> Outcome<'a> {
-    fn items<'o>(&'o self, layout: &'o Layout<'a>) -> &'o [Item<'a>] {
-        self.shorter.as_deref().unwrap_or(&layout.items)
+impl<'a> DialoguePlan<'_, 'a> {
+    /// What is kept, as messages.
+    pub(crate) fn choose(&self) -> Result<Planned<'a>> {
+        Ok(self.plan.planned(self.plan.choose()?))
     }
 
-    /// The items that are in the result.
-    fn kept<'o>(&'o self, layout: &'o Layout<'a>) -> impl Iterator<Item = &'o Item<'a>> {
-        let items = self.items(layout);
-        let Kept { head, tail } = self.kept;
-        items.iter().take(head).chain(items.iter().skip(tail))
+    /// The whole assembly.
+    pub(crate) fn assembly(&self, remembered: Remembered<'_>) -> Result<DialogueAssembly<'a>> {
+        let mut planned = self.choose()?;
+        let report = self.report(&mut planned, remembered);
+        Ok(DialogueAssembly { system: self.system(), messages: self.plan.messages(&planned), report })
     }
-}
 
-fn truncate<'a>(draft: &Draft<'a>, layout: &Layout<'a>, units: &[usize]) -> Result<Outcome<'a>> {
-    let costs = layout.costs();
-    let count = costs.len();
-    let total = costs.total();
-    if total <= draft.limit {
-        let kept = Kept { head: count, tail: count };
-        return Ok(Outcome { shorter: None, kept, marker: None, shortened: Vec::new() });
+    /// The system context, where it has a field of its own.
+    pub(crate) fn system(&self) -> Option<String> {
+        self.plan.system.field().map(str::to_owned)
     }
-    let of_each = || layout.items.iter().filter_map(|item| Some((item.id?, item.alone)));
-    let strategy = draft.settings.truncation_strategy;
-    let overfull = Overfull { layout: costs, units, limit: draft.limit, settings: &draft.settings };
-    let (kept, from) = match strategy {
-        Strategy::StopAtLimit => {
-            let advice = "exclude nodes, or use a model with a larger context window";
-            return Err(draft.too_long(total, of_each(), advice));
-        }
-        Strategy::TruncateMiddle => (overfull.middle(), From::Middle),
-        Strategy::RollingWindow => (overfull.rolling(), From::Head),
-    };
-    if let Some(kept) = kept {
-        let gap = kept.tail - kept.head;
-        let marker = (strategy == Strategy::TruncateMiddle).then(|| costs.marker(gap)).flatten();
-        return Ok(Outcome { shorter: None, kept, marker, shortened: Vec::new() });
-    }
-    let start = units.iter().rev().nth(1).copied().unwrap_or(0);
-    shorten(draft, layout, start, from).ok_or_else(|| {
-        let advice = "not even its newest message fits when it is shortened; use a larger context window";
-        draft.too_long(total, of_each(), advice)
-    })
-}
 
-/// Keeps the last unit alone, with its texts cut.
-fn shorten<'a>(draft: &Draft<'a>, layout: &Layout<'a>, start: usize, from: From) -> Option<Outcome<'a>> {
-    let costs = layout.costs();
-    let lead = costs.lead();
-    let before = start - lead;
-    let gap = (from == From::Middle && before > 0).then(|| costs.marker(before)).flatten();
-    let custom = &draft.settings.truncation_marker;
-    let marker = if custom == DIALOGUE_MARKER {
-        TEXT_MARKER.to_owned()
-    } else {
-        inline_marker(&costs.marker(before).unwrap_or_default())
-    };
-    let budget = draft.limit.checked_sub(costs.fixed)?;
-    let shorten = Shorten { from, marker: &marker, gap: gap.clone(), lead, budget, prices: draft.prices };
-    let blocks = layout.items.iter().take(lead);
-    let whole: Vec<Item<'a>> = blocks.chain(layout.items.iter().skip(start)).cloned().collect();
-    let (unit, cut) = shorten.unit(&whole)?;
-    let mut items = layout.items.get(..start)?.to_vec();
-    items.extend(unit.into_iter().skip(lead));
-    let shortened = cut.iter().map(|at| at + before).collect();
-    Some(Outcome { shorter: Some(items), kept: Kept { head: lead, tail: start }, marker: gap, shortened })
-}
-
-fn finish<'a>(
-    mut draft: Draft<'a>,
-    layout: &Layout<'a>,
-    outcome: Outcome<'a>,
-    mut messages: Vec<Message<'a>>,
-    tokens: Tokens,
-    messages_only: bool,
-) -> DialogueAssembly<'a> {
-    let Outcome { shorter, kept, marker, shortened } = outcome;
-    let items = shorter.as_deref().unwrap_or(&layout.items);
-    let mut cut = Cut { position: kept.head.saturating_sub(layout.costs().lead()), ..Cut::default() };
-    for item in layout.items.get(kept.head..kept.tail).unwrap_or_default() {
-        cut.node_ids.extend(item.id);
-        cut.tokens += item.alone;
-        leave_out(&mut draft.selection.rows, item.entry.row, Fate::Cut, Reason::OverLimit);
+    /// What would be cut; nothing where all fits.
+    pub(crate) fn would_cut(&self) -> Result<Option<Cut<'a>>> {
+        let choice = self.plan.choose()?;
+        Ok(choice.truncated().then(|| self.cut(&choice)))
     }
-    for (before, after) in shortened.iter().filter_map(|&at| layout.items.get(at).zip(items.get(at))) {
-        cut.partial_node_ids.extend(before.id);
-        let left: u64 = after.parts.iter().map(|part| draft.prices.part(part)).sum();
-        cut.tokens += before.alone.saturating_sub(left);
-        leave_out(&mut draft.selection.rows, before.entry.row, Fate::Cut, Reason::Shortened);
-    }
-    cut.marker = marker;
 
-    let mut costs = vec![None; draft.selection.rows.len()];
-    for item in &layout.items {
-        if let Some(cost) = costs.get_mut(item.entry.row) {
-            *cost = Some(item.alone);
+    /// Tokens of all of the path, and how many nodes of it are in the conversation.
+    pub(crate) fn whole(&self) -> (Tokens, usize) {
+        let members = self.state.conversation.members.len();
+        let framing = self.plan.items.len() - members;
+        (self.tokens(self.plan.whole(), 0..members + framing), members)
+    }
+
+    /// How many nodes the path has.
+    pub(crate) fn path_length(&self) -> usize {
+        self.state.path.steps.len()
+    }
+
+    /// How much is as it was in the dialogue before.
+    pub(crate) fn cache(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Option<Cached> {
+        self.plan.cache(planned, self.context.options.previous.as_ref(), remembered)
+    }
+
+    fn tokens(&self, totals: Totals, items: impl Iterator<Item = usize>) -> Tokens {
+        let loom_aware = self.added.as_ref().map(|added| {
+            let framing = &self.state.framing;
+            let headers = items.filter_map(|at| {
+                let member = self.items.member(at)?;
+                Some(framing.line_tokens(member.entry.node, at.checked_sub(framing.lead())?))
+            });
+            LoomAwareTokens { headers: headers.sum(), ..added.tokens }
+        });
+        Tokens {
+            system: totals.system,
+            messages: totals.content,
+            overhead: totals.overhead,
+            total: totals.total(),
+            tokenizer: self.context.tokenizer().to_owned(),
+            loom_aware,
         }
     }
-    let truncated = kept.tail > kept.head || !shortened.is_empty();
-    let met = kept.tail <= layout.costs().recent(draft.settings.minimum_recent_nodes) && shortened.is_empty();
-    if truncated
-        && draft.settings.start_on == StartOn::User
-        && messages.first().is_some_and(|first| first.role != Role::User)
-    {
-        let message = "no user message fits into the window; it begins with an assistant message";
-        draft.diagnostics.push(Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message));
+
+    fn sent_tokens(&self, planned: &Planned<'a>) -> Tokens {
+        self.tokens(planned.totals, planned.choice.kept_items(self.plan.items.len()))
     }
 
-    let mut system = (!draft.system.is_empty()).then(|| std::mem::take(&mut draft.system));
-    if let SystemPlacement::Message(role) = draft.options.system_placement
-        && let Some(text) = system.take()
-    {
-        messages.insert(0, Message { role, content: Content::Text(Cow::Owned(text)), node_ids: Vec::new() });
-    }
-    let cache = cached(draft.options, system.as_deref(), &messages, &draft.prices, &tokens);
-    let mut report = draft.report(tokens, |row| costs.get(row).copied().flatten());
-    report.truncated = truncated;
-    report.cut = truncated.then_some(cut);
-    report.cache = cache;
-    report.minimum_recent_nodes_met = !truncated || met;
-    // Where nothing was cut, the body of a request has no use for this.
-    if !messages_only || truncated {
-        let places = places(&messages);
-        for node in report.nodes.iter_mut() {
-            node.message = places.get(node.node_id).copied();
+    fn cut(&self, choice: &Choice<'a>) -> Cut<'a> {
+        let removed = self.plan.removed(choice);
+        Cut {
+            node_ids: self.plan.ids(removed.whole),
+            partial_node_ids: self.plan.ids(removed.partial),
+            tokens: removed.tokens,
+            position: removed.position,
+            marker: removed.marker,
         }
     }
-    DialogueAssembly { system, messages, report }
-}
 
-/// How much of a dialogue is as it was in the previous one, where the options say what that was.
-pub(crate) fn cached(
-    options: &Options,
-    system: Option<&str>,
-    messages: &[Message<'_>],
-    prices: &Prices<'_>,
-    tokens: &Tokens,
-) -> Option<Cached> {
-    let previous = options.previous.as_ref()?;
-    let now = Fingerprint::of(system, messages);
-    let known = now.shared(previous);
-    let messages = messages.get(..known.unwrap_or(0)).unwrap_or_default();
-    let costs = messages.iter().map(|message| prices.message(message) + prices.overhead.per_message);
-    let system = if known.is_some() && system.is_some() { tokens.system } else { 0 };
-    Some(Cached { messages: messages.len(), tokens: costs.sum::<u64>() + system, fingerprint: Some(now.to_text()) })
-}
+    fn all_diagnostics(&self, planned: &Planned<'a>) -> Vec<Diagnostic> {
+        let mut diagnostics = self.diagnostics.clone();
+        diagnostics.extend(self.plan.start_on_unmet(planned));
+        diagnostics
+    }
 
-/// For each node, the message that holds it.
-fn places<'a>(messages: &[Message<'a>]) -> std::collections::BTreeMap<&'a str, usize> {
-    let ids = messages.iter().enumerate().flat_map(|(at, message)| message.node_ids.iter().map(move |&id| (id, at)));
-    collect::map(ids)
+    /// The short account, whose cost does not grow with the part of the path that is cut.
+    pub(crate) fn summary(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> ReportSummary {
+        let cache = self.cache(planned, remembered);
+        let truncated = planned.choice.truncated();
+        let cut = truncated.then(|| {
+            let removed = self.plan.removed(&planned.choice);
+            CutSummary {
+                nodes: removed.whole.len(),
+                partial_nodes: removed.partial.len(),
+                tokens: removed.tokens,
+                position: removed.position,
+                marker: removed.marker,
+            }
+        });
+        ReportSummary {
+            strategy: self.plan.settings.truncation_strategy,
+            limit: self.plan.limit,
+            tokens: self.sent_tokens(planned),
+            truncated,
+            cut,
+            cache,
+            minimum_recent_nodes_met: self.plan.minimum_recent_met(&planned.choice),
+            path_length: self.path_length(),
+            preferences: self.plan.settings.clone(),
+            diagnostics: self.all_diagnostics(planned),
+        }
+    }
+
+    /// The whole account.
+    pub(crate) fn report(&self, planned: &mut Planned<'a>, remembered: Remembered<'_>) -> Report<'a> {
+        let ReportSummary {
+            strategy,
+            limit,
+            tokens,
+            truncated,
+            cache,
+            minimum_recent_nodes_met,
+            preferences,
+            diagnostics,
+            ..
+        } = self.summary(planned, remembered);
+        let tree = self.context.tree;
+        let rows = self.added.as_ref().map(|added| added.rows.clone());
+        let rows = rows.unwrap_or_else(|| self.state.path.selected.rows(tree));
+        let cut = truncated.then(|| self.cut(&planned.choice));
+        let nodes = self.node_reports(rows, planned);
+        Report {
+            strategy,
+            limit,
+            tokens,
+            truncated,
+            cut,
+            cache,
+            minimum_recent_nodes_met,
+            path: self.state.path.ids(tree),
+            not_on_path: tree.len().saturating_sub(nodes.len()),
+            nodes,
+            local_ids: self.added.as_ref().map(|added| added.local_ids.clone()).unwrap_or_default(),
+            preferences,
+            diagnostics,
+        }
+    }
+
+    /// What became of each node.
+    fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
+        let row_of = |at: usize| self.items.member(at).map(|member| member.entry.row);
+        let removed = self.plan.removed(&planned.choice);
+        for row in removed.whole.filter_map(row_of) {
+            set_fate(&mut rows, row, Fate::Cut, Reason::OverLimit);
+        }
+        for row in removed.partial.into_iter().filter_map(row_of) {
+            set_fate(&mut rows, row, Fate::Cut, Reason::Shortened);
+        }
+        let costs = self.plan.costs();
+        let lead = self.state.framing.lead();
+        let members = &self.state.conversation.members;
+        let mut tokens = vec![None; rows.len()];
+        for (at, member) in (lead..).zip(members) {
+            let place = tokens.get_mut(member.entry.row);
+            place.into_iter().for_each(|place| *place = Some(costs.alone(at, at + 1)));
+        }
+        let mut messages = vec![None; rows.len()];
+        for (at, message) in planned.item_messages() {
+            let member = at.checked_sub(lead).and_then(|number| members.get(number));
+            let place = member.and_then(|member| messages.get_mut(member.entry.row));
+            place.into_iter().for_each(|place| *place = Some(message));
+        }
+        let tree = self.context.tree;
+        let pinned = |row: &Row| self.added.as_ref().is_some_and(|added| added.pinned.contains(&row.node));
+        let report = |((row, tokens), message): ((&Row, Option<u64>), Option<usize>)| NodeReport {
+            node_id: &tree.at(row.node).id,
+            part: row.part,
+            fate: row.fate,
+            reason: row.reason,
+            tokens: tokens.unwrap_or_else(|| parts::content_cost(tree.at(row.node), &self.context.prices)),
+            message,
+            pinned: pinned(row),
+        };
+        rows.iter().zip(tokens).zip(messages).map(report).collect()
+    }
 }

@@ -4,47 +4,45 @@
 //! belongs to it, combine the system context, cut what is over the limit, render, report. The modules below them are
 //! its steps.
 
-mod assemble;
 pub mod aware;
 mod body;
-mod bound;
+mod budget;
 mod buffer;
 mod calls;
 mod content;
+mod conversation;
 mod created;
 mod dialogue;
-mod few;
-mod fit;
+mod dialogue_state;
+mod framing;
 mod ids;
-mod layout;
-mod paragraphs;
 mod parts;
 mod path;
-mod preferences;
+mod path_context;
+mod path_state;
 mod read;
 mod report;
 mod request;
 pub mod resident;
 mod select;
-mod shorten;
+mod small_list;
 mod system;
 mod text;
 mod tools;
 mod tree;
-mod truncate;
 
+pub use crate::assembly::settings::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
 pub use aware::LoomAware;
-pub use body::{RequestBody, body_of_buffer, body_of_dialogue, request_body, request_body_bytes};
+pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::CALLS;
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use path::{Choices, Position};
-pub use preferences::{DIALOGUE_MARKER, Preferences, Settings, StartOn, Strategy, TEXT_MARKER};
-pub use report::{Cached, Cut, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, Tokens};
-pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-pub use resident::{
-    Change, CutSummary, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, ReportSummary, SummarizedBody,
-    TreeSize,
+pub use report::{
+    Cached, Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary,
+    Tokens,
 };
+pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
 pub use text::Text;
 pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

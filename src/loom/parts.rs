@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::assembly::render::{JOIN, content, push_text};
+use crate::assembly::size_bound::Size;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::request::Media;
 use crate::loom::tree::{Block, Node};
-use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart};
-
-/// What texts are joined by, within a node and between merged nodes.
-pub(crate) const JOIN: &str = "\n\n";
+use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart, placeholder};
 
 /// The parts that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined.
 pub(crate) fn parts<'a>(
@@ -37,30 +36,6 @@ pub(crate) fn parts<'a>(
         }
     }
     parts
-}
-
-/// Appends a text, joining it to one that stands last.
-pub(crate) fn push_text<'a>(parts: &mut Vec<Part<'a>>, text: Cow<'a, str>) {
-    if let Some(text) = joined(parts.last_mut(), text) {
-        parts.push(Part::Text { text });
-    }
-}
-
-/// Joins a text to the last part. Gives it back where that is no text.
-pub(crate) fn joined<'a>(last: Option<&mut Part<'a>>, text: Cow<'a, str>) -> Option<Cow<'a, str>> {
-    let Some(Part::Text { text: last }) = last else { return Some(text) };
-    let last = last.to_mut();
-    last.push_str(JOIN);
-    last.push_str(&text);
-    None
-}
-
-/// Content of these parts: a text where there is nothing else.
-pub(crate) fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
-    if let [Part::Text { text }] = parts.as_mut_slice() {
-        return Content::Text(std::mem::take(text));
-    }
-    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { Content::Parts(parts) }
 }
 
 /// What a tool answered stays as it is: its white space may matter.
@@ -104,7 +79,7 @@ fn push_media<'a>(
                 parts.push(Part::Image(ImagePart { reference, mime_type, width, height, alt_text, data, url }));
                 return;
             }
-            (reference, stand_in("image", alt_text.as_deref()))
+            (reference, placeholder("image", alt_text.as_deref()))
         }
         Block::Audio { reference, mime_type, duration_ms, transcript_ref } => {
             if let Some((data, url)) = find(reference) {
@@ -119,20 +94,13 @@ fn push_media<'a>(
                 }));
                 return;
             }
-            (reference, stand_in("audio", None))
+            (reference, placeholder("audio", None))
         }
         _ => return,
     };
     let message = format!("`media` has nothing for `{reference}`; `{stand_in}` stands in its place");
     diagnostics.push(Diagnostic::new(DiagnosticCode::MediaMissing, Severity::Warning, message).about_node(node));
     push_text(parts, Cow::Owned(stand_in));
-}
-
-fn stand_in(kind: &str, words: Option<&str>) -> String {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("[{kind}: {words}]"),
-        None => format!("[{kind}]"),
-    }
 }
 
 /// What a node's content costs that is not in the conversation, as far as it can be told: its texts.
@@ -149,4 +117,24 @@ fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
         Block::Image { width, height, .. } => prices.image.tokens(width.zip(*height)),
         Block::Audio { duration_ms, .. } => prices.audio(*duration_ms),
     }
+}
+
+/// Adds the most that a block may come to.
+pub(crate) fn add_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
+    let (bytes, tokens) = match block {
+        Block::Text(text) => (text.len(), 0),
+        Block::Reasoning { text, .. } => (text.len(), 0),
+        Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(arguments.to_string().len()), 0),
+        Block::ToolResult { content, .. } => {
+            content.iter().for_each(|block| add_size(size, block, prices));
+            (0, 0)
+        }
+        Block::Image { alt_text, width, height, .. } => {
+            (alt_text.as_ref().map_or(0, String::len), prices.image.tokens(width.zip(*height)))
+        }
+        Block::Audio { duration_ms, .. } => (0, prices.audio(*duration_ms)),
+    };
+    // `[image: ]` is longer than a join.
+    size.bytes = size.bytes.saturating_add(bytes).saturating_add(JOIN.len() + 10);
+    size.tokens = size.tokens.saturating_add(tokens);
 }

@@ -1,6 +1,6 @@
 //! Which nodes are on the path, and over which edges (SPEC §1 "Path").
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -39,18 +39,23 @@ pub(crate) struct Step {
 }
 
 /// Resolves the path, oldest first.
-pub(crate) fn resolve(
-    tree: &Tree,
-    position: &Position,
-    choices: &Choices,
-    limits: &Limits,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Vec<Step>> {
+pub(crate) fn resolve(tree: &Tree, position: &Position, choices: &Choices, limits: &Limits) -> Result<Vec<Step>> {
     check_choices(tree, choices)?;
-    match position {
-        Position::Tip(tip) => walk_back(tree, tree.find(tip)?, choices, limits, diagnostics),
-        Position::Path(ids) => explicit(tree, ids, choices, limits, diagnostics),
-    }
+    let new = match position {
+        Position::Tip(tip) => walk_back(tree, tree.find(tip)?, choices, limits, &|_| None)?,
+        Position::Path(ids) => explicit(tree, ids, choices, limits)?,
+    };
+    Ok(new.steps)
+}
+
+/// The steps of a path behind those that stay as they are.
+#[derive(Debug, Default)]
+pub(crate) struct NewSteps {
+    /// How many stay.
+    pub keep: usize,
+    pub steps: Vec<Step>,
+    /// What was found at which step of the path, last found first.
+    pub found: Vec<(usize, Diagnostic)>,
 }
 
 /// Names that choose nothing are mistakes, even where the path does not pass.
@@ -62,19 +67,33 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<()> {
     Ok(())
 }
 
-fn walk_back(
+/// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
+/// That step is new again, since the one behind it is another.
+pub(crate) fn walk_back(
     tree: &Tree,
     tip: NodeIx,
     choices: &Choices,
     limits: &Limits,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Vec<Step>> {
+    known: &dyn Fn(NodeIx) -> Option<(usize, Option<EdgeIx>)>,
+) -> Result<NewSteps> {
+    let mut keep = 0;
     let mut steps = vec![Step { node: tip, edge: None, versions: Vec::new() }];
-    let mut seen = Seen::default();
+    let mut all_found = Vec::new();
+    let mut seen = Visited::default();
     seen.insert(tip, tree);
     let mut at = tip;
-    while let Some(edge) = edge_into(tree, at, choices)? {
-        let (node, versions) = predecessor(tree, edge, choices, diagnostics)?;
+    loop {
+        if let Some((step, edge)) = known(at) {
+            if let Some(last) = steps.last_mut() {
+                last.edge = edge;
+            }
+            keep = step;
+            break;
+        }
+        let Some(edge) = edge_into(tree, at, choices)? else { break };
+        let mut found = Vec::new();
+        let (node, versions) = predecessor(tree, edge, choices, &mut found)?;
+        all_found.extend(found.into_iter().map(|found| (steps.len() - 1, found)));
         if !seen.insert(node, tree) {
             return Err(cycle(tree, node));
         }
@@ -85,36 +104,50 @@ fn walk_back(
         steps.push(Step { node, edge: None, versions });
         at = node;
     }
+    let count = keep + steps.len();
+    limits::check("pathNodes", count, limits.path_nodes)?;
     steps.reverse();
-    Ok(steps)
+    all_found.reverse();
+    for (step, _) in &mut all_found {
+        *step = count - 1 - *step;
+    }
+    Ok(NewSteps { keep, steps, found: all_found })
 }
 
-/// The nodes that a walk came by: the first few in a list, all of them in a bit for each place once there are more.
+/// The nodes that a walk visited: the first ones in a list, all of them in a bit for each place once there are more.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    few: Vec<NodeIx>,
+pub(crate) struct Visited {
+    first: Vec<NodeIx>,
     bits: Vec<u64>,
 }
 
-const FEW: usize = 32;
+const LISTED: usize = 32;
 
-impl Seen {
+impl Visited {
     /// Whether the node is new.
     pub(crate) fn insert(&mut self, node: NodeIx, tree: &Tree) -> bool {
-        if self.few.len() < FEW {
-            let new = !self.few.contains(&node);
-            self.few.push(node);
+        if self.first.len() < LISTED {
+            let new = !self.first.contains(&node);
+            self.first.push(node);
             return new;
         }
         if self.bits.is_empty() {
             self.bits.resize(tree.places().div_ceil(64), 0);
-            let few = std::mem::take(&mut self.few);
-            for &node in &few {
+            let first = std::mem::take(&mut self.first);
+            for &node in &first {
                 self.mark(node);
             }
-            self.few = few;
+            self.first = first;
         }
         self.mark(node)
+    }
+
+    /// Whether the walk came by the node.
+    pub(crate) fn contains(&self, node: NodeIx) -> bool {
+        match self.bits.get(node as usize / 64) {
+            Some(bits) => *bits & (1 << (node % 64)) != 0,
+            None => self.first.contains(&node),
+        }
     }
 
     fn mark(&mut self, node: NodeIx) -> bool {
@@ -265,22 +298,19 @@ pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
     chain
 }
 
-fn explicit(
-    tree: &Tree,
-    ids: &[String],
-    choices: &Choices,
-    limits: &Limits,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Vec<Step>> {
+/// The steps of a path that is given node by node.
+pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &Limits) -> Result<NewSteps> {
     limits::check("pathNodes", ids.len(), limits.path_nodes)?;
-    let mut seen = BTreeSet::new();
+    let mut seen = Visited::default();
+    let mut found = Vec::new();
     let mut steps: Vec<Step> = Vec::with_capacity(ids.len());
     for id in ids {
         let node = tree.find(id)?;
-        if !seen.insert(node) {
+        if !seen.insert(node, tree) {
             return Err(cycle(tree, node));
         }
         let mut edge = None;
+        let at = steps.len();
         if let Some(before) = steps.last_mut() {
             edge = edge_between(tree, before.node, node, choices);
             match edge {
@@ -288,7 +318,8 @@ fn explicit(
                     before.versions = primaries(tree, edge);
                     before.versions.retain(|&version| version != before.node);
                 }
-                None => diagnostics.push(
+                None => found.push((
+                    at,
                     Diagnostic::new(
                         DiagnosticCode::EdgeMissingOnPath,
                         Severity::Warning,
@@ -298,19 +329,20 @@ fn explicit(
                         ),
                     )
                     .about_node(id),
-                ),
+                )),
             }
         }
         steps.push(Step { node, edge, versions: Vec::new() });
     }
     for step in &steps {
-        if let Some(other) = step.versions.iter().find(|version| seen.contains(version)) {
+        if let Some(other) = step.versions.iter().find(|version| seen.contains(**version)) {
             let (a, b) = (tree.at(step.node).id.as_str(), tree.at(*other).id.as_str());
             let message = format!("`{a}` and `{b}` are versions of one node, and `path` lists both; keep one of them");
             return Err(Error::new(Code::InvalidInput, message).with("path", "path"));
         }
     }
-    Ok(steps)
+    found.reverse();
+    Ok(NewSteps { keep: 0, steps, found })
 }
 
 /// The edge from one node of an explicit path to the next: the chosen one, else a continuation, else an annotation.

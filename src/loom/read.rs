@@ -9,16 +9,17 @@ use std::rc::Rc;
 use super::aware;
 use super::content::ContentReader;
 use super::path::{Choices, Position};
-use super::preferences::whole;
 use super::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
 use super::text::Text;
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
+use crate::assembly::settings::whole;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
 use crate::prompt::bodies::{Provider, Target};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
+use crate::time::Timestamp;
 
 /// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too.
 pub(crate) const OPTIONS: &[&str] = &[
@@ -237,7 +238,7 @@ fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> 
             content: contents.read(content)?,
             local_id: local_id.map(text).transpose()?,
             author_agent_id: author_agent_id.map(text).transpose()?,
-            created_at: created_at.map(text).transpose()?,
+            created_at: created_at.map(time).transpose()?,
             edited_from: edited_from.map(text).transpose()?,
             excluded: excluded.map(Value::bool).transpose()?.unwrap_or_default(),
             pruned: pruned.map(Value::bool).transpose()?.unwrap_or_default(),
@@ -290,6 +291,11 @@ fn source(value: Value<'_>) -> Result<Source<'_>> {
 /// A text that stays where it stands, if it stands there as it is.
 fn text(value: Value<'_>) -> Result<Text<'_>> {
     value.text().map(Text::from)
+}
+
+/// A time as it stands, readable or not; milliseconds since 1970 as RFC 3339.
+fn time(value: Value<'_>) -> Result<Text<'_>> {
+    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { text(value) }
 }
 
 /// Adds the id of the node or the edge to an error about its fields.
@@ -399,7 +405,7 @@ fn media_costs(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Option<
 
 /// A cost in tokens. The bound keeps every sum of costs far from overflow.
 fn cost(fields: Object<'_>, name: &str, setting: &str) -> Result<Option<u64>> {
-    let Some(cost) = fields.read(name, |value| whole(setting, value.any_number()?))? else { return Ok(None) };
+    let Some(cost) = fields.read(name, |value| whole(setting, value.number()?))? else { return Ok(None) };
     limits::check(setting, usize::try_from(cost).unwrap_or(usize::MAX), 1_000_000_000)?;
     Ok(Some(cost))
 }

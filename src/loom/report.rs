@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+pub use crate::assembly::report::Cached;
+use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Diagnostic;
-use crate::loom::preferences::{Settings, Strategy};
 
 /// The account of an assembly: where every node and every token went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,19 +82,6 @@ pub struct LocalId<'a> {
     pub local_id: String,
     /// The node.
     pub node_id: &'a str,
-}
-
-/// What a provider's prompt cache can know again: how the assembly begins as the previous one did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cached {
-    /// Leading messages that are the same in role and content.
-    pub messages: usize,
-    /// Their tokens with their overhead, and those of the system context where that is the same.
-    pub tokens: u64,
-    /// What to give as `previous` the next time. A [`LoomTree`](crate::loom::LoomTree) remembers by itself, and gives it
-    /// only to who gave a `previous`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
 }
 
 /// The removed run.
@@ -195,4 +183,74 @@ pub enum Reason {
     OverLimit,
     /// Shortened to stay under the limit.
     Shortened,
+}
+
+/// A report without its lists of nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportSummary {
+    /// The strategy in force.
+    pub strategy: Strategy,
+    /// `contextWindow − tokenBuffer`.
+    pub limit: u64,
+    /// Where the tokens went.
+    pub tokens: Tokens,
+    /// Whether anything was cut.
+    pub truncated: bool,
+    /// What was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutSummary>,
+    /// How much of it is as it was in the previous one; there when the options have `previous`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cached>,
+    /// Whether the protected recent nodes are all there, whole.
+    pub minimum_recent_nodes_met: bool,
+    /// How many nodes the path has, before exclusion.
+    pub path_length: usize,
+    /// The settings in force.
+    pub preferences: Settings,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The removed run, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CutSummary {
+    /// How many nodes nothing is left of.
+    pub nodes: usize,
+    /// How many nodes a part is left of.
+    pub partial_nodes: usize,
+    /// Tokens removed, each node counted alone.
+    pub tokens: u64,
+    /// How many nodes of the conversation come before the cut.
+    pub position: usize,
+    /// The marker that stands in the gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+}
+
+impl ReportSummary {
+    /// The numbers of a whole account.
+    pub fn of(report: &Report<'_>) -> Self {
+        let cut = report.cut.as_ref().map(|cut| CutSummary {
+            nodes: cut.node_ids.len(),
+            partial_nodes: cut.partial_node_ids.len(),
+            tokens: cut.tokens,
+            position: cut.position,
+            marker: cut.marker.clone(),
+        });
+        Self {
+            strategy: report.strategy,
+            limit: report.limit,
+            tokens: report.tokens.clone(),
+            truncated: report.truncated,
+            cut,
+            cache: report.cache.clone(),
+            minimum_recent_nodes_met: report.minimum_recent_nodes_met,
+            path_length: report.path.len(),
+            preferences: report.preferences.clone(),
+            diagnostics: report.diagnostics.clone(),
+        }
+    }
 }

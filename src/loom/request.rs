@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::assembly::settings::Preferences;
 use crate::limits::Limits;
 use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
-use crate::loom::preferences::Preferences;
 use crate::loom::tree::Source;
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 

@@ -29,6 +29,13 @@ pub(crate) struct Row {
     pub reason: Option<Reason>,
 }
 
+/// Notes what became of the node of a row.
+pub(crate) fn set_fate(rows: &mut [Row], at: usize, fate: Fate, reason: Reason) {
+    if let Some(row) = rows.get_mut(at) {
+        (row.fate, row.reason) = (fate, Some(reason));
+    }
+}
+
 /// The nodes of the conversation and of the system context, and a row for each node that was looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
@@ -46,32 +53,15 @@ pub(crate) enum Mode {
     Buffer,
 }
 
-pub(crate) fn select(
-    tree: &Tree,
-    steps: &[Step],
-    options: &Options,
-    mode: Mode,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Selection> {
-    let mut picked = Picked::default();
-    picked.expect(tree, steps);
-    picked.steps(tree, steps, 0, options, mode)?;
-    let rest = picked.rest(tree);
-    let mut selection = picked.selection;
-    selection.rows.extend(rest);
-    unknown_annotations(tree, &selection, options, diagnostics)?;
-    Ok(selection)
-}
-
 /// What was selected for the steps of a path so far. It can be taken back to any step, and go on from there.
 #[derive(Debug, Default)]
-pub(crate) struct Picked {
+pub(crate) struct SelectionState {
     pub selection: Selection,
     /// For each place of the tree: [`NOWHERE`], [`EXPECTED`], or one more than the row of the node there.
     index: Vec<u32>,
     /// Nodes that get a row only where they are nothing else.
     passed_over: Vec<(NodeIx, NodePart)>,
-    /// Sources that got no row since they come later on the path.
+    /// Sources and annotations that got no row since they come later on the path.
     postponed: Vec<NodeIx>,
     /// How much there was of everything before each step.
     marks: Vec<Mark>,
@@ -91,7 +81,7 @@ struct Mark {
     postponed: usize,
 }
 
-impl Picked {
+impl SelectionState {
     /// Reserves the rows of steps that are to come. False where one of them has a row as something else already.
     pub(crate) fn expect(&mut self, tree: &Tree, steps: &[Step]) -> bool {
         self.index.resize(tree.places(), NOWHERE);
@@ -115,10 +105,10 @@ impl Picked {
         mode: Mode,
     ) -> Result<()> {
         let pending = pending_links(tree, steps, options)?;
-        let mut selector = Selector { tree, options, mode, picked: self };
+        let mut selector = Selector { tree, options, mode, state: self };
         for (at, step) in steps.iter().enumerate().skip(from) {
-            let mark = selector.picked.mark();
-            selector.picked.marks.push(mark);
+            let mark = selector.state.mark();
+            selector.state.marks.push(mark);
             let next = steps.get(at.saturating_add(1));
             let links = match next {
                 Some(next) => continuation_links(tree, next),
@@ -130,8 +120,8 @@ impl Picked {
             selector.step(step);
             selector.annotations(step.node);
             let versions = step.versions.iter().map(|&version| (version, NodePart::Version));
-            selector.picked.passed_over.extend(versions);
-            limits::check("pathNodes", selector.picked.selection.rows.len(), options.limits.path_nodes)?;
+            selector.state.passed_over.extend(versions);
+            limits::check("pathNodes", selector.state.selection.rows.len(), options.limits.path_nodes)?;
         }
         Ok(())
     }
@@ -171,8 +161,15 @@ impl Picked {
         &self.postponed
     }
 
+    /// The rows of all nodes that have to do with the path.
+    pub(crate) fn rows(&self, tree: &Tree) -> Vec<Row> {
+        let mut rows = self.selection.rows.clone();
+        rows.extend(self.rest(tree));
+        rows
+    }
+
     /// Rows for what was passed over and is nothing else.
-    pub(crate) fn rest(&self, tree: &Tree) -> Vec<Row> {
+    fn rest(&self, tree: &Tree) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
         let mut seen = BTreeSet::new();
         for &(node, part) in &self.passed_over {
@@ -189,6 +186,11 @@ impl Picked {
         rows
     }
 
+    /// Whether the node comes later on the path.
+    fn is_expected(&self, node: NodeIx) -> bool {
+        self.index.get(node as usize) == Some(&EXPECTED)
+    }
+
     fn has_row(&self, node: NodeIx) -> bool {
         self.index.get(node as usize).is_some_and(|&place| place != NOWHERE)
     }
@@ -198,7 +200,7 @@ struct Selector<'a> {
     tree: &'a Tree<'a>,
     options: &'a Options,
     mode: Mode,
-    picked: &'a mut Picked,
+    state: &'a mut SelectionState,
 }
 
 impl Selector<'_> {
@@ -207,9 +209,9 @@ impl Selector<'_> {
             if link.role == SourceRole::Primary {
                 continue;
             }
-            if self.picked.has_row(link.node) {
-                if self.picked.index.get(link.node as usize) == Some(&EXPECTED) {
-                    self.picked.postponed.push(link.node);
+            if self.state.has_row(link.node) {
+                if self.state.is_expected(link.node) {
+                    self.state.postponed.push(link.node);
                 }
                 continue;
             }
@@ -218,7 +220,7 @@ impl Selector<'_> {
                 self.add(link.node, NodePart::Context, Role::User, self.exclusion(node));
             } else {
                 if !current && self.options.instruction_scope == InstructionScope::Generation {
-                    self.picked.passed_over.push((link.node, NodePart::Instruction));
+                    self.state.passed_over.push((link.node, NodePart::Instruction));
                     continue;
                 }
                 let left_out = left_out_by_mark(node).or_else(|| self.silent(node));
@@ -242,8 +244,10 @@ impl Selector<'_> {
         while let Some(annotation) = open.pop() {
             let node = self.tree.at(annotation);
             if !self.options.annotations.include(&node.id) {
-                self.picked.passed_over.push((annotation, NodePart::Annotation));
-            } else if !self.picked.has_row(annotation) {
+                self.state.passed_over.push((annotation, NodePart::Annotation));
+            } else if self.state.is_expected(annotation) {
+                self.state.postponed.push(annotation);
+            } else if !self.state.has_row(annotation) {
                 self.add(annotation, NodePart::Annotation, role_of(node), self.exclusion(node));
                 open.extend(self.tree.annotations(annotation).rev());
             }
@@ -251,7 +255,7 @@ impl Selector<'_> {
     }
 
     fn add(&mut self, node: NodeIx, part: NodePart, role: Role, left_out: Option<(Fate, Reason)>) {
-        let out = &mut self.picked.selection;
+        let out = &mut self.state.selection;
         let row = out.rows.len();
         let (fate, reason) = left_out.map_or((Fate::Kept, None), |(fate, reason)| (fate, Some(reason)));
         out.rows.push(Row { node, part, fate, reason });
@@ -259,7 +263,7 @@ impl Selector<'_> {
             let list = if part == NodePart::Instruction { &mut out.instructions } else { &mut out.entries };
             list.push(Entry { node, role, row });
         }
-        if let Some(place) = self.picked.index.get_mut(node as usize) {
+        if let Some(place) = self.state.index.get_mut(node as usize) {
             *place = u32::try_from(row).unwrap_or(EXPECTED - 1).saturating_add(1);
         }
     }
@@ -309,16 +313,18 @@ fn pending_links(tree: &Tree, steps: &[Step], options: &Options) -> Result<Vec<L
     options.pending_sources.iter().enumerate().map(link).collect()
 }
 
-fn unknown_annotations(
+/// Named annotations that have nothing to do with the path.
+pub(crate) fn check_annotations(
     tree: &Tree,
-    selection: &Selection,
+    state: &SelectionState,
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let Annotations::Named(ids) = &options.annotations else { return Ok(()) };
-    let remarks = collect::set(selection.rows.iter().map(|row| row.node));
+    let passed_over = collect::set(state.passed_over.iter().map(|&(node, _)| node));
     for id in ids {
-        if !remarks.contains(&tree.find(id)?) {
+        let node = tree.find(id)?;
+        if !state.has_row(node) && !passed_over.contains(&node) {
             let message = format!("`{id}` is no annotation of the path; it was left out");
             diagnostics
                 .push(Diagnostic::new(DiagnosticCode::AnnotationNotFound, Severity::Warning, message).about_node(id));

@@ -1,7 +1,7 @@
 //! The system context (SPEC §1 "System context").
 
+use crate::assembly::render::JOIN;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::loom::parts::JOIN;
 use crate::loom::select::Entry;
 use crate::loom::tree::{Block, Tree};
 

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::loom::few::Few;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
+use crate::loom::small_list::SmallList;
 use crate::loom::tree::{Block, Tree};
 use crate::prompt::Role;
 
 /// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation<'a> {
+pub(crate) struct RepairedEntries<'a> {
     pub entries: Vec<Entry>,
     /// For each entry, its blocks.
-    pub blocks: Vec<Few<&'a Block>>,
+    pub blocks: Vec<SmallList<&'a Block>>,
     /// Where each unit begins; a last element closes the last unit.
     pub units: Vec<usize>,
     /// Of the entries as they came: each call, and its result or, where it has none, no end.
@@ -28,15 +28,15 @@ pub(crate) fn repair<'a>(
     entries: &[Entry],
     rows: &mut [Row],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Conversation<'a> {
+) -> RepairedEntries<'a> {
     let pairs = Pairs::find(tree, entries);
     let thoughtless = pairs.thoughts_of_broken_calls(tree, entries);
-    let mut conversation = Conversation::default();
+    let mut repaired = RepairedEntries::default();
     // Where each old entry went, for the pairs.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
-        let mut blocks = Few::default();
+        let mut blocks = SmallList::default();
         let mut broken = false;
         for (index, block) in node.content.iter().enumerate() {
             if pairs.broken.contains(&(at, index)) {
@@ -55,19 +55,19 @@ pub(crate) fn repair<'a>(
             }
             places.push(None);
         } else {
-            places.push(Some(conversation.entries.len()));
-            conversation.entries.push(*entry);
-            conversation.blocks.push(blocks);
+            places.push(Some(repaired.entries.len()));
+            repaired.entries.push(*entry);
+            repaired.blocks.push(blocks);
         }
     }
     let spans = pairs.kept.iter().filter_map(|&(call, result)| {
         Some((places.get(call).copied().flatten()?, places.get(result).copied().flatten()?))
     });
-    conversation.units = units(&conversation, spans);
+    repaired.units = units(&repaired, spans);
     let open = pairs.broken.iter().filter(|&&(at, index)| is_call(tree, entries, at, index));
     let closed = pairs.kept.iter().map(|&(call, result)| (call, Some(result)));
-    conversation.calls = closed.chain(open.map(|&(at, _)| (at, None))).collect();
-    conversation
+    repaired.calls = closed.chain(open.map(|&(at, _)| (at, None))).collect();
+    repaired
 }
 
 fn is_call(tree: &Tree, entries: &[Entry], at: usize, index: usize) -> bool {
@@ -152,12 +152,12 @@ fn broken_diagnostic(block: &Block, node: &str) -> Diagnostic {
 }
 
 /// Where each unit begins: an entry is a unit, widened to hold a call, its results and the reasoning that led to it.
-fn units(conversation: &Conversation<'_>, spans: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-    let count = conversation.entries.len();
+fn units(repaired: &RepairedEntries<'_>, spans: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    let count = repaired.entries.len();
     // For each entry, the last entry that has to stay with it.
     let mut reach: Vec<usize> = (0..count).collect();
     for (call, result) in spans {
-        let start = thoughts_before(conversation, call);
+        let start = thoughts_before(repaired, call);
         if let Some(end) = reach.get_mut(start) {
             *end = (*end).max(result);
         }
@@ -175,8 +175,8 @@ fn units(conversation: &Conversation<'_>, spans: impl Iterator<Item = (usize, us
 }
 
 /// The earliest entry with reasoning in the model's turn that ends in the call at `call`, else the call's own.
-fn thoughts_before(conversation: &Conversation<'_>, call: usize) -> usize {
-    let turn = conversation.entries.iter().zip(&conversation.blocks).enumerate().take(call).rev();
+fn thoughts_before(repaired: &RepairedEntries<'_>, call: usize) -> usize {
+    let turn = repaired.entries.iter().zip(&repaired.blocks).enumerate().take(call).rev();
     let mut start = call;
     for (at, (entry, blocks)) in turn {
         if entry.role != Role::Assistant || blocks.iter().any(|block| matches!(block, Block::ToolCall { .. })) {

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::assembly::settings::Preferences;
 use crate::collect;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
-use crate::loom::few::Few;
 use crate::loom::ids::Ids;
-use crate::loom::preferences::Preferences;
+use crate::loom::small_list::SmallList;
 use crate::loom::text::Text;
 
 /// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
@@ -226,7 +226,7 @@ pub(crate) struct Link {
 pub(crate) struct Linked<'t> {
     pub id: Text<'t>,
     pub kind: EdgeKind,
-    pub links: Few<Link>,
+    pub links: SmallList<Link>,
     pub target: NodeIx,
     /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
     order: u64,
@@ -238,11 +238,11 @@ struct Place<'t> {
     /// None where the node was removed, until another takes its place.
     node: Option<Node<'t>>,
     /// The continuation edges that lead to it.
-    incoming: Few<EdgeIx>,
+    incoming: SmallList<EdgeIx>,
     /// The annotation edges that lead to it.
-    annotated_by: Few<EdgeIx>,
+    annotated_by: SmallList<EdgeIx>,
     /// The edges of either kind that it is a source of.
-    outgoing: Few<EdgeIx>,
+    outgoing: SmallList<EdgeIx>,
     /// How many continuation edges it is the predecessor in.
     continuations: u32,
 }
@@ -520,7 +520,7 @@ impl<'t> Tree<'t> {
     fn look_up(&self, edge: Edge<'t>, order: u64) -> Result<Linked<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
-        let mut links = Few::default();
+        let mut links = SmallList::default();
         for source in &edge.sources {
             links.push(Link { node: find(&source.node)?, role: source.role });
         }
@@ -579,7 +579,7 @@ impl<'t> Tree<'t> {
 
     fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
         let edges = &self.edges;
-        let add = |list: &mut Few<EdgeIx>| {
+        let add = |list: &mut SmallList<EdgeIx>| {
             // The one that is being linked is not there yet, and comes at or after itself.
             let order = |other: EdgeIx| order_of(edges, other).unwrap_or(u64::MAX);
             let at = list.partition_point(|&other| order(other) < edge.order);

@@ -2,31 +2,43 @@
 //!
 //! [`begin`] is ready at once, or says what the memory system has to be asked; [`finish`] takes its answer.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::tokens::Counter;
+use crate::tokens::{Counter, Tokenizers};
 
+use super::kind::named;
 use super::settings::{Accumulation, Format, Fresh, Inherit};
-use super::task::{Kind, Operator};
+use super::task::Operator;
 use super::xml::shown;
 
 /// What an assembly is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AssemblyRequest {
     /// Whose context it is.
     pub task: Operator,
     /// What the task is about; the task's description unless it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_text: Option<String>,
     /// The context of the task around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_context: Option<String>,
     /// What the steps before gave, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub previous_outputs: Vec<StepOutput>,
     /// How they reach the task, where not the task's own settings say it but those of the sequence that it is a step of.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulation: Option<Accumulation>,
     /// What stands above each part of the memory system's input.
+    #[serde(skip_serializing_if = "Headings::are_default")]
     pub headings: Headings,
+    /// How large the context may be, and how it is counted.
+    #[serde(flatten)]
+    pub sizes: Sizes,
 }
 
 impl AssemblyRequest {
@@ -39,6 +51,7 @@ impl AssemblyRequest {
             previous_outputs: Vec::new(),
             accumulation: None,
             headings: Headings::default(),
+            sizes: Sizes::default(),
         }
     }
 }
@@ -77,6 +90,12 @@ impl Default for Headings {
     }
 }
 
+impl Headings {
+    pub(super) fn are_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What the memory system is given: the seed's structure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,38 +110,55 @@ pub struct ContextGenerationInput {
     pub previous_outputs: Option<String>,
 }
 
-/// What the memory system is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Purpose {
-    /// New context.
-    Match,
-    /// What matters of the parent's context, and nothing new.
-    Filter,
-    /// Both.
-    FilterAndMatch,
+named! {
+    /// What the memory system is asked for.
+    Purpose {
+        Match = "match", "New context.";
+        Filter = "filter", "What matters of the parent's context, and nothing new.";
+        FilterAndMatch = "filterAndMatch", "Both.";
+    }
 }
 
 /// What became of a request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "camelCase")]
 pub enum Begun {
     /// The context is assembled.
-    Ready(ContextResult),
+    Ready {
+        /// The context.
+        result: ContextResult,
+    },
     /// The memory system has to be asked.
-    Match(Box<Match>),
+    Match {
+        /// What it is asked.
+        input: ContextGenerationInput,
+        /// The same as one text, under headings.
+        text: String,
+        /// What it is asked for.
+        purpose: Purpose,
+        /// What [`finish`] needs besides the answer.
+        state: AssemblyState,
+    },
 }
 
-/// A question to the memory system.
+impl Begun {
+    /// What was found so far.
+    pub fn diagnostics_mut(&mut self) -> &mut Vec<Diagnostic> {
+        match self {
+            Self::Ready { result } => &mut result.diagnostics,
+            Self::Match { state, .. } => &mut state.pending.diagnostics,
+        }
+    }
+}
+
+/// An assembly that waits, with what its result is checked against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Match {
-    /// What it is asked.
-    pub input: ContextGenerationInput,
-    /// The same as one text, under headings.
-    pub text: String,
-    /// What it is asked for.
-    pub purpose: Purpose,
-    /// What [`finish`] needs besides the answer.
-    pub state: Pending,
+pub struct AssemblyState {
+    /// The assembly.
+    pub pending: Pending,
+    /// How large the context may be, and how it is counted.
+    #[serde(skip_serializing_if = "Sizes::are_absent")]
+    pub sizes: Sizes,
 }
 
 /// An assembly that waits for the memory system.
@@ -144,7 +180,7 @@ pub struct Pending {
 
 /// What the memory system answered.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct MemoryAnswer {
     /// What it has to say.
     pub context: String,
     /// What matters of the parent's context, where the memory system tells it apart from what is new.
@@ -183,8 +219,11 @@ pub struct ContextResult {
 /// is one: never else.
 ///
 /// # Errors
-/// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made.
-pub fn begin(request: &AssemblyRequest) -> Result<Begun> {
+/// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made; those of
+/// [`Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
+pub fn begin(request: &AssemblyRequest, tokenizers: &Tokenizers) -> Result<Begun> {
+    // Before the memory system is asked, which may cost something.
+    let counter = request.sizes.counter(tokenizers)?;
     let task = &request.task;
     let settings = &task.context_management;
     let inherit = settings.inherit_context.ok_or_else(|| missing(task, "inherit_context"))?;
@@ -203,26 +242,37 @@ pub fn begin(request: &AssemblyRequest) -> Result<Begun> {
         (true, true) => Purpose::FilterAndMatch,
         (true, false) => Purpose::Filter,
         (false, true) => Purpose::Match,
-        (false, false) => return Ok(Begun::Ready(result(inherited, accumulated, None, Vec::new(), diagnostics))),
+        (false, false) => {
+            let mut result = result(inherited, accumulated, None, Vec::new(), diagnostics);
+            request.sizes.check(&mut result, counter.as_deref())?;
+            return Ok(Begun::Ready { result });
+        }
     };
     let task_text = request.task_text.as_ref().or(task.description.as_ref()).cloned().unwrap_or_default();
     let input =
         ContextGenerationInput { task_text, inherited_context: parent.cloned(), previous_outputs: accumulated.clone() };
     let text = render(&input, &request.headings);
-    let state = Pending { purpose, inherited, accumulated, diagnostics };
-    Ok(Begun::Match(Box::new(Match { input, text, purpose, state })))
+    let pending = Pending { purpose, inherited, accumulated, diagnostics };
+    Ok(Begun::Match { input, text, purpose, state: AssemblyState { pending, sizes: request.sizes.clone() } })
 }
 
 /// Finishes an assembly with what the memory system answered.
-pub fn finish(state: &Pending, answer: Answer) -> ContextResult {
-    let said = Some(answer.context).filter(|context| !context.is_empty());
-    let (inherited, fresh) = match state.purpose {
-        Purpose::Match => (state.inherited.clone(), said),
+///
+/// # Errors
+/// [`Code::ContextTooLong`], and those of [`Tokenizers::get`].
+pub fn finish(state: AssemblyState, answer: MemoryAnswer, tokenizers: &Tokenizers) -> Result<ContextResult> {
+    let AssemblyState { pending, sizes } = state;
+    let context = Some(answer.context).filter(|context| !context.is_empty());
+    let part = answer.inherited.filter(|part| !part.is_empty());
+    let (inherited, fresh) = match pending.purpose {
+        Purpose::Match => (pending.inherited, context),
         // A filter's answer is a part of what it was given, whichever field it comes in.
-        Purpose::Filter => (answer.inherited.filter(|part| !part.is_empty()).or(said), None),
-        Purpose::FilterAndMatch => (answer.inherited.filter(|part| !part.is_empty()), said),
+        Purpose::Filter => (part.or(context), None),
+        Purpose::FilterAndMatch => (part, context),
     };
-    result(inherited, state.accumulated.clone(), fresh, answer.matches, state.diagnostics.clone())
+    let mut result = result(inherited, pending.accumulated, fresh, answer.matches, pending.diagnostics);
+    sizes.check(&mut result, sizes.counter(tokenizers)?.as_deref())?;
+    Ok(result)
 }
 
 fn result(
@@ -246,11 +296,11 @@ fn result(
 fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let mut all = String::new();
     for (index, step) in outputs.iter().enumerate() {
-        let said = match format {
+        let kept = match format {
             Format::FullOutput => Some(&step.output),
             Format::NotesOnly => step.notes.as_ref(),
         };
-        let Some(said) = said else {
+        let Some(kept) = kept else {
             let message = format!(
                 "the step `{}` has no notes, and only notes are accumulated; it was left out",
                 shown(&step.step)
@@ -265,7 +315,7 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
         all.push_str("### ");
         all.push_str(&step.step);
         all.push_str("\n\n");
-        all.push_str(said);
+        all.push_str(kept);
     }
     Some(all).filter(|all| !all.is_empty())
 }
@@ -282,10 +332,7 @@ fn render(input: &ContextGenerationInput, headings: &Headings) -> String {
 
 #[cold]
 fn missing(task: &Operator, setting: &str) -> Error {
-    let kind = match &task.kind {
-        Kind::Unknown(name) => shown(name),
-        known => shown(known.as_str()),
-    };
+    let kind = shown(task.kind.as_str());
     Error::new(
         Code::MissingSetting,
         format!("a task of type `{kind}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`"),
@@ -294,24 +341,40 @@ fn missing(task: &Operator, setting: &str) -> Error {
     .with("type", task.kind.as_str())
 }
 
-/// How large a context may be, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budget {
-    /// Above this there is a warning, and nothing else.
-    pub warn: Option<u32>,
-    /// Above this there is an error.
-    pub max: Option<u32>,
+/// How large a context may be, and how it is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sizes {
+    /// The name of the tokenizer; `heuristic` unless it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+    /// Above this many tokens there is a warning, and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warn_tokens: Option<u32>,
+    /// Above this many tokens there is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
 }
 
-impl Budget {
+impl Sizes {
+    fn are_absent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The counter, where anything is to be counted.
+    fn counter(&self, tokenizers: &Tokenizers) -> Result<Option<Rc<dyn Counter>>> {
+        if self.are_absent() {
+            return Ok(None);
+        }
+        tokenizers.get(self.tokenizer.as_deref().unwrap_or("heuristic")).map(Some)
+    }
+
     /// Counts a result, and warns or refuses.
-    ///
-    /// # Errors
-    /// [`Code::ContextTooLong`].
-    pub fn check(&self, result: &mut ContextResult, counter: &dyn Counter) -> Result<()> {
+    fn check(&self, result: &mut ContextResult, counter: Option<&dyn Counter>) -> Result<()> {
+        let Some(counter) = counter else { return Ok(()) };
         let tokens = counter.count(&result.context);
         result.tokens = Some(tokens);
-        if let Some(max) = self.max.filter(|max| tokens > *max) {
+        if let Some(max) = self.max_tokens.filter(|max| tokens > *max) {
             return Err(Error::new(
                 Code::ContextTooLong,
                 format!(
@@ -322,7 +385,7 @@ impl Budget {
             .with("required", tokens)
             .with("overBy", tokens.saturating_sub(max)));
         }
-        if let Some(warn) = self.warn.filter(|warn| tokens > *warn) {
+        if let Some(warn) = self.warn_tokens.filter(|warn| tokens > *warn) {
             let message =
                 format!("the context has {tokens} tokens, more than the {warn} of `warnTokens`; it is used as it is");
             result.diagnostics.push(Diagnostic::new(DiagnosticCode::ContextNearLimit, Severity::Warning, message));

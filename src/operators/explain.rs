@@ -4,8 +4,9 @@
 
 use serde::Serialize;
 
+use super::kind::{Kind, Role};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
-use super::task::{Kind, Operator, Role, Task};
+use super::task::{Operator, Task};
 use super::xml::shown;
 
 /// What one operator will see.
@@ -95,7 +96,7 @@ fn entry(task: &Task, path: &str, level: usize, around: Option<&Around<'_>>) -> 
     let operator = &task.operator;
     let settings = &operator.context_management;
     let step = around.and_then(|around| around.step);
-    let id = step.map(|(_, _, index)| super::run::step_id(operator, index)).or_else(|| operator.id.clone());
+    let id = step.map(|(_, _, index)| operator.step_id(index)).or_else(|| operator.id.clone());
     Explained {
         path: path.to_owned(),
         level,
@@ -142,13 +143,13 @@ fn inherited(operator: &Operator, around: Option<&Around<'_>>) -> Look {
     let Some(inherit) = operator.context_management.inherit_context else {
         return Look { sees: "unknown", why: no_default("inherit_context", operator) };
     };
-    let said = because("inherit_context", inherit.as_str(), operator.origins.inherit_context, operator);
+    let setting = because("inherit_context", inherit.as_str(), operator.origins.inherit_context, operator);
     let (sees, what) = match inherit {
         Inherit::Full => ("all", format!("{from} comes unchanged")),
         Inherit::Subset => ("part", format!("the memory system gives back what matters of {from}")),
         Inherit::None => ("nothing", format!("{from} stays out")),
     };
-    Look { sees, why: format!("{said}: {what}") }
+    Look { sees, why: format!("{setting}: {what}") }
 }
 
 fn accumulated(operator: &Operator, step: Option<(Accumulation, Option<Origin>, usize)>) -> Look {
@@ -183,10 +184,10 @@ fn fresh(operator: &Operator) -> Look {
     let Some(fresh) = operator.context_management.fresh_context else {
         return Look { sees: "unknown", why: no_default("fresh_context", operator) };
     };
-    let said = because("fresh_context", fresh.as_str(), operator.origins.fresh_context, operator);
+    let setting = because("fresh_context", fresh.as_str(), operator.origins.fresh_context, operator);
     match fresh {
-        Fresh::Enabled => Look { sees: "matched", why: format!("{said}: the memory system is asked for more") },
-        Fresh::Disabled => Look { sees: "nothing", why: format!("{said}: nothing new is looked for") },
+        Fresh::Enabled => Look { sees: "matched", why: format!("{setting}: the memory system is asked for more") },
+        Fresh::Disabled => Look { sees: "nothing", why: format!("{setting}: nothing new is looked for") },
     }
 }
 

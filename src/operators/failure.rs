@@ -1,7 +1,7 @@
 //! What a sequential or reduce task gives when something in it fails (SPEC §4, the seed's partial results). Nothing is
 //! tried again.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::assemble::StepOutput;
 use super::settings::{Accumulation, Format};
@@ -93,7 +93,8 @@ pub struct PartialNotes {
 }
 
 /// What one step, or the inner task for one input, gave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Partial {
     /// A step's whole output.
     Output {
@@ -107,6 +108,7 @@ pub enum Partial {
         /// The step's id.
         step: String,
         /// What is worth knowing of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
     },
     /// What the inner task gave.
@@ -116,28 +118,6 @@ pub enum Partial {
         /// What it put out.
         output: String,
     },
-}
-
-impl Serialize for Partial {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Default, Serialize)]
-        struct Out<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            step: Option<&'a String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            input: Option<&'a String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            output: Option<&'a String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            notes: Option<&'a String>,
-        }
-        let out = match self {
-            Self::Output { step, output } => Out { step: Some(step), output: Some(output), ..Out::default() },
-            Self::Notes { step, notes } => Out { step: Some(step), notes: notes.as_ref(), ..Out::default() },
-            Self::Input { input, output } => Out { input: Some(input), output: Some(output), ..Out::default() },
-        };
-        out.serialize(serializer)
-    }
 }
 
 const TYPE: &str = "TASK_FAILURE";

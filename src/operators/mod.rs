@@ -6,28 +6,33 @@
 //! operators will see.
 
 mod assemble;
+mod calls;
 mod explain;
 mod failure;
+mod kind;
 mod parse;
+mod read;
 mod run;
 mod settings;
 mod task;
 mod validate;
-pub mod wire;
 mod write;
 mod xml;
 
 pub use assemble::{
-    Answer, AssemblyRequest, Begun, Budget, ContextGenerationInput, ContextResult, Headings, Match, Pending, Purpose,
-    StepOutput, begin, finish,
+    AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, Headings, MemoryAnswer, Pending,
+    Purpose, Sizes, StepOutput, begin, finish,
 };
+pub use calls::CALLS;
 pub use explain::{Explained, Look, explain};
 pub use failure::{
     Partial, PartialNotes, ReduceFailure, ReduceFailureInput, SequentialFailure, SequentialFailureInput,
     reduce_failure, sequential_failure,
 };
-pub use parse::{ParseOptions, ParsedTask, parse_bytes, parse_task};
-pub use run::{Next, Record, Run, RunInput, StepRequest};
+pub use kind::{Kind, Role};
+pub use parse::{ParsedTask, parse_bytes, parse_task};
+pub use run::{Failure, InputOutput, Next, ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
 pub use settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
-pub use task::{Element, Kind, Operator, Role, Span, Task};
+pub use task::{Element, Operator, Span, Task};
+pub use validate::ParseOptions;
 pub use write::write_task;

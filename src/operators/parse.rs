@@ -7,23 +7,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::limits::Limits;
 
+use super::kind::{Kind, Role};
 use super::settings::{ContextManagement, Origin};
-use super::task::{Element, Kind, Operator, Role, Span, Task};
-use super::validate::{Block, FIELDS};
+use super::task::{Element, Operator, Span, Task};
+use super::validate::{Block, FIELDS, ParseOptions};
 use super::xml::{Item, Place, Tag, Xml, decode, is_white, shown};
-
-/// How strictly a template is read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ParseOptions {
-    /// A required field that is missing is an error, not a warning.
-    pub strict: bool,
-    /// A task that inherits cannot have fresh context too.
-    pub exclusive: bool,
-    /// Bounds on the template.
-    pub limits: Limits,
-}
 
 /// A task and what was found about its template. With a diagnostic of severity `error` the task is there all the same,
 /// with defaults in place of what is wrong.
@@ -164,9 +153,9 @@ impl<'a> Parser<'a, '_> {
 
     /// A task of which only the start tag is known.
     fn begin(&mut self, tag: &Tag<'a>, role: Role) -> Task {
-        let said = tag.attributes.iter().find(|attribute| attribute.name == "type");
-        let kind = said.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
-        match said {
+        let type_attribute = tag.attributes.iter().find(|attribute| attribute.name == "type");
+        let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
+        match type_attribute {
             Some(attribute) if !kind.is_known() => {
                 let message = format!(
                     "`{}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`",
@@ -182,13 +171,13 @@ impl<'a> Parser<'a, '_> {
             _ => {}
         }
         let mut operator = Operator::new(kind, role);
-        operator.origins.kind = Some(if said.is_some() { Origin::Explicit } else { Origin::Default });
+        operator.origins.kind = Some(if type_attribute.is_some() { Origin::Explicit } else { Origin::Default });
         let id = tag.attributes.iter().find(|attribute| attribute.name == "id");
         operator.id = id.map(|attribute| attribute.value.clone().into_owned());
         let name_end = tag.start.saturating_add(1).saturating_add(tag.name.len());
         self.sites.push(Site {
             settings: operator.context_management,
-            untyped: (said.is_none() && matches!(role, Role::Task | Role::Step)).then_some(name_end),
+            untyped: (type_attribute.is_none() && matches!(role, Role::Task | Role::Step)).then_some(name_end),
             tag: TagSpan::of(tag),
             description_end: None,
             block: None,
@@ -286,7 +275,7 @@ impl<'a> Parser<'a, '_> {
                 Item::Open(tag) if tag.name == "task" => {
                     let place = tag.place;
                     let step = self.task(tag, Role::Step)?;
-                    let id = super::run::step_id(&step.operator, steps.len());
+                    let id = step.operator.step_id(steps.len());
                     if !ids.insert(id.clone()) {
                         let message = format!("two steps have the id `{}`; give each its own", shown(&id));
                         self.report(place, DiagnosticCode::DuplicateStepId, Severity::Warning, message);

@@ -5,121 +5,196 @@
 //! and the reduction task, each of which follows its own settings; what is accumulated between steps follows those of the
 //! sequence, whatever the steps inherit.
 
+use serde::Serialize;
+
 use crate::error::{Code, Error, Result};
 
 use super::assemble::{AssemblyRequest, Headings, StepOutput};
 use super::failure::{
     ReduceFailure, ReduceFailureInput, SequentialFailure, SequentialFailureInput, reduce_failure, sequential_failure,
 };
+use super::kind::{Kind, Role, named};
 use super::settings::Accumulation;
-use super::task::{Kind, Operator, Role, Task};
+use super::task::{Operator, Task};
 
-/// What a run begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunInput {
+/// A task to run through, and the operators right below it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTask {
     /// The sequential or reduce task.
-    pub task: Operator,
+    #[serde(flatten)]
+    pub operator: Operator,
     /// The steps of a sequential task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Operator>,
     /// The inner task of a reduce task; one with default settings unless it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub inner_task: Option<Operator>,
     /// The reduction task of a reduce task; one with default settings unless it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction_task: Option<Operator>,
-    /// The inputs of a reduce task: id and text.
-    pub inputs: Vec<(String, String)>,
-    /// Whether the reduction runs after each result instead of once after all of them.
-    pub reduce_each: bool,
-    /// The context of the task around it.
-    pub parent_context: Option<String>,
-    /// The headings of every request.
-    pub headings: Headings,
 }
 
-impl RunInput {
-    /// A run of a task and what is in it.
-    pub fn new(task: &Task) -> Self {
+impl From<&Task> for RunTask {
+    fn from(task: &Task) -> Self {
         Self {
-            task: task.operator.clone(),
+            operator: task.operator.clone(),
             steps: task.steps.iter().flatten().map(|step| step.operator.clone()).collect(),
             inner_task: task.inner_task.as_ref().map(|task| task.operator.clone()),
             reduction_task: task.reduction_task.as_ref().map(|task| task.operator.clone()),
-            inputs: Vec::new(),
-            reduce_each: false,
-            parent_context: None,
-            headings: Headings::default(),
         }
     }
 }
 
+/// An input of a reduce task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReduceInput {
+    /// What it is called in results.
+    pub id: String,
+    /// The input itself.
+    pub text: String,
+}
+
+named! {
+    /// When the reduction of a reduce task runs.
+    Reduction {
+        All = "all", "Once, over all results.";
+        Each = "each", "After each result.";
+    }
+}
+
+impl Reduction {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepError {
+    /// In words.
+    pub message: String,
+    /// Why, in the seed's taxonomy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// The state of a run: plain data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// What it began with.
-    pub input: RunInput,
+    /// The task and what is in it.
+    pub task: RunTask,
+    /// The inputs of a reduce task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<ReduceInput>,
+    /// When the reduction runs.
+    #[serde(skip_serializing_if = "Reduction::is_all")]
+    pub reduction: Reduction,
+    /// The context of the task around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_context: Option<String>,
+    /// The headings of every request.
+    #[serde(skip_serializing_if = "Headings::are_default")]
+    pub headings: Headings,
     /// The task's own context, once it is assembled.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// What the steps, or the inner task for each input, have given.
     pub outputs: Vec<StepOutput>,
     /// How many of them the reduction has taken in.
     pub reduced: usize,
     /// What the reduction has given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulator: Option<String>,
-    /// What went wrong, and why.
-    pub failure: Option<(String, Option<String>)>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<StepError>,
+}
+
+/// What the inner task gave for an input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputOutput {
+    /// The input's id.
+    pub input: String,
+    /// All that the inner task put out.
+    pub output: String,
+    /// What is worth knowing of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
 }
 
 /// What comes next in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "camelCase")]
 pub enum Next {
     /// The task's own context has to be assembled.
-    Context(AssemblyRequest),
+    Context {
+        /// The request for it.
+        request: AssemblyRequest,
+    },
     /// A step has to run.
-    Step(StepRequest),
+    Step {
+        /// The step's id.
+        id: String,
+        /// From 0.
+        index: usize,
+        /// How many steps there are.
+        total: usize,
+        /// The request for the step's context.
+        request: AssemblyRequest,
+    },
     /// The inner task has to run on an input.
     Inner {
-        /// Which input, and the request for the inner task's context.
-        step: StepRequest,
+        /// The input's id.
+        id: String,
+        /// From 0.
+        index: usize,
+        /// How many inputs there are.
+        total: usize,
         /// The input itself.
         input: String,
+        /// The request for the inner task's context.
+        request: AssemblyRequest,
     },
     /// The reduction has to run.
     Reduction {
         /// The request for its context.
         request: AssemblyRequest,
         /// What it has given before.
+        #[serde(skip_serializing_if = "Option::is_none")]
         accumulator: Option<String>,
         /// The results that it has not yet taken in.
-        results: Vec<StepOutput>,
+        results: Vec<InputOutput>,
     },
     /// All is done.
     Done {
         /// What the last step, or the reduction, has given.
+        #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
         /// What each step, or the inner task for each input, has given.
         outputs: Vec<StepOutput>,
     },
-    /// A step has failed.
-    SequentialFailed(SequentialFailure),
-    /// An inner task or the reduction has failed.
-    ReduceFailed(ReduceFailure),
+    /// Something has failed.
+    Failed {
+        /// What the task gives instead.
+        failure: Failure,
+    },
 }
 
-/// One of several calls in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepRequest {
-    /// The step's id, or the input's.
-    pub id: String,
-    /// From 0.
-    pub index: usize,
-    /// How many there are.
-    pub total: usize,
-    /// The request for its context.
-    pub request: AssemblyRequest,
+/// What a task gives when something in it has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Failure {
+    /// A step of a sequential task.
+    Sequential(SequentialFailure),
+    /// The inner task or the reduction of a reduce task.
+    Reduce(ReduceFailure),
 }
 
 /// What came of what came next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum RunResult {
     /// The task's own context.
     Context(String),
     /// What a step, an inner task or the reduction gave.
@@ -130,17 +205,7 @@ pub enum Record {
         notes: Option<String>,
     },
     /// It failed.
-    Failed {
-        /// What went wrong.
-        message: String,
-        /// Why, in the seed's taxonomy.
-        reason: Option<String>,
-    },
-}
-
-/// The id of a step: its own, or `step-` and its number from 1.
-pub(super) fn step_id(step: &Operator, index: usize) -> String {
-    step.id.clone().unwrap_or_else(|| format!("step-{}", index.saturating_add(1)))
+    Error(StepError),
 }
 
 impl Run {
@@ -148,91 +213,109 @@ impl Run {
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a task that is neither sequential nor reduce.
-    pub fn new(input: RunInput) -> Result<Self> {
-        if !matches!(input.task.kind, Kind::Sequential | Kind::Reduce) {
+    pub fn new(task: impl Into<RunTask>) -> Result<Self> {
+        let task = task.into();
+        if !matches!(task.operator.kind, Kind::Sequential | Kind::Reduce) {
             let message = format!(
                 "`task` is of type `{}`; only a `sequential` or `reduce` task has something to run through",
-                super::xml::shown(input.task.kind.as_str())
+                super::xml::shown(task.operator.kind.as_str())
             );
             return Err(Error::new(Code::InvalidInput, message).with("path", "task.type"));
         }
-        Ok(Self { input, context: None, outputs: Vec::new(), reduced: 0, accumulator: None, failure: None })
+        Ok(Self {
+            task,
+            inputs: Vec::new(),
+            reduction: Reduction::All,
+            parent_context: None,
+            headings: Headings::default(),
+            context: None,
+            outputs: Vec::new(),
+            reduced: 0,
+            accumulator: None,
+            failure: None,
+        })
     }
 
     /// What comes next.
     pub fn next(&self) -> Next {
-        let sequential = self.input.task.kind == Kind::Sequential;
-        if let Some((message, reason)) = &self.failure {
-            return self.failed(sequential, message, reason.as_ref());
+        let sequential = self.task.operator.kind == Kind::Sequential;
+        if let Some(error) = &self.failure {
+            return Next::Failed { failure: self.failed(sequential, error.clone()) };
         }
         let Some(context) = &self.context else {
-            return Next::Context(self.request(self.input.task.clone(), self.input.parent_context.clone()));
+            return Next::Context { request: self.request(&self.task.operator, self.parent_context.as_ref()) };
         };
         if sequential { self.next_step(context) } else { self.next_of_reduce(context) }
     }
 
-    fn request(&self, task: Operator, parent_context: Option<String>) -> AssemblyRequest {
-        AssemblyRequest { parent_context, headings: self.input.headings.clone(), ..AssemblyRequest::new(task) }
+    fn request(&self, task: &Operator, parent_context: Option<&String>) -> AssemblyRequest {
+        AssemblyRequest {
+            parent_context: parent_context.cloned(),
+            headings: self.headings.clone(),
+            ..AssemblyRequest::new(task.clone())
+        }
     }
 
-    fn next_step(&self, context: &str) -> Next {
+    fn next_step(&self, context: &String) -> Next {
         let index = self.outputs.len();
-        let Some(step) = self.input.steps.get(index) else {
+        let Some(step) = self.task.steps.get(index) else {
             let output = self.outputs.last().map(|last| last.output.clone());
             return Next::Done { output, outputs: self.outputs.clone() };
         };
-        let accumulation = self.input.task.context_management.accumulation();
-        let mut request = self.request(step.clone(), Some(context.to_owned()));
+        let accumulation = self.task.operator.context_management.accumulation();
+        let mut request = self.request(step, Some(context));
         request.accumulation = Some(accumulation);
         if accumulation != Accumulation::Off {
             request.previous_outputs.clone_from(&self.outputs);
         }
-        Next::Step(StepRequest { id: step_id(step, index), index, total: self.input.steps.len(), request })
+        Next::Step { id: step.step_id(index), index, total: self.task.steps.len(), request }
     }
 
-    fn next_of_reduce(&self, context: &str) -> Next {
+    fn next_of_reduce(&self, context: &String) -> Next {
+        let request = |task: &Option<Operator>, role| {
+            let default = || Operator::new(Kind::Atomic, role);
+            self.request(&task.clone().unwrap_or_else(default), Some(context))
+        };
         let index = self.outputs.len();
-        let pending = index > self.reduced && (self.input.reduce_each || index == self.input.inputs.len());
+        let pending = index > self.reduced && (self.reduction == Reduction::Each || index == self.inputs.len());
         if pending {
-            let task = self.input.reduction_task.clone();
-            let task = task.unwrap_or_else(|| Operator::new(Kind::Atomic, Role::ReductionTask));
+            let results = self.outputs.get(self.reduced..).unwrap_or_default().iter().cloned();
             return Next::Reduction {
-                request: self.request(task, Some(context.to_owned())),
+                request: request(&self.task.reduction_task, Role::ReductionTask),
                 accumulator: self.accumulator.clone(),
-                results: self.outputs.get(self.reduced..).unwrap_or_default().to_vec(),
+                results: results.map(|it| InputOutput { input: it.step, output: it.output, notes: it.notes }).collect(),
             };
         }
-        let Some((id, text)) = self.input.inputs.get(index) else {
+        let Some(ReduceInput { id, text }) = self.inputs.get(index).cloned() else {
             return Next::Done { output: self.accumulator.clone(), outputs: self.outputs.clone() };
         };
-        let task = self.input.inner_task.clone().unwrap_or_else(|| Operator::new(Kind::Atomic, Role::InnerTask));
-        let request = self.request(task, Some(context.to_owned()));
-        let step = StepRequest { id: id.clone(), index, total: self.input.inputs.len(), request };
-        Next::Inner { step, input: text.clone() }
+        let request = request(&self.task.inner_task, Role::InnerTask);
+        Next::Inner { id, index, total: self.inputs.len(), input: text, request }
     }
 
-    fn failed(&self, sequential: bool, message: &str, reason: Option<&String>) -> Next {
-        let (message, reason) = (Some(message.to_owned()), reason.cloned());
+    fn failed(&self, sequential: bool, error: StepError) -> Failure {
+        let StepError { message, reason } = error;
         let index = self.outputs.len();
         if sequential {
-            return Next::SequentialFailed(sequential_failure(SequentialFailureInput {
-                accumulation: self.input.task.context_management.accumulation(),
+            return Failure::Sequential(sequential_failure(SequentialFailureInput {
+                accumulation: self.task.operator.context_management.accumulation(),
                 outputs: self.outputs.clone(),
-                failed_step: self.input.steps.get(index).map(|step| step_id(step, index)).unwrap_or_default(),
-                total_steps: self.input.steps.len(),
+                failed_step: self.task.steps.get(index).map(|step| step.step_id(index)).unwrap_or_default(),
+                total_steps: self.task.steps.len(),
                 reason,
-                message,
+                message: Some(message),
             }));
         }
         // Where the reduction runs after each result, it has failed on the input of the last.
-        let at = if !self.input.reduce_each || index == self.reduced { index } else { index.saturating_sub(1) };
-        Next::ReduceFailed(reduce_failure(ReduceFailureInput {
-            failed_input: self.input.inputs.get(at).map(|(id, _)| id.clone()),
+        let at =
+            if self.reduction == Reduction::All || index == self.reduced { index } else { index.saturating_sub(1) };
+        Failure::Reduce(reduce_failure(ReduceFailureInput {
+            failed_input: self.inputs.get(at).map(|input| input.id.clone()),
             outputs: self.outputs.clone(),
-            total_inputs: Some(self.input.inputs.len()),
+            total_inputs: Some(self.inputs.len()),
             accumulator: self.accumulator.clone(),
             reason,
-            message,
+            message: Some(message),
         }))
     }
 
@@ -240,30 +323,30 @@ impl Run {
     ///
     /// # Errors
     /// [`Code::RunOutOfOrder`] when it waits for something else, or for nothing any more.
-    pub fn record(mut self, record: Record) -> Result<Self> {
+    pub fn record(mut self, result: RunResult) -> Result<Self> {
         let next = self.next();
         let expected = match next {
-            Next::Context(_) => "context",
-            Next::Step(_) | Next::Inner { .. } | Next::Reduction { .. } => "output",
-            Next::Done { .. } | Next::SequentialFailed(_) | Next::ReduceFailed(_) => "nothing",
+            Next::Context { .. } => "context",
+            Next::Step { .. } | Next::Inner { .. } | Next::Reduction { .. } => "output",
+            Next::Done { .. } | Next::Failed { .. } => "nothing",
         };
-        match (record, next) {
-            (Record::Context(context), Next::Context(_)) => self.context = Some(context),
-            (Record::Output { output, notes }, Next::Step(step) | Next::Inner { step, .. }) => {
-                self.outputs.push(StepOutput { step: step.id, output, notes });
+        match (result, next) {
+            (RunResult::Context(context), Next::Context { .. }) => self.context = Some(context),
+            (RunResult::Output { output, notes }, Next::Step { id, .. } | Next::Inner { id, .. }) => {
+                self.outputs.push(StepOutput { step: id, output, notes });
             }
-            (Record::Output { output, .. }, Next::Reduction { .. }) => {
+            (RunResult::Output { output, .. }, Next::Reduction { .. }) => {
                 self.accumulator = Some(output);
                 self.reduced = self.outputs.len();
             }
-            (Record::Failed { message, reason }, Next::Step(_) | Next::Inner { .. } | Next::Reduction { .. }) => {
-                self.failure = Some((message, reason));
+            (RunResult::Error(error), Next::Step { .. } | Next::Inner { .. } | Next::Reduction { .. }) => {
+                self.failure = Some(error);
             }
-            (record, _) => {
-                let given = match record {
-                    Record::Context(_) => "context",
-                    Record::Output { .. } => "output",
-                    Record::Failed { .. } => "error",
+            (result, _) => {
+                let given = match result {
+                    RunResult::Context(_) => "context",
+                    RunResult::Output { .. } => "output",
+                    RunResult::Error(_) => "error",
                 };
                 let message = match expected {
                     "nothing" => format!("this run is over and takes no `{given}`; begin another one"),

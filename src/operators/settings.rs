@@ -2,39 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use super::task::{Kind, Role};
+use super::kind::{Kind, Role, named};
 
-/// Declares an enum of a setting's values by their exact names.
-macro_rules! values {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal, $doc:literal;)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $(#[doc = $doc] $variant,)+ }
-
-        impl $name {
-            /// Every value, in the seed's order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The exact name.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)+ }
-            }
-
-            /// The value of exactly that name.
-            pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == name)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-    };
-}
-
-values! {
+named! {
     /// What becomes of the parent's context.
     Inherit {
         Full = "full", "All of it, unchanged.";
@@ -43,7 +13,7 @@ values! {
     }
 }
 
-values! {
+named! {
     /// What is kept of a step for those after it.
     Format {
         NotesOnly = "notes_only", "Its notes.";
@@ -51,7 +21,7 @@ values! {
     }
 }
 
-values! {
+named! {
     /// Whether the memory system is asked for new context.
     Fresh {
         Enabled = "enabled", "It is.";
@@ -59,7 +29,7 @@ values! {
     }
 }
 
-values! {
+named! {
     /// Where a value in force came from.
     Origin {
         Explicit = "explicit", "The template says it.";
@@ -116,11 +86,29 @@ pub enum Accumulation {
     On(Format),
 }
 
+impl Accumulation {
+    /// Every value under its name.
+    pub(super) const NAMES: &'static [(&'static str, Self)] = &[
+        ("off", Self::Off),
+        (Format::NotesOnly.as_str(), Self::On(Format::NotesOnly)),
+        (Format::FullOutput.as_str(), Self::On(Format::FullOutput)),
+    ];
+}
+
+impl Serialize for Accumulation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Off => "off",
+            Self::On(format) => format.as_str(),
+        })
+    }
+}
+
 impl ContextManagement {
     /// The seed's table, one row for each kind of operator. An unknown type has none; an inner task differs from
     /// others in that it gets no fresh context.
     pub fn defaults(kind: &Kind, role: Role) -> Self {
-        if matches!(kind, Kind::Unknown(_)) {
+        if !kind.is_known() {
             return Self::default();
         }
         let accumulates = *kind == Kind::Sequential;
@@ -134,8 +122,8 @@ impl ContextManagement {
 
     /// These settings, with what they leave open taken from `defaults`; and where each came from.
     pub fn or(&self, defaults: &Self) -> (Self, Origins) {
-        fn pick<T: Copy>(said: Option<T>, default: Option<T>) -> (Option<T>, Option<Origin>) {
-            match (said, default) {
+        fn pick<T: Copy>(given: Option<T>, default: Option<T>) -> (Option<T>, Option<Origin>) {
+            match (given, default) {
                 (Some(value), _) => (Some(value), Some(Origin::Explicit)),
                 (None, Some(value)) => (Some(value), Some(Origin::Default)),
                 (None, None) => (None, None),

@@ -1,22 +1,37 @@
 //! What a `<context_management>` block may say (SPEC §4, the seed's validation rules).
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::limits::Limits;
 
-use super::parse::ParseOptions;
+use super::kind::{Kind, Role};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origins};
-use super::task::{Kind, Role};
 use super::xml::{Place, shown};
+
+/// How strictly a template is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions {
+    /// A required field that is missing is an error, not a warning.
+    pub strict: bool,
+    /// A task that inherits cannot have fresh context too.
+    pub exclusive: bool,
+    /// Bounds on the template.
+    pub limits: Limits,
+}
 
 /// The settings, by the names of their elements and in the seed's order.
 pub(super) const FIELDS: [&str; 4] = ["inherit_context", "accumulate_data", "accumulation_format", "fresh_context"];
 
-/// The names of the values of a setting.
-fn values_of(field: &str) -> Vec<&'static str> {
-    match field {
-        "inherit_context" => Inherit::ALL.iter().map(|value| value.as_str()).collect(),
-        "accumulation_format" => Format::ALL.iter().map(|value| value.as_str()).collect(),
-        "fresh_context" => Fresh::ALL.iter().map(|value| value.as_str()).collect(),
-        _ => vec!["true", "false"],
+/// Takes the value of that name.
+///
+/// # Errors
+/// The names that there are.
+fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>) -> Result<(), Vec<&'static str>> {
+    match names.iter().find(|(known, _)| *known == name) {
+        Some(&(_, known)) => {
+            *value = Some(known);
+            Ok(())
+        }
+        None => Err(names.iter().map(|&(name, _)| name).collect()),
     }
 }
 
@@ -24,7 +39,7 @@ fn values_of(field: &str) -> Vec<&'static str> {
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// The settings whose values are known.
-    pub(super) said: ContextManagement,
+    pub(super) given: ContextManagement,
     /// Where the element of each setting begins, in the order of [`FIELDS`].
     pub(super) places: [Option<Place>; 4],
     /// Where the block begins.
@@ -37,24 +52,20 @@ impl Block {
     /// # Errors
     /// The diagnostic for a value that the setting cannot have.
     pub(super) fn set(&mut self, field: &str, value: &str, at: Place) -> Result<(), Diagnostic> {
-        let said = &mut self.said;
-        let known = match field {
-            "inherit_context" => Inherit::named(value).map(|value| said.inherit_context = Some(value)),
-            "accumulation_format" => Format::named(value).map(|value| said.accumulation_format = Some(value)),
-            "fresh_context" => Fresh::named(value).map(|value| said.fresh_context = Some(value)),
-            _ => {
-                let known = [("true", true), ("false", false)].into_iter().find(|(name, _)| *name == value);
-                known.map(|(_, value)| said.accumulate_data = Some(value))
-            }
+        let given = &mut self.given;
+        let picked = match field {
+            "inherit_context" => pick(Inherit::NAMES, value, &mut given.inherit_context),
+            "accumulation_format" => pick(Format::NAMES, value, &mut given.accumulation_format),
+            "fresh_context" => pick(Fresh::NAMES, value, &mut given.fresh_context),
+            _ => pick(&[("true", true), ("false", false)], value, &mut given.accumulate_data),
         };
-        known.ok_or_else(|| {
-            let values: Vec<_> = values_of(field).iter().map(|value| format!("`{value}`")).collect();
+        picked.map_err(|names| {
             let is = match value {
                 "" => "has no value".to_owned(),
                 value => format!("is `{}`", shown(value)),
             };
-            let hint = if values_of(field).contains(&value.trim()) { ", without white space around it" } else { "" };
-            let message = format!("`{field}` {is}; write {}{hint}; the default is used", values.join(" or "));
+            let hint = if names.contains(&value.trim()) { ", without white space around it" } else { "" };
+            let message = format!("`{field}` {is}; write `{}`{hint}; the default is used", names.join("` or `"));
             at.diagnostic(DiagnosticCode::InvalidValue, Severity::Error, message)
         })
     }
@@ -71,15 +82,14 @@ impl Block {
         options: &ParseOptions,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> (ContextManagement, Origins) {
-        let mut said = self.said;
-        // Accumulation is a matter of sequential tasks; of a type that is not known, nothing is known.
-        let accumulates = !matches!(kind, Kind::Atomic | Kind::Reduce);
-        let wants = said.accumulate_data == Some(true);
+        let mut given = self.given;
+        let accumulates = kind.accumulates();
+        let wants = given.accumulate_data == Some(true);
         if !accumulates {
-            said.accumulate_data = None;
-            said.accumulation_format = None;
+            given.accumulate_data = None;
+            given.accumulation_format = None;
         }
-        let (settings, origins) = said.or(&ContextManagement::defaults(kind, role));
+        let (settings, origins) = given.or(&ContextManagement::defaults(kind, role));
         let Some(block) = self.place else { return (settings, origins) };
         let mut report = |place: Place, code, severity, message: String| {
             diagnostics.push(place.diagnostic(code, severity, message));

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 
-use super::parse::{BlockSite, ParseOptions, Site, TagSpan, read};
+use super::parse::{BlockSite, Site, TagSpan, read};
 use super::settings::{Accumulation, ContextManagement};
 use super::task::Task;
-use super::validate::FIELDS;
+use super::validate::{FIELDS, ParseOptions};
 
 /// What to put in place of which bytes, by where; what an attribute needs comes before what an element needs.
 type Edits = BTreeMap<(usize, bool), (usize, String)>;

@@ -89,15 +89,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The place of a UTF-16 code unit.
-#[cfg(target_arch = "wasm32")]
-pub(super) fn place_of_unit(source: &str, unit: usize) -> Place {
-    let mut units = 0usize;
-    let mut before = source.char_indices().take_while(|(_, ch)| {
-        units = units.saturating_add(ch.len_utf16());
-        units <= unit
-    });
-    let offset = before.by_ref().last().map_or(0, |(at, ch)| at.saturating_add(ch.len_utf8()));
+/// The place of a byte.
+pub(super) fn place_of(source: &str, offset: usize) -> Place {
     Places::new(source).at(offset)
 }
 
@@ -451,11 +444,11 @@ impl<'a> Xml<'a> {
         if let Some(at) = text.find("]]>") {
             return Err(self.wrong(start.saturating_add(at), "syntax", "`]]>` cannot stand in text; write `]]&gt;`"));
         }
-        let said = text.find(|ch| !is_white(ch)).map(|at| start.saturating_add(at));
+        let visible = text.find(|ch| !is_white(ch)).map(|at| start.saturating_add(at));
         if self.open.is_empty() {
-            return said.map_or(Ok(None), |at| self.inside(at, "text").map(|()| None));
+            return visible.map_or(Ok(None), |at| self.inside(at, "text").map(|()| None));
         }
-        let place = self.places.at(said.unwrap_or(start));
+        let place = self.places.at(visible.unwrap_or(start));
         Ok(Some(Item::Text { text: Cow::Borrowed(text), place }))
     }
 
@@ -644,7 +637,7 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
         refuse(place.line, place.column, "the template is not UTF-8")
     })?;
     let declaration = text.trim_start_matches(BOM).strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
-    let said = declaration.and_then(|(inside, _)| {
+    let encoding = declaration.and_then(|(inside, _)| {
         let value = inside
             .split_once("encoding")?
             .1
@@ -654,7 +647,7 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
         let quote = value.chars().next()?;
         value.get(1..)?.split(quote).next()
     });
-    match said {
+    match encoding {
         Some(name) if !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known)) => {
             Err(refuse(1, 1, &format!("the template says that its encoding is `{}`", shown(name))))
         }

@@ -1,15 +1,14 @@
-//! How much of a conversation is that of the request before it: what a provider's prompt cache can know again.
+//! How much of a conversation is the same as in the request before it, and so may be in a provider's prompt cache.
 //!
-//! A cache holds prefixes, so what counts is how many leading messages are the same. A [`Fingerprint`] of the previous
+//! A cache holds prefixes, so it matters how many leading messages are the same. A [`Fingerprint`] of the previous
 //! conversation is enough to tell: a hash of the system context, then one for each message that covers all before it.
 
 use crate::error::{Code, Error, Result};
-use crate::prompt::{Content, Message, Part, Role};
+use crate::prompt::message::{Content, Message, Part, Role};
 
-/// What is needed of a conversation to tell how far a later one begins with it: 8 characters for each message.
+/// Tells how many leading messages a later conversation has in common with this one. Takes 8 characters a message.
 ///
-/// The hashes are fast and not cryptographic: who makes two texts collide on purpose makes a report say that a message
-/// is the same which is not.
+/// The hashes are fast and not cryptographic: two texts made to collide on purpose are reported as the same message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     hashes: Vec<u64>,
@@ -26,12 +25,12 @@ impl Fingerprint {
         Self::of_hashes(system_hash(system), messages.iter().map(message_hash))
     }
 
-    /// The same, of what [`system_hash`] and [`message_hash`] gave.
+    /// The same from the results of [`system_hash`] and [`message_hash`].
     pub(crate) fn of_hashes(system: u64, messages: impl Iterator<Item = u64>) -> Self {
         let mut hasher = Hasher::default();
         let hashes = std::iter::once(system).chain(messages).map(|hash| {
             hasher.word(hash);
-            hasher.so_far() >> (64 - BITS)
+            hasher.finish() >> (64 - BITS)
         });
         Self { hashes: hashes.collect() }
     }
@@ -42,7 +41,7 @@ impl Fingerprint {
         same.checked_sub(1)
     }
 
-    /// As text, to be carried to the next request.
+    /// As text, to be given with the next request.
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(self.hashes.len() * CHARS);
         for hash in &self.hashes {
@@ -54,7 +53,7 @@ impl Fingerprint {
         text
     }
 
-    /// From what [`to_text`](Self::to_text) gave; an empty text is the fingerprint of nothing.
+    /// Reads what [`to_text`](Self::to_text) gave; an empty text is the fingerprint of no conversation.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for anything else.
@@ -95,14 +94,14 @@ fn six_bits(byte: u8) -> Option<u64> {
 pub(crate) fn system_hash(system: Option<&str>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.optional(system);
-    hasher.so_far()
+    hasher.finish()
 }
 
 /// A hash of the role and the content of a message.
 pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.message(message);
-    hasher.so_far()
+    hasher.finish()
 }
 
 /// A hash of words of eight bytes, each mixed in by one multiplication.
@@ -199,7 +198,7 @@ impl Hasher {
         }
     }
 
-    fn so_far(&self) -> u64 {
+    fn finish(&self) -> u64 {
         let mut hash = self.state;
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -212,11 +211,11 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Message<'_> {
-        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new() }
+        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new(), spans: Vec::new() }
     }
 
     #[test]
-    fn leading_messages_are_known_again() {
+    fn leading_messages_are_recognized() {
         let before = Fingerprint::of(Some("s"), &[user("a"), user("b"), user("c")]);
         let shared = |system, messages: &[Message<'_>]| Fingerprint::of(system, messages).shared(&before);
         assert_eq!(shared(Some("s"), &[user("a"), user("b"), user("c"), user("d")]), Some(3));
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_survives_the_trip() {
+    fn a_fingerprint_can_be_written_and_read() {
         let one = Fingerprint::of(None, &[user("héllo"), user("x")]);
         let text = one.to_text();
         assert_eq!(text.len(), 24);

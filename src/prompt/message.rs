@@ -32,13 +32,31 @@ impl Role {
 pub struct Message<'a> {
     /// Who it is from.
     pub role: Role,
-    /// What it says.
+    /// The content.
     pub content: Content<'a>,
     /// The nodes it holds, in order; empty for a system message and for a marker.
     pub node_ids: Vec<&'a str>,
+    /// Where each of its nodes stands in the content, in order and without its header; empty where `node_ids` is.
+    pub spans: Vec<MessageSpan<'a>>,
 }
 
-/// What a message, or a tool result, says: text whenever it is text only.
+/// Where a node stands in the content of its message. Without `part` the offsets are into the text; with it into that
+/// part's text, and both are 0 where the part is neither text nor reasoning, but is the node's as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageSpan<'a> {
+    /// The node.
+    pub node_id: &'a str,
+    /// Index of the part, where the content is a list of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+    /// The first UTF-16 code unit.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
+}
+
+/// The content of a message or of a tool result: text whenever it is text only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     /// Text only.
@@ -56,7 +74,8 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// One part of a message.
+/// One part of a message, as it is rendered: it borrows from the tree and the request, its texts are trimmed and joined,
+/// and its media are resolved. A tree stores `loom::Block` instead, which owns its texts and has only the `ref` of media.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Part<'a> {
@@ -73,17 +92,17 @@ pub enum Part<'a> {
     ToolCall(ToolCallPart<'a>),
     /// What a tool answered.
     ToolResult(ToolResultPart<'a>),
-    /// What the model thought.
+    /// Reasoning of the model.
     Reasoning {
-        /// The thoughts.
+        /// Its text.
         text: &'a str,
-        /// The provider's proof of them, handed back unchanged.
+        /// The provider's signature, handed back unchanged.
         #[serde(skip_serializing_if = "Option::is_none")]
         signature: Option<&'a str>,
     },
 }
 
-/// An image with what its `ref` stands for.
+/// An image with the bytes or the address that its `ref` stands for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePart<'a> {
@@ -109,7 +128,7 @@ pub struct ImagePart<'a> {
     pub url: Option<&'a str>,
 }
 
-/// A recording with what its `ref` stands for.
+/// A recording with the bytes or the address that its `ref` stands for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AudioPart<'a> {
@@ -154,4 +173,12 @@ pub struct ToolResultPart<'a> {
     /// Whether the tool failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
+}
+
+/// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
+pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
+    match alt_text.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => format!("[{kind}: {text}]"),
+        None => format!("[{kind}]"),
+    }
 }

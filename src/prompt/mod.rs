@@ -1,4 +1,4 @@
-//! Messages and their parts: what an assembly gives, whatever provider it is for.
+//! Messages, their prices, and the bodies of requests. Messages are the result of an assembly, whatever the provider.
 
 pub mod bodies;
 mod cache;
@@ -7,5 +7,6 @@ mod price;
 
 pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};
-pub use message::{AudioPart, Content, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+pub(crate) use message::placeholder;
+pub use message::{AudioPart, Content, ImagePart, Message, MessageSpan, Part, Role, ToolCallPart, ToolResultPart};
 pub use price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};

@@ -1,9 +1,11 @@
 //! What messages cost in tokens.
 
-use crate::prompt::{Content, ImagePart, Message, Part, ToolCallPart};
+use serde_json::Value;
+
+use crate::prompt::message::{Content, Message, Part};
 use crate::tokens::Counter;
 
-/// Tokens that a provider adds around what is said.
+/// Tokens that a provider adds to those of the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overhead {
     /// For each message.
@@ -68,7 +70,7 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
 }
 
-/// What things cost: a counter for text, rules for the rest.
+/// The price list: a counter for text, rules for the rest.
 ///
 /// The cost of a message's content is the sum over its parts. Text costs what the counter says of the whole text of the
 /// part; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
@@ -85,7 +87,7 @@ pub struct Prices<'a> {
     pub audio_second: u64,
 }
 
-/// Tokens of a second of audio where nothing else is said: Gemini's rule, three times OpenAI's.
+/// The default for a second of audio: Gemini's rule, three times OpenAI's.
 pub const AUDIO_SECOND: u64 = 32;
 
 impl<'a> Prices<'a> {
@@ -117,15 +119,11 @@ impl<'a> Prices<'a> {
         match part {
             Part::Text { text } => self.text(text),
             Part::Reasoning { text, .. } => self.text(text),
-            Part::Image(image) => self.image_part(image),
+            Part::Image(image) => self.image.tokens(image.width.zip(image.height)),
             Part::Audio(audio) => self.audio(audio.duration_ms),
-            Part::ToolCall(call) => self.tool_call(call),
+            Part::ToolCall(call) => self.tool_call(call.name, call.arguments),
             Part::ToolResult(result) => self.content(&result.content),
         }
-    }
-
-    fn image_part(&self, image: &ImagePart<'_>) -> u64 {
-        self.image.tokens(image.width.zip(image.height))
     }
 
     /// Tokens of a recording of so many milliseconds; one of unknown length counts as a minute.
@@ -133,12 +131,12 @@ impl<'a> Prices<'a> {
         (u64::from(duration_ms.unwrap_or(60_000)).saturating_mul(self.audio_second)).div_ceil(1000)
     }
 
-    fn tool_call(&self, call: &ToolCallPart<'_>) -> u64 {
-        let arguments = match call.arguments {
-            serde_json::Value::String(text) => self.text(text),
+    fn tool_call(&self, name: &str, arguments: &Value) -> u64 {
+        let arguments = match arguments {
+            Value::String(text) => self.text(text),
             value => self.text(&value.to_string()),
         };
-        self.text(call.name).saturating_add(arguments)
+        self.text(name).saturating_add(arguments)
     }
 }
 

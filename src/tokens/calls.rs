@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
-use crate::json::{Object, Value, refuse_unknown};
+use crate::json::{Object, Value};
 use crate::tokens::chat::{ChatMessage, ChatOverhead, count_chat};
 use crate::tokens::{Counter, models};
 
@@ -33,10 +33,7 @@ fn arguments(request: Value<'_>) -> Result<Object<'_>> {
 fn options<'t>(arguments: Object<'t>, known: &[&str], host: &Host) -> Result<(Option<Object<'t>>, Rc<dyn Counter>)> {
     let options = arguments.read("options", |options| options.object("options, an object"))?;
     let Some(options) = options else { return Ok((None, host.counter(None)?)) };
-    let mut found = Vec::new();
-    options.report_unknown(known, &mut found);
-    refuse_unknown(&found)?;
-    Ok((Some(options), host.counter(options.get("tokenizer")?)?))
+    Ok((Some(options), host.counter(options.only(known)?.get("tokenizer")?)?))
 }
 
 fn count(request: Value<'_>, host: &Host) -> Result<Answer> {

@@ -1,7 +1,7 @@
 //! Counts that are remembered by content, so that no text is counted twice (SPEC §1 "Resident tree").
 //!
-//! A [`Memory`] knows the texts that somebody holds ([`Memory::hold`]), whoever it is and however often; when the last
-//! holder lets go of a text, what was remembered of it is gone. Texts are told apart by their length and 128 bits of
+//! A [`Memory`] knows the texts that are interned ([`Memory::intern`]), however often; when the last handle of a text is
+//! dropped, what was remembered of it is gone. Texts are told apart by their length and 128 bits of
 //! hash, so that the memory does not keep them a second time.
 
 use std::cell::RefCell;
@@ -11,13 +11,13 @@ use std::rc::{Rc, Weak};
 
 use crate::tokens::Counter;
 
-/// What is remembered of the texts that are held. Clones share what they remember.
+/// What is remembered of interned texts. Clones share what they remember.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Rc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    texts: RefCell<BTreeMap<Key, Weak<Held>>>,
+    texts: RefCell<BTreeMap<Key, Weak<InternedText>>>,
     /// The names of the counters whose counts are remembered by name.
     names: RefCell<Vec<String>>,
     /// How many counters without a name of their own there have been.
@@ -50,9 +50,9 @@ pub struct CounterId(u32);
 /// From here on, ids are of callers' own counters.
 const OWN: u32 = 1 << 31;
 
-/// A text that is held, with what is remembered of it.
+/// An interned text, with what is remembered of it.
 #[derive(Debug)]
-pub struct Held {
+pub struct InternedText {
     key: Key,
     costs: RefCell<Vec<Cost>>,
     memory: Weak<Shared>,
@@ -69,20 +69,20 @@ struct Cost {
 const UNKNOWN: i32 = i32::MIN;
 
 impl Memory {
-    /// Holds a text: from now on, and for as long as somebody holds it, what it costs is remembered.
-    pub fn hold(&self, text: &str) -> Rc<Held> {
+    /// Interns a text: while the handle or another one of the same text is there, what it costs is remembered.
+    pub fn intern(&self, text: &str) -> Rc<InternedText> {
         let key = Key::of(text);
         let mut texts = self.0.texts.borrow_mut();
-        if let Some(held) = texts.get(&key).and_then(Weak::upgrade) {
-            return held;
+        if let Some(interned) = texts.get(&key).and_then(Weak::upgrade) {
+            return interned;
         }
-        let held = Rc::new(Held { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
-        texts.insert(key, Rc::downgrade(&held));
-        held
+        let interned = Rc::new(InternedText { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
+        texts.insert(key, Rc::downgrade(&interned));
+        interned
     }
 
-    /// The text, where somebody holds it.
-    pub fn find(&self, text: &str) -> Option<Rc<Held>> {
+    /// The text, where it is interned.
+    pub fn find(&self, text: &str) -> Option<Rc<InternedText>> {
         self.0.texts.borrow().get(&Key::of(text)).and_then(Weak::upgrade)
     }
 
@@ -103,7 +103,7 @@ impl Memory {
         CounterId(OWN + *own)
     }
 
-    /// How many texts are held.
+    /// How many texts are interned.
     pub fn texts(&self) -> usize {
         self.0.texts.borrow().len()
     }
@@ -111,11 +111,11 @@ impl Memory {
     /// How many counts are remembered.
     pub fn counts(&self) -> usize {
         let texts = self.0.texts.borrow();
-        texts.values().filter_map(Weak::upgrade).map(|held| held.costs.borrow().len()).sum()
+        texts.values().filter_map(Weak::upgrade).map(|interned| interned.costs.borrow().len()).sum()
     }
 }
 
-impl Held {
+impl InternedText {
     /// Tokens of the text by this counter, which counts it when it did not before.
     pub(crate) fn tokens(&self, id: CounterId, count: impl FnOnce() -> u32) -> u32 {
         if let Some(cost) = self.cost(id) {
@@ -150,65 +150,67 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for InternedText {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.upgrade() {
             let mut texts = memory.texts.borrow_mut();
             // Another may have come in the meantime; it is not this one's to remove.
-            if texts.get(&self.key).is_some_and(|held| held.strong_count() == 0) {
+            if texts.get(&self.key).is_some_and(|interned| interned.strong_count() == 0) {
                 texts.remove(&self.key);
             }
         }
     }
 }
 
-/// A counter that counts no held text twice.
+/// A counter that counts no interned text twice.
 #[derive(Clone, Debug)]
-pub struct Remembering<'c> {
+pub struct CachingCounter<'c> {
     counter: &'c dyn Counter,
     id: CounterId,
     memory: Memory,
 }
 
-impl<'c> Remembering<'c> {
+impl<'c> CachingCounter<'c> {
     /// Which counter it is.
     pub fn id(&self) -> CounterId {
         self.id
     }
 
-    /// Tokens of a text that is held.
-    pub(crate) fn held(&self, held: &Held, text: &str) -> u32 {
-        held.tokens(self.id, || self.counter.count(text))
+    /// Tokens of an interned text.
+    pub(crate) fn interned(&self, interned: &InternedText, text: &str) -> u32 {
+        interned.tokens(self.id, || self.counter.count(text))
     }
 }
 
 impl Memory {
     /// Remembers the counts of a counter that goes by its name everywhere.
-    pub fn remember<'c>(&self, counter: &'c dyn Counter) -> Remembering<'c> {
+    pub fn remember<'c>(&self, counter: &'c dyn Counter) -> CachingCounter<'c> {
         self.remember_as(self.counter(counter.name()), counter)
     }
 
     /// Remembers the counts of a counter under an id, which is this counter's alone.
-    pub fn remember_as<'c>(&self, id: CounterId, counter: &'c dyn Counter) -> Remembering<'c> {
-        Remembering { counter, id, memory: self.clone() }
+    pub fn remember_as<'c>(&self, id: CounterId, counter: &'c dyn Counter) -> CachingCounter<'c> {
+        CachingCounter { counter, id, memory: self.clone() }
     }
 }
 
-impl Counter for Remembering<'_> {
+impl Counter for CachingCounter<'_> {
     fn name(&self) -> &str {
         self.counter.name()
     }
 
     fn count(&self, text: &str) -> u32 {
         match self.memory.find(text) {
-            Some(held) => held.tokens(self.id, || self.counter.count(text)),
+            Some(interned) => interned.tokens(self.id, || self.counter.count(text)),
             None => self.counter.count(text),
         }
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         match self.memory.find(text) {
-            Some(held) => Some(held.tokens(self.id, || self.counter.count(text))).filter(|&count| count <= limit),
+            Some(interned) => {
+                Some(interned.tokens(self.id, || self.counter.count(text))).filter(|&count| count <= limit)
+            }
             None => self.counter.count_up_to(text, limit),
         }
     }

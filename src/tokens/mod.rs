@@ -3,8 +3,6 @@
 pub mod bpe;
 mod calls;
 pub mod chat;
-#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
-mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_table;
@@ -22,12 +20,10 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
-use crate::tokens::bpe::{Encoding, Remembering, Vocabulary};
+use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::heuristic_words::Words;
 
 pub use calls::CALLS;
-#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
-pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.
 ///
@@ -92,15 +88,15 @@ impl Counter for Heuristic {
 ///
 /// It takes 96 KB, and those only when there is something to remember.
 #[derive(Debug)]
-struct RememberingHeuristic(RefCell<Words>);
+struct CachingHeuristic(RefCell<Words>);
 
-impl Default for RememberingHeuristic {
+impl Default for CachingHeuristic {
     fn default() -> Self {
         Self(RefCell::new(Words::new()))
     }
 }
 
-impl Counter for RememberingHeuristic {
+impl Counter for CachingHeuristic {
     fn name(&self) -> &str {
         Heuristic.name()
     }
@@ -132,8 +128,8 @@ impl Counter for RememberingHeuristic {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tokenizers {
-    heuristic: Rc<RememberingHeuristic>,
-    vocabularies: BTreeMap<Encoding, Rc<Remembering>>,
+    heuristic: Rc<CachingHeuristic>,
+    vocabularies: BTreeMap<Encoding, Rc<CachingCounter>>,
 }
 
 impl Tokenizers {
@@ -146,7 +142,7 @@ impl Tokenizers {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
         if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
-            place.insert(Rc::new(Remembering::new(Vocabulary::load(encoding, asset)?)));
+            place.insert(Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?)));
         }
         Ok(())
     }
@@ -158,10 +154,10 @@ impl Tokenizers {
     /// vocabulary is not there.
     pub fn get(&self, name: &str) -> Result<Rc<dyn Counter>> {
         if name == "heuristic" {
-            return Ok(Rc::<RememberingHeuristic>::clone(&self.heuristic));
+            return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
         }
         if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
-            return Ok(Rc::<Remembering>::clone(vocabulary));
+            return Ok(Rc::<CachingCounter>::clone(vocabulary));
         }
         self.missing(name)
     }

@@ -12,22 +12,13 @@ use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
-/// The tables of the areas that are compiled in.
-const TABLES: &[&[Call]] = &[
-    crate::tokens::CALLS,
-    #[cfg(feature = "loom")]
-    crate::loom::CALLS,
-    #[cfg(feature = "workspace")]
-    crate::workspace::CALLS,
-];
-
 /// Makes a call: see [`answer`].
 ///
 /// # Errors
 /// `{ code, message, details }`.
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
-    answer(TABLES, &mut (), name, request, bytes, tokenizer)
+    answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own

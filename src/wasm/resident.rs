@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::json::Document;
 use crate::loom::resident::{Handle, METHODS};
 use crate::loom::{Change, LoomAwareTokens, NodeReport, Report, ReportSummary};
-use crate::prompt::Content;
+use crate::prompt::{Content, Message};
 use crate::tokens::memory::Memory;
 
 thread_local! {
@@ -67,7 +67,7 @@ impl LoomTree {
     /// First comes the report, as `put_report` has it; then the number of the dialogue, and the system context among the
     /// things. Then, for the messages: the place of a message in the dialogue whose number is `have`, and how many from
     /// there on are the same; or, for a new one, −1 less its role, or −11 less its role where it is not to be kept, and how
-    /// many nodes it holds, with its content and their ids among the things.
+    /// many nodes it holds, with its content and their ids among the things, and its spans as `put_spans` has them.
     ///
     /// # Errors
     /// `{ code, message, details }`.
@@ -318,7 +318,27 @@ fn put_change(parcel: &mut Parcel, change: &Change<'_>) -> Result<()> {
                 }
             }
             message.node_ids.iter().for_each(|id| parcel.text(Some(id)));
+            put_spans(parcel, message);
         }
     }
     Ok(())
+}
+
+/// How many spans there are, and each of them: which of the message's nodes, the part or −1, start and end.
+fn put_spans(parcel: &mut Parcel, message: &Message<'_>) {
+    parcel.size(message.spans.len());
+    let mut node = 0;
+    for span in &message.spans {
+        // They come in the order of the nodes.
+        while message.node_ids.get(node).is_some_and(|id| *id != span.node_id) {
+            node += 1;
+        }
+        parcel.size(node);
+        match span.part {
+            Some(part) => parcel.size(part),
+            None => parcel.number(-1),
+        }
+        parcel.size(span.start);
+        parcel.size(span.end);
+    }
 }

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use ctxweave::Code;
 use ctxweave::tokens::Counter;
-use ctxweave::tokens::bpe::{Encoding, Remembering, Vocabulary, pack};
+use ctxweave::tokens::bpe::{CachingCounter, Encoding, Vocabulary, pack};
 use fancy_regex::Regex;
 use generate::Random;
 use tiktoken_rs::CoreBPE;
@@ -191,7 +191,7 @@ fn random_texts_of_every_kind_have_the_pieces_tokens_and_counts_of_tiktoken() {
 #[test]
 fn what_is_remembered_changes_no_count() {
     for pair in PAIRS.iter() {
-        let warm = Remembering::new(Vocabulary::load(pair.encoding, &pair.asset).unwrap());
+        let warm = CachingCounter::new(Vocabulary::load(pair.encoding, &pair.asset).unwrap());
         let mut random = Random(7);
         let kinds = (0..generate::KINDS.len()).cycle().take(6_000);
         let texts: Vec<String> = kinds.map(|kind| generate::text(kind, &mut random, &pair.tokens, &REAL)).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ctxweave::commits::{
-    CommitGraph, CommitType, MetadataUpdate, PlanRequest, Reason, Record, Stop, Trigger, artifact_ref, commit_id,
-    materialize, short_ref, wire,
+    CommitGraph, CommitType, GRAPH_CALLS, MetadataUpdate, PlanRequest, Reason, Record, Stop, Trigger, artifact_ref,
+    begin, commit_id, materialize, materialized, short_ref,
 };
 use ctxweave::limits::LimitOverrides;
 use ctxweave::time::Timestamp;
@@ -81,6 +81,13 @@ pub(crate) fn seed() -> Seed {
     Seed { host, ids, fork }
 }
 
+/// Calls a method of the graph with its request as JSON text.
+fn ask(graph: &mut CommitGraph, method: &str, request: impl ToString) -> Result<Value, Error> {
+    let call = GRAPH_CALLS.iter().find(|call| call.name == method).unwrap();
+    let answer = call.answer(graph, request.to_string().as_bytes(), &[], &ctxweave::call::Host::default())?;
+    Ok(serde_json::from_slice(&answer.json).unwrap())
+}
+
 fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> Code {
     result.unwrap_err().code()
 }
@@ -101,7 +108,7 @@ fn a_record_has_the_fields_of_the_data_model() {
         "tags": ["a"], "message_count": 3, "token_count": 40, "created_at": "2026-03-01T09:30:00Z"
     });
     let mut graph = CommitGraph::default();
-    let made: Value = serde_json::from_str(&wire::checkpoint(&mut graph, &request.to_string()).unwrap()).unwrap();
+    let made: Value = ask(&mut graph, "checkpoint", &request).unwrap();
     let record = made["record"].as_object().unwrap();
     let expected = "id version commit_type artifact_ref format template principal machine session_id checkpoint \
                     ticket_id thread_id summary tags message_count token_count created_at";
@@ -216,10 +223,10 @@ fn a_checkpoint_says_what_it_lacks() {
     assert_eq!((error.code(), &error.details()["commitId"]), (Code::CommitNotFound, &json!("ctx-no")));
     assert_eq!(error.details()["artifactRef"], json!(good.artifact_ref));
     for wrong in ["{}", "[]", "5", "{\"format\":\"f\"}", "{"] {
-        assert_eq!(code(wire::checkpoint(&mut host.graph, wrong)), Code::InvalidInput, "{wrong}");
+        assert_eq!(code(ask(&mut host.graph, "checkpoint", wrong)), Code::InvalidInput, "{wrong}");
     }
     let request = json!({ "artifact_ref": good.artifact_ref, "format": "f", "created_at": "2026-03-01T09:30:00Z", "commit_type": "merge" });
-    assert_eq!(code(wire::checkpoint(&mut host.graph, &request.to_string())), Code::UnknownValue);
+    assert_eq!(code(ask(&mut host.graph, "checkpoint", &request)), Code::UnknownValue);
     assert!(host.graph.is_empty());
 }
 
@@ -229,7 +236,7 @@ fn lone_surrogates_are_replaced_and_said() {
         r#"{{"artifact_ref":"{}","format":"f","created_at":"2026-03-01T09:30:00Z","summary":"a\ud800"}}"#,
         artifact_ref(b"")
     );
-    let made: Value = serde_json::from_str(&wire::checkpoint(&mut CommitGraph::default(), &request).unwrap()).unwrap();
+    let made: Value = ask(&mut CommitGraph::default(), "checkpoint", &request).unwrap();
     assert_eq!(made["record"]["summary"], "a\u{fffd}");
     assert_eq!(made["diagnostics"][0]["code"], "lone_surrogate_replaced");
     assert_eq!(made["diagnostics"][0]["path"], "summary");
@@ -317,7 +324,8 @@ fn resolve_gives_the_latest_at_or_before() {
     assert_eq!(resolve("2026-03-01T04:30:00-05:00"), Some(same.clone()), "of one moment the one that the other led to");
     assert_eq!(resolve("9999-12-31T23:59:59Z"), Some(same.clone()));
     assert_eq!(host.graph.resolve("nobody", Timestamp::parse("2026-03-01T09:00:00Z").unwrap()).unwrap(), None);
-    assert_eq!(code(wire::resolve(&host.graph, "iris", "noon")), Code::InvalidInput);
+    let noon = json!({ "principal": "iris", "time": "noon" });
+    assert_eq!(code(ask(&mut host.graph, "resolve", noon)), Code::InvalidInput);
     let mut other = host.draft(Some(&one), CommitType::Delta, "4");
     other.created_at = "2026-03-01T09:30:00Z".into();
     let other = host.graph.checkpoint(other).unwrap().id.clone();
@@ -332,11 +340,11 @@ fn resolve_gives_the_latest_at_or_before() {
 #[test]
 fn only_summary_and_tags_change() {
     let Seed { mut host, ids, .. } = seed();
-    let update =
-        |host: &mut Host, request: Value| wire::update_metadata(&mut host.graph, &ids[0], &request.to_string());
+    let update = |host: &mut Host, fields: Value| {
+        ask(&mut host.graph, "updateMetadata", json!({ "id": ids[0], "fields": fields }))
+    };
     let before = host.graph.show(&ids[0]).unwrap().clone();
-    let record: Value =
-        serde_json::from_str(&update(&mut host, json!({ "summary": "s", "tags": ["a", "b"] })).unwrap()).unwrap();
+    let record = update(&mut host, json!({ "summary": "s", "tags": ["a", "b"] })).unwrap();
     assert_eq!((&record["summary"], &record["tags"], &record["id"]), (&json!("s"), &json!(["a", "b"]), &json!(ids[0])));
     update(&mut host, json!({ "tags": [] })).unwrap();
     assert_eq!(host.graph.show(&ids[0]).unwrap(), &Record { summary: Some("s".into()), ..before.clone() });
@@ -347,7 +355,8 @@ fn only_summary_and_tags_change() {
         assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!(field)));
     }
     assert_eq!(host.graph.show(&ids[0]).unwrap(), &before, "and a refused update changes nothing");
-    assert_eq!(code(wire::update_metadata(&mut host.graph, "ctx-no", "{}")), Code::CommitNotFound);
+    let nothing = json!({ "id": "ctx-no", "fields": {} });
+    assert_eq!(code(ask(&mut host.graph, "updateMetadata", nothing)), Code::CommitNotFound);
 }
 
 /// SPEC §5 "CommitGraph": by ticket, by thread, by session; commits lacking a summary.
@@ -730,10 +739,10 @@ fn a_plan_lists_refs_in_order_and_says_why() {
 
 #[test]
 fn a_plan_of_another_graph_is_refused() {
-    let Seed { host, ids, .. } = seed();
-    let plan = wire::plan(&host.graph, &json!({ "commit": ids[4] }).to_string()).unwrap();
-    assert!(wire::begin(&host.graph, &plan).is_ok());
-    let error = wire::begin(&host.graph, &plan.replace("mat-", "mat-0")).unwrap_err();
+    let Seed { mut host, ids, .. } = seed();
+    let plan = ask(&mut host.graph, "planMaterialization", json!({ "commit": ids[4] })).unwrap().to_string();
+    assert!(begin(&host.graph, plan.as_bytes()).is_ok());
+    let error = begin(&host.graph, plan.replace("mat-", "mat-0").as_bytes()).unwrap_err();
     assert_eq!((error.code(), &error.details()["commitId"]), (Code::PlanMismatch, &json!(ids[4])));
 }
 
@@ -761,13 +770,17 @@ fn a_result_says_what_it_is() {
 #[test]
 fn a_result_becomes_a_snapshot() {
     let Seed { mut host, ids, .. } = seed();
-    let plan = json!({ "commit": ids[4], "stop": "compaction" }).to_string();
     let request = PlanRequest { commit: Some(ids[4].clone()), ..PlanRequest::default() };
     let result = materialize(&host.graph, request, |blob| host.blobs.get(blob).map(Vec::as_slice)).unwrap();
     host.blobs.insert(result.artifact_ref.clone(), result.bytes.clone());
-    let now = json!({ "created_at": "2026-03-02T00:00:00Z", "tags": ["cache"] }).to_string();
-    let made = wire::snapshot(&mut host.graph, &plan, &wire::materialized(&result), &now).unwrap();
-    let made: Value = serde_json::from_str(&made).unwrap();
+    let request = |stop: &str| {
+        json!({
+            "plan": { "commit": ids[4], "stop": stop },
+            "result": serde_json::from_slice::<Value>(&materialized(result.clone()).json).unwrap(),
+            "fields": { "created_at": "2026-03-02T00:00:00Z", "tags": ["cache"] },
+        })
+    };
+    let made = ask(&mut host.graph, "snapshot", request("compaction")).unwrap();
     let record = &made["record"];
     assert_eq!((&record["commit_type"], &record["parent"]), (&json!("snapshot"), &json!(ids[4])));
     assert_eq!((&record["principal"], &record["template"]), (&json!("iris"), &json!("reviewer")));
@@ -776,8 +789,7 @@ fn a_result_becomes_a_snapshot() {
     assert_eq!(host.materialize(id, Stop::Compaction).unwrap(), result.bytes);
     let tip = host.commit(Some(id), CommitType::Delta, "{\"n\":5}\n");
     assert_eq!(host.materialize(&tip, Stop::Compaction).unwrap(), [result.bytes.as_slice(), b"{\"n\":5}\n"].concat());
-    let part = json!({ "commit": ids[4], "stop": ids[1] }).to_string();
-    let error = wire::snapshot(&mut host.graph, &part, &wire::materialized(&result), &now).unwrap_err();
+    let error = ask(&mut host.graph, "snapshot", request(&ids[1])).unwrap_err();
     assert_eq!(error.code(), Code::InvalidInput, "a part is no snapshot");
 }
 

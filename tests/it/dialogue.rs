@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::generate::{Case, case};
 use crate::recount;
+use crate::{aware, model};
 
 fn value(case: &Case) -> Result<Value, Error> {
     assemble_dialogue(&case.tree, &case.options, case.counter).map(|result| serde_json::to_value(&result).unwrap())
@@ -32,6 +33,75 @@ proptest! {
     fn the_recount_is_the_report(case in case()) {
         let Ok(result) = value(&case) else { return Ok(()) };
         recount::is_the_report(&result, recount::dialogue(&result, &case.options, case.counter))?;
+    }
+
+    /// SPEC §1 "Spans": they are in order, each is what its node says, and what none of them covers is nobody's.
+    #[test]
+    fn spans_are_what_nodes_say(case in case()) {
+        let Ok(result) = value(&case) else { return Ok(()) };
+        let mut long = case.clone();
+        long.options.context_window = 1e9;
+        let whole = value(&long).unwrap();
+        let broken = model::broken_blocks(&case.tree, &whole);
+        let headers = aware::Headers::new(&case, &whole);
+        let empty = Vec::new();
+        let shortened = result["report"]["cut"]["partialNodeIds"].as_array().unwrap_or(&empty);
+        let marker = result["report"]["cut"]["marker"].as_str().unwrap_or_default();
+        for message in messages(&result) {
+            let content = &message["content"];
+            let text = |part: &Value| match (content, part.as_u64()) {
+                (Value::String(text), None) => text.clone(),
+                (Value::Array(parts), Some(part)) => parts[part as usize]["text"].as_str().unwrap_or_default().to_owned(),
+                (content, part) => panic!("{part:?} of {content}"),
+            };
+            let mut rest = message["spans"].as_array().unwrap().as_slice();
+            let mut covered: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+            for id in message["nodeIds"].as_array().unwrap() {
+                let said = model::parts(&case.tree, id.as_str().unwrap(), &case.options, &broken);
+                let (own, others) = rest.split_at(said.len());
+                rest = others;
+                for (span, part) in own.iter().zip(&said) {
+                    prop_assert_eq!(&span["nodeId"], id);
+                    let at = |key: &str| span[key].as_u64().unwrap() as usize;
+                    let units: Vec<u16> = text(&span["part"]).encode_utf16().collect();
+                    let slice = String::from_utf16(&units[at("start")..at("end")]).unwrap();
+                    if !shortened.contains(id) {
+                        prop_assert_eq!(&slice, part["text"].as_str().unwrap_or_default());
+                    }
+                    if let Some(index) = span["part"].as_u64() {
+                        prop_assert_eq!(&content[index as usize]["type"], &part["type"]);
+                    }
+                    let spans = covered.entry(span["part"].to_string()).or_default();
+                    prop_assert!(spans.last().is_none_or(|last| last.1 < at("start")), "{}", message);
+                    spans.push((at("start"), at("end")));
+                }
+            }
+            prop_assert!(rest.is_empty(), "{}", message);
+            // What is nobody's is headers, blocks and the marker.
+            let all: Vec<Value> = match content {
+                Value::String(_) => vec![Value::Null],
+                parts => (0..parts.as_array().unwrap().len()).map(|part| json!(part)).collect(),
+            };
+            if message["role"] == "system" {
+                continue;
+            }
+            for part in all {
+                let mut units: Vec<u16> = text(&part).encode_utf16().collect();
+                for &(start, end) in covered.entry(part.to_string()).or_default().iter().rev() {
+                    units.splice(start..end, "\n".encode_utf16());
+                }
+                let mut left = String::from_utf16(&units).unwrap();
+                let bare = json!({ "type": "text", "text": "" });
+                let headers = message["nodeIds"].as_array().unwrap().iter().map(|id| {
+                    headers.put(id.as_str().unwrap(), vec![bare.clone()])[0]["text"].as_str().unwrap().trim().to_owned()
+                });
+                let nobodys = aware::blocks(&result).into_iter().flatten().chain([marker.to_owned()]).chain(headers);
+                for text in nobodys.filter(|text| !text.is_empty()) {
+                    left = left.replacen(&text, "", 1);
+                }
+                prop_assert!(left.chars().all(|ch| ch == '\n'), "{left:?} is left of {message}");
+            }
+        }
     }
 
     /// SPEC §0.3: every node is accounted for exactly once.

@@ -188,16 +188,16 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// The estimator as a request gets it: with a memory for words.
-fn remembering() -> Rc<dyn Counter> {
+fn caching_counter() -> Rc<dyn Counter> {
     Tokenizers::default().get("heuristic").unwrap()
 }
 
 #[test]
 fn what_is_remembered_changes_no_count_of_the_corpus() {
-    let remembering = remembering();
+    let caching = caching_counter();
     for _ in 0..2 {
         for sample in corpus() {
-            assert_eq!(remembering.count(&sample.text), count(&sample.text), "{}", sample.name);
+            assert_eq!(caching.count(&sample.text), count(&sample.text), "{}", sample.name);
         }
     }
 }
@@ -239,11 +239,11 @@ proptest! {
     /// A counter that has counted other texts before, and this one, too, gives the count of one that has not.
     #[test]
     fn what_is_remembered_changes_no_count(texts in prop::collection::vec(text(), 1..6), limit in 0_u32..120) {
-        let remembering = remembering();
+        let caching = caching_counter();
         for _ in 0..2 {
             for text in &texts {
-                prop_assert_eq!(remembering.count(text), count(text), "{:?}", text);
-                prop_assert_eq!(remembering.count_up_to(text, limit), count_up_to(text, limit), "{:?}", text);
+                prop_assert_eq!(caching.count(text), count(text), "{:?}", text);
+                prop_assert_eq!(caching.count_up_to(text, limit), count_up_to(text, limit), "{:?}", text);
             }
         }
     }
@@ -252,9 +252,9 @@ proptest! {
     #[test]
     fn a_word_costs_the_same_in_every_company(parts in prop::collection::vec((0..COMPANY.len(), 0..WORDS.len()), 0..40)) {
         let text: String = parts.iter().flat_map(|&(company, word)| [COMPANY[company], WORDS[word]]).collect();
-        let remembering = remembering();
-        prop_assert_eq!(remembering.count(&text), count(&text));
-        prop_assert_eq!(remembering.count(&text), count(&text));
+        let caching = caching_counter();
+        prop_assert_eq!(caching.count(&text), count(&text));
+        prop_assert_eq!(caching.count(&text), count(&text));
     }
 
     #[test]

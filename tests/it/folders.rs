@@ -3,6 +3,7 @@
 use ctxweave::DiagnosticCode::{self, *};
 use ctxweave::folders::*;
 use ctxweave::input::Content;
+use ctxweave::time::Timestamp;
 use ctxweave::tokens::{Counter, Heuristic};
 use ctxweave::{Code, Limits};
 use serde_json::json;
@@ -446,6 +447,31 @@ fn the_most_specific_file_is_protected() {
     assert!(chain(&all, &marked).files[0].content.ends_with(" of p/q/AGENTS.md>"));
 }
 
+/// What comes after the file that does not fit is counted for the report, and not tried in parts.
+#[test]
+fn nothing_is_cut_once_the_budget_is_spent() {
+    #[derive(Debug, Default)]
+    struct Counted(std::cell::RefCell<Vec<String>>);
+    impl Counter for Counted {
+        fn name(&self) -> &str {
+            "counted"
+        }
+        fn count(&self, text: &str) -> u32 {
+            self.0.borrow_mut().push(text.to_owned());
+            Heuristic.count(text)
+        }
+    }
+    let all =
+        files(&[("AGENTS.md", &lines("root", 20)), ("p/AGENTS.md", &lines("parent", 20)), ("p/q/AGENTS.md", "q")]);
+    let counter = Counted::default();
+    let selection = Selection { max_tokens: Some(40), ..select(&["", "p", "p/q"]) };
+    let chain = build_chain(&all, &selection, &counter, &limits()).unwrap();
+    assert_eq!(paths(&chain), ["p/AGENTS.md", "p/q/AGENTS.md"]);
+    let texts = counter.0.into_inner();
+    assert!(texts.iter().filter(|text| text.contains("- parent 0")).count() > 2, "it was cut by trying");
+    assert_eq!(texts.iter().filter(|text| text.contains("- root 0")).count(), 1);
+}
+
 /// A file that is cut within a code block must not make code of what follows.
 #[test]
 fn a_cut_closes_what_it_opens() {
@@ -467,8 +493,8 @@ fn the_prompt_has_the_seeds_structure() {
         ("Empty/AGENTS.md", "---\nwatch: x\n---\n"),
     ]);
     let chain = chain(&all, &select(&["", "Projects", "Projects/parachute", "Inbox", "Areas/well-being", "Empty"]));
-    let own = |path: &str, text: &str| RenderOptions {
-        working_directory: Some(WorkingDirectory { path: path.into(), content: Content::Text(text.into()) }),
+    let with = |path: &str, text: &str| {
+        render_prompt(&chain.files, Some(&VaultFile { path: path.into(), content: Content::Text(text.into()) }))
     };
     let expected = "\
 ## Project Knowledge
@@ -490,15 +516,15 @@ Sleep.
 ### Parachute Project (Projects/parachute/AGENTS.md)
 The app.
 ";
-    assert_eq!(render_prompt(&chain.files, &RenderOptions::default()), expected);
+    assert_eq!(render_prompt(&chain.files, None), expected);
     let working = format!("{expected}\n---\n\n## Working Directory Context\n\nUse tabs.\n");
-    assert_eq!(render_prompt(&chain.files, &own("/srv/ann/code/CLAUDE.md", "---\na: b\n---\nUse tabs.\n")), working);
+    assert_eq!(with("/srv/ann/code/CLAUDE.md", "---\na: b\n---\nUse tabs.\n"), working);
     // "when it is a different file"
-    assert_eq!(render_prompt(&chain.files, &own("./Projects/parachute/AGENTS.md", "Newer text.")), expected);
-    assert_eq!(render_prompt(&chain.files, &own("Projects/parachute/CLAUDE.md", "The app.\n")), expected);
-    assert_eq!(render_prompt(&chain.files, &own("CLAUDE.md", " \n")), expected);
-    assert_eq!(render_prompt(&[], &own("CLAUDE.md", "x")), "## Working Directory Context\n\nx\n");
-    assert_eq!(render_prompt(&[], &RenderOptions::default()), "");
+    assert_eq!(with("./Projects/parachute/AGENTS.md", "Newer text."), expected);
+    assert_eq!(with("Projects/parachute/CLAUDE.md", "The app.\n"), expected);
+    assert_eq!(with("CLAUDE.md", " \n"), expected);
+    assert_eq!(render_prompt(&[], files(&[("CLAUDE.md", "x")]).first()), "## Working Directory Context\n\nx\n");
+    assert_eq!(render_prompt(&[], None), "");
 }
 
 /// "Where levels repeat the same bullet, the child's stays."
@@ -603,7 +629,7 @@ fn history(content: &str) -> Edit {
     Edit::AddHistory {
         section: "History".into(),
         content: content.into(),
-        time: "2025-02-01T08:30:59Z".into(),
+        time: Timestamp::parse("2025-02-01T10:30:59+02:00").unwrap(),
         author: "curator".into(),
         create: false,
     }
@@ -691,17 +717,7 @@ fn edit_errors_name_the_file_and_the_section() {
             Edit::AddHistory {
                 section: "History".into(),
                 content: "x".into(),
-                time: "yesterday".into(),
-                author: "a".into(),
-                create: false,
-            },
-        ),
-        (
-            FILE,
-            Edit::AddHistory {
-                section: "History".into(),
-                content: "x".into(),
-                time: "2025-01-01T00:00:00Z".into(),
+                time: Timestamp::parse("2025-01-01T00:00:00Z").unwrap(),
                 author: "-->".into(),
                 create: false,
             },

@@ -145,7 +145,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         _ => Edit::AddHistory {
             section,
             content,
-            time: "2025-01-06T12:00:00Z".into(),
+            time: ctxweave::time::Timestamp::parse("2025-01-06T12:00:00Z").unwrap(),
             author: "curator".into(),
             create: true,
         },

@@ -20,6 +20,7 @@ mod commits_properties;
 mod dialogue;
 mod estimator;
 mod folders;
+mod folders_calls;
 mod folders_model;
 mod formats;
 mod generate;

@@ -1,17 +1,20 @@
 //! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
 
 use ctxweave::loom::{
-    Author, Block, Change, Edge, EdgeKind, LoomAware, LoomTree, Node, Options, Preferences, Source, SourceRole,
-    Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer, assemble_dialogue, request_body,
+    Annotations, Author, Block, Change, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Media, Node, Options,
+    Position, Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings,
+    assemble_buffer, assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, Role};
+use ctxweave::time::Timestamp;
 use ctxweave::tokens::Counter;
 use ctxweave::tokens::memory::Memory;
 use ctxweave::{Code, Error, Limits};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 use crate::generate::{COUNTERS, preferences, text};
 
@@ -38,7 +41,71 @@ enum Step {
         window: u32,
         choice: bool,
         aware: bool,
+        more: More,
     },
+}
+
+/// What else a question may say.
+#[derive(Clone, Debug)]
+struct More {
+    pending: Vec<(u8, SourceRole)>,
+    media: bool,
+    versions: Vec<(u8, u8)>,
+    annotations: Annotations,
+    generation: bool,
+    /// These nodes as an explicit path.
+    path: Option<Vec<u8>>,
+    /// The path to the tip as an explicit one.
+    explicit: bool,
+    now: bool,
+}
+
+fn more() -> impl Strategy<Value = More> {
+    let role = prop::sample::select(vec![SourceRole::Context, SourceRole::Instruction]);
+    let pending = prop::collection::vec((0..30u8, role), 0..3);
+    let some_pending = prop_oneof![3 => Just(Vec::new()), 1 => pending];
+    let versions = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec((0..30u8, 0..30u8), 1..3)];
+    let named = prop::collection::btree_set((0..30u8).prop_map(id), 1..4).prop_map(Annotations::Named);
+    let annotations = prop_oneof![4 => Just(Annotations::None), 2 => Just(Annotations::All), 1 => named];
+    let path = prop::option::weighted(0.1, prop::collection::vec(0..30u8, 0..6));
+    let explicit = prop::bool::weighted(0.15);
+    (some_pending, any::<bool>(), versions, annotations, prop::bool::weighted(0.2), path, explicit, any::<bool>())
+        .prop_map(|(pending, media, versions, annotations, generation, path, explicit, now)| More {
+            pending,
+            media,
+            versions,
+            annotations,
+            generation,
+            path,
+            explicit,
+            now,
+        })
+}
+
+impl More {
+    fn apply(self, options: &mut Options, tree: &LoomTree) {
+        let source = |(node, role): (u8, SourceRole)| Source { node: id(node).into(), role };
+        options.pending_sources = self.pending.into_iter().map(source).collect();
+        if self.media {
+            options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".to_owned()))].into());
+        }
+        options.choices.versions = self.versions.into_iter().map(|(key, value)| (id(key), id(value))).collect();
+        options.annotations = self.annotations;
+        if self.generation {
+            options.instruction_scope = InstructionScope::Generation;
+        }
+        if let Some(path) = self.path {
+            options.position = Position::Path(path.into_iter().map(id).collect());
+        } else if self.explicit
+            && let Ok(path) = tree.path(&options.clone())
+        {
+            options.position = Position::Path(path.into_iter().map(str::to_owned).collect());
+        }
+        if let Some(aware) = options.loom_aware.as_mut().filter(|_| self.now) {
+            aware.now = Timestamp::parse("2026-03-01T12:00:00Z");
+            aware.trace = vec!["looked around".to_owned()];
+        }
+    }
 }
 
 fn id(number: u8) -> String {
@@ -114,8 +181,8 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
         1 => (0..30u8).prop_map(Step::RemoveEdge),
         2 => (0..6u8).prop_map(Step::Fail),
         1 => prop::option::of(text()).prop_map(Step::System),
-        12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>(), prop::bool::weighted(0.15))
-            .prop_map(|(tip, window, choice, aware)| Step::Ask { tip, window, choice, aware }),
+        12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>(), prop::bool::weighted(0.15), more())
+            .prop_map(|(tip, window, choice, aware, more)| Step::Ask { tip, window, choice, aware, more }),
     ];
     prop::collection::vec(step, count)
 }
@@ -248,7 +315,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 plain.settings.system_context = system_context;
                 tree.configure(plain.settings.clone());
             }
-            Step::Ask { tip, window, choice, aware } => {
+            Step::Ask { tip, window, choice, aware, more } => {
                 let Some(tip) = tip.map(id).or(plain.tip.clone()) else { continue };
                 let mut options = Options::from_tip(&tip, window);
                 options.preferences = preferences.clone();
@@ -262,6 +329,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 if in_messages {
                     options.system_placement = SystemPlacement::Message(Role::System);
                 }
+                more.apply(&mut options, &tree);
                 let fresh =
                     Tree::new(plain.settings.clone(), plain.nodes.clone(), plain.edges.clone(), &limits).unwrap();
                 // What the tree remembers of its own is what is given as `previous` elsewhere.

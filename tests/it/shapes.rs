@@ -81,7 +81,7 @@ fn errors_name_the_field() {
         (
             r#"{"loomAware":{"now":true}}"#,
             "loomAware.now",
-            "must be a date and time of RFC 3339 with an offset, or milliseconds since 1970",
+            "must be a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970",
         ),
         (r#"{"previous":"?"}"#, "previous", "must be the `cache.fingerprint` of an earlier report, or empty"),
     ];
@@ -195,7 +195,6 @@ fn numbers_that_are_none_are_invalid_budgets() {
     for (field, setting) in [
         (r#""contextWindow":{"\u0000":"NaN"}"#, "contextWindow"),
         (r#""preferences":{"tokenBuffer":{"\u0000":"-Infinity"}}"#, "tokenBuffer"),
-        (r#""overhead":{"perMessage":{"\u0000":"Infinity"}}"#, "overhead.perMessage"),
     ] {
         let tree = r#""tree":{"nodes":[{"id":"a","content":"Hi.","authorType":"human"}],"edges":[]}"#;
         let error = error(&completed(&format!("{{{tree},{field}}}")));
@@ -203,6 +202,20 @@ fn numbers_that_are_none_are_invalid_budgets() {
         assert_eq!(error.details()["setting"], setting);
         assert_eq!(error.details()["value"], "not a finite number");
     }
+}
+
+#[test]
+fn times_may_be_milliseconds() {
+    let node = |time: Value| {
+        let node = json!({ "id": "a", "content": "Hi.", "authorType": "human", "createdAt": time });
+        let request = json!({
+            "tree": { "nodes": [node], "edges": [] }, "tip": "a", "contextWindow": 9000,
+            "loomAware": { "now": 1_772_357_400_000_u64 },
+        });
+        String::from_utf8(assemble_dialogue_json(request.to_string().as_bytes()).unwrap()).unwrap()
+    };
+    assert_eq!(node(json!(1_772_357_100_000_u64)), node(json!("2026-03-01T09:25:00Z")));
+    assert_ne!(node(json!(1_772_357_100_000_u64)), node(json!("2026-03-01T08:25:00Z")));
 }
 
 /// A list that is too long is refused before anything in it is read.

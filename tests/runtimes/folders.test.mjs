@@ -187,6 +187,10 @@ test("nothing that is given is changed, and odd arguments are errors with a code
   );
   assert.equal(
     code(() => ctxweave.buildContextChain({ files, selected: [], maxTokens: NaN })),
+    "invalid_input",
+  );
+  assert.equal(
+    code(() => ctxweave.buildContextChain({ files, selected: [], maxTokens: 0.5 })),
     "invalid_budget",
   );
   assert.equal(
@@ -195,6 +199,15 @@ test("nothing that is given is changed, and odd arguments are errors with a code
   );
   assert.equal(
     code(() => ctxweave.bubble(["a"], files, { maxDepth: -1 })),
+    "invalid_input",
+  );
+  const time = Date.UTC(2025, 0, 6, 12);
+  for (const when of [time, new Date(time), new Date(time).toISOString()]) {
+    const { text } = ctxweave.editContextFile("## History\n", { type: "addHistory", content: "x", time: when });
+    assert.match(text, /on 2025-01-06 12:00 UTC/);
+  }
+  assert.equal(
+    code(() => ctxweave.editContextFile("", { type: "addHistory", content: "x", time: new Date(NaN) })),
     "invalid_input",
   );
   const own = { name: "own", count: (text) => text.length };

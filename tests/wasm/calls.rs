@@ -6,14 +6,20 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Makes a call; nothing when no table has the name.
 pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
-    let call =
-        [ctxweave::tokens::CALLS, ctxweave::workspace::CALLS].into_iter().flatten().find(|call| call.name == name)?;
-    let (json, bytes) = request(call, args);
-    Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
+    let call = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name)?;
+    let (json, bytes) = match args.get(0).dyn_into::<Uint8Array>() {
+        // The request is bytes of JSON.
+        Ok(json) if name.starts_with("requestBody") => (json.to_vec(), JsValue::UNDEFINED),
+        _ => {
+            let (json, bytes) = request(call, args);
+            (json.into_bytes(), bytes)
+        }
+    };
+    Some(ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.
-fn request<T>(call: &Call<T>, args: &Array) -> (String, JsValue) {
+pub(crate) fn request<T>(call: &Call<T>, args: &Array) -> (String, JsValue) {
     let bytes = Array::new();
     let request = match call.parameters {
         [] => with_bytes_beside(&args.get(0), &bytes),
@@ -53,14 +59,27 @@ fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
 }
 
 /// The result of a call; bytes alone where there is nothing else.
-fn result(answer: &JsValue) -> JsValue {
-    let (json, bytes) = match answer.dyn_ref::<Array>() {
-        Some(parts) => (parts.get(0), parts.get(1)),
-        None => (answer.clone(), JsValue::UNDEFINED),
-    };
-    match json.as_string().as_deref() {
-        Some("") => bytes,
-        Some(json) => JSON::parse(json).unwrap(),
+pub(crate) fn result(answer: &JsValue) -> JsValue {
+    let parts = answer.dyn_ref::<Array>().cloned().unwrap_or_else(|| Array::of1(answer));
+    match parts.get(0).as_string().as_deref() {
+        Some("") => parts.get(1),
+        Some(json) => with_bytes_in_place(JSON::parse(json).unwrap(), &parts),
         None => panic!("no JSON"),
     }
+}
+
+fn with_bytes_in_place(value: JsValue, parts: &Array) -> JsValue {
+    if Array::is_array(&value) {
+        let list = value.unchecked_ref::<Array>().iter();
+        return list.map(|item| with_bytes_in_place(item, parts)).collect::<Array>().into();
+    }
+    let Some(object) = value.dyn_ref::<Object>() else { return value };
+    if let Some(at) = Reflect::get(&value, &"\0bytes".into()).unwrap().as_f64() {
+        return parts.get(at as u32 + 1);
+    }
+    for key in Object::keys(object).iter() {
+        let inner = with_bytes_in_place(Reflect::get(&value, &key).unwrap(), parts);
+        Reflect::set(&value, &key, &inner).unwrap();
+    }
+    value
 }

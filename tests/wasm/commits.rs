@@ -1,23 +1,27 @@
 //! Commits: the graph and the checkpointer, step by step.
 
+use ctxweave::call::Call;
+use ctxweave::commits::{CHECKPOINTER_CALLS, GRAPH_CALLS};
 use ctxweave::wasm::commits::{Checkpointer, CommitGraph, artifact_ref, short_ref};
 use js_sys::{Array, JSON, Map, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::calls::{request, result};
 use crate::goldens::thrown;
 
 type Thrown<T> = Result<T, JsValue>;
 
 pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Thrown<JsValue>> {
+    let options = json_of(&args.get(0));
     match name {
         "artifactRef" => Some(Ok(artifact_ref(&bytes(&args.get(0))).into())),
         "shortRef" => Some(short_ref(&text(&args.get(0))).map(JsValue::from)),
         "CommitGraph" => Some(
-            CommitGraph::new(&args.get(0))
+            CommitGraph::new(&options)
                 .map(|mut graph| each(steps, |method, args| graph_step(&mut graph, method, args))),
         ),
         "Checkpointer" => Some(
-            Checkpointer::new(&args.get(0))
+            Checkpointer::new(&options)
                 .map(|mut checkpointer| each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))),
         ),
         _ => None,
@@ -39,64 +43,66 @@ fn text(value: &JsValue) -> String {
     value.as_string().expect("a string")
 }
 
+fn json_of(value: &JsValue) -> Vec<u8> {
+    let json = JSON::stringify(value).ok().and_then(|json| json.as_string());
+    json.unwrap_or_else(|| "null".to_owned()).into_bytes()
+}
+
 /// Bytes, or the text that stands for them.
 fn bytes(value: &JsValue) -> Vec<u8> {
     if let Some(text) = value.as_string() {
         return text.into_bytes();
     }
-    value
-        .dyn_ref::<Uint8Array>()
-        .map(Uint8Array::to_vec)
-        .unwrap_or_else(|| String::from(JSON::stringify(value).expect("a message is JSON")).into_bytes())
+    value.dyn_ref::<Uint8Array>().map_or_else(|| json_of(value), Uint8Array::to_vec)
 }
 
-fn graph_step(graph: &mut CommitGraph, method: &str, args: &Array) -> Thrown<JsValue> {
-    let (first, second) = (args.get(0), args.get(1));
-    match method {
-        "checkpoint" => graph.checkpoint(&first),
-        "show" => graph.show(&text(&first)),
-        "history" => graph.history(&text(&first), &second),
-        "updateMetadata" => graph.update_metadata(&text(&first), &second),
-        "commits" | "tips" | "lackingSummary" => graph.records(method, ""),
-        "byTicket" | "byThread" | "bySession" | "children" => graph.records(method, &text(&first)),
-        "reachableArtifacts" => graph.reachable_artifacts(&first),
-        "planMaterialization" => graph.plan_materialization(&first),
-        "snapshot" => graph.snapshot(&first, &second, &args.get(2)),
-        "importJsonl" => graph.import_jsonl(&bytes(&first)),
-        "resolve" => graph.resolve(&text(&first), &text(&second)),
-        "commonAncestor" => graph.common_ancestor(&text(&first), &text(&second)),
-        "resolveArtifact" => graph.resolve_artifact(&text(&first)).map(JsValue::from),
+/// Calls a method of a table.
+fn method<T>(
+    table: &[Call<T>],
+    name: &str,
+    args: &Array,
+    run: impl FnOnce(&str, &[u8], &JsValue) -> Thrown<JsValue>,
+) -> Thrown<JsValue> {
+    let call = table.iter().find(|call| call.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let (json, bytes) = request(call, args);
+    run(name, json.as_bytes(), &bytes).map(|answer| result(&answer))
+}
+
+fn graph_step(graph: &mut CommitGraph, name: &str, args: &Array) -> Thrown<JsValue> {
+    match name {
         "exportJsonl" => Ok(graph.export_jsonl().into()),
-        "materialize" => materialize(graph, &first, second.unchecked_ref()),
-        other => panic!("no method {other}"),
+        "materialize" => materialize(graph, &args.get(0), args.get(1).unchecked_ref()),
+        _ => method(GRAPH_CALLS, name, args, |name, json, bytes| graph.call(name, json, bytes)),
     }
 }
 
 fn materialize(graph: &CommitGraph, plan: &JsValue, blobs: &Map) -> Thrown<JsValue> {
-    let mut work = graph.begin(plan)?;
-    let mut pieces = Vec::new();
+    let mut work = graph.begin(&json_of(plan))?;
+    let mut appended = Vec::new();
     for artifact in work.order().iter() {
         let Ok(blob) = blobs.get(&artifact).dyn_into::<Uint8Array>() else { return Err(work.missing()) };
         match work.push(&blob)? {
             2 => continue,
-            1 => pieces.push(b'\n'),
+            1 => appended.push(b'\n'),
             _ => {}
         }
-        pieces.extend(blob.to_vec());
+        appended.extend(blob.to_vec());
     }
-    let result = work.finish()?;
+    let result = result(&work.finish()?);
     let object = Object::new();
-    Reflect::set(&object, &"bytes".into(), &Uint8Array::from(pieces.as_slice()))?;
+    Reflect::set(&object, &"bytes".into(), &Uint8Array::from(appended.as_slice()))?;
     Ok(Object::assign(&object, result.unchecked_ref()).into())
 }
 
-fn checkpointer_step(checkpointer: &mut Checkpointer, method: &str, args: &Array) -> Thrown<JsValue> {
-    let (first, second) = (args.get(0), args.get(1));
-    match method {
-        "push" => checkpointer.push(&bytes(&first)).map(|()| JsValue::UNDEFINED),
-        "stored" => checkpointer.stored(&text(&first)).map(|()| JsValue::UNDEFINED),
-        "checkpoint" => checkpointer.checkpoint(&text(&first), &second).map(JsValue::from),
-        "compact" => checkpointer.compact(&bytes(&first), &second).map(JsValue::from),
-        other => panic!("no method {other}"),
+fn checkpointer_step(checkpointer: &mut Checkpointer, name: &str, args: &Array) -> Thrown<JsValue> {
+    match name {
+        "push" => checkpointer.push(&bytes(&args.get(0))).map(|()| JsValue::UNDEFINED),
+        _ => {
+            let args = args.slice(0, args.length());
+            if name == "compact" {
+                args.set(0, Uint8Array::from(bytes(&args.get(0)).as_slice()).into());
+            }
+            method(CHECKPOINTER_CALLS, name, &args, |name, json, bytes| checkpointer.call(name, json, bytes))
+        }
     }
 }

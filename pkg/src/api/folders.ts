@@ -1,6 +1,6 @@
 /** Folders with AGENTS.md files. */
 
-import { call } from "../runtime.js";
+import { callJson } from "../json.js";
 import type {
   BubbleOptions,
   ChainRequest,
@@ -24,7 +24,6 @@ import type {
   WatchOptions,
 } from "../types/folders.js";
 import type { FileContent } from "../types/workspace.js";
-import { checkedText } from "./checked.js";
 
 /**
  * Reads a context file: front matter, title, description, sections, bullets.
@@ -32,12 +31,12 @@ import { checkedText } from "./checked.js";
  * @throws {CtxweaveError} `path_outside_vault` for a path that leaves the vault
  */
 export function parseContextFile(path: string, text: FileContent): ParsedContextFile {
-  return call((raw) => raw.parseContextFile(checkedText(path, "path"), text)) as ParsedContextFile;
+  return callJson("parseContextFile", { path, text }) as ParsedContextFile;
 }
 
 /** Finds the folders that have a context file among the paths of a vault's files. */
 export function discoverContextFolders(paths: readonly string[]): Discovery {
-  return call((raw) => raw.discoverContextFolders(paths)) as Discovery;
+  return callJson("discoverContextFolders", { paths }) as Discovery;
 }
 
 /**
@@ -47,12 +46,12 @@ export function discoverContextFolders(paths: readonly string[]): Discovery {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function buildContextChain(request: ChainRequest): ContextChain {
-  return call((raw) => raw.buildContextChain(request)) as ContextChain;
+  return callJson("buildContextChain", request) as ContextChain;
 }
 
 /** Writes the prompt section of a chain; empty when there is nothing to show. */
 export function renderContextPrompt(chain: Pick<ContextChain, "files">, options?: RenderContextOptions): string {
-  return call((raw) => raw.renderContextPrompt(chain, options));
+  return callJson("renderContextPrompt", { chain, options }) as string;
 }
 
 /**
@@ -64,7 +63,7 @@ export function watchersOf(
   files: readonly ContextFile[] | readonly ContextWatchRecord[],
   options?: WatchOptions,
 ): Watcher[] {
-  return call((raw) => raw.watchersOf(checkedText(changedPath, "changedPath"), files, options)) as Watcher[];
+  return callJson("watchersOf", { changedPath, files, options }) as Watcher[];
 }
 
 /** Who is told of changes, and who of what these will change: each file once, so that cycles end. By depth, then path. */
@@ -73,7 +72,7 @@ export function bubble(
   files: readonly ContextFile[] | readonly ContextWatchRecord[],
   options?: BubbleOptions,
 ): Told[] {
-  return call((raw) => raw.bubble(changedPaths, files, options)) as Told[];
+  return callJson("bubble", { changedPaths, files, options }) as Told[];
 }
 
 /**
@@ -82,26 +81,26 @@ export function bubble(
  * @throws {CtxweaveError} `section_not_found`, `invalid_edit`
  */
 export function editContextFile(text: string | Uint8Array, edit: ContextEdit): EditedFile {
-  return call((raw) => raw.editContextFile(text, edit)) as EditedFile;
+  return callJson("editContextFile", { text, edit }) as EditedFile;
 }
 
 /** Plans the migration of `Chat/contexts/*.md` into folders. Nothing is written; the host writes what the moves say. */
 export function migrateLegacyContexts(input: LegacyMigrationInput): LegacyMigration {
-  return call((raw) => raw.migrateLegacyContexts(input)) as LegacyMigration;
+  return callJson("migrateLegacyContexts", input) as LegacyMigration;
 }
 
 /** The rows of `context_watches` for the watches of all files. */
 export function contextWatchRecords(files: readonly ContextFile[]): ContextWatchRecords {
-  return call((raw) => raw.contextWatchRecords(files)) as ContextWatchRecords;
+  return callJson("contextWatchRecords", { files }) as ContextWatchRecords;
 }
 
 /** The rows of `session_contexts` for the folders that a session has selected. */
 export function sessionContextRecords(session: {
   sessionId: string;
   folders: readonly string[];
-  addedAt?: string;
+  addedAt?: string | number | Date;
 }): SessionContextRecord[] {
-  return call((raw) => raw.sessionContextRecords(session)) as SessionContextRecord[];
+  return callJson("sessionContextRecords", session) as SessionContextRecord[];
 }
 
 /**
@@ -113,15 +112,15 @@ export function diffRecords<Row extends SessionContextRecord | ContextWatchRecor
   before: readonly Row[],
   after: readonly Row[],
 ): RecordDiff<Row> {
-  return call((raw) => raw.diffRecords(before, after)) as RecordDiff<Row>;
+  return callJson("diffRecords", { before, after }) as RecordDiff<Row>;
 }
 
 /** The response to `GET /api/contexts/folders`. */
 export function foldersResponse(discovery: Pick<Discovery, "folders">): FoldersResponse {
-  return call((raw) => raw.foldersResponse(discovery)) as FoldersResponse;
+  return callJson("foldersResponse", discovery) as FoldersResponse;
 }
 
 /** The response to `GET /api/contexts/chain`. */
 export function chainResponse(chain: Pick<ContextChain, "files" | "totalTokens">): ChainResponse {
-  return call((raw) => raw.chainResponse(chain)) as ChainResponse;
+  return callJson("chainResponse", chain) as ChainResponse;
 }

@@ -1,8 +1,8 @@
 /** XML context rules of tasks: what each step may see. */
 
 import { CtxweaveError } from "../error.js";
-import { call, reasonOf } from "../runtime.js";
-import { asBytes } from "../source.js";
+import { callJson } from "../json.js";
+import { reasonOf } from "../runtime.js";
 import type {
   BegunContextAssembly,
   ContextAssembly,
@@ -35,12 +35,7 @@ import { invalid } from "./checked.js";
  * @throws {CtxweaveError} `invalid_xml` and `limit_exceeded`, with `line` and `column` in the details
  */
 export function parseTask(xml: string | ArrayBuffer | ArrayBufferView, options?: ParseTaskOptions): ParsedTask {
-  const source = typeof xml === "string" ? xml : asBytes(xml);
-  const json = call((raw) => {
-    if (source === undefined) throw invalid("xml", "a string or bytes");
-    return raw.parseTask(source, options);
-  });
-  const parsed = JSON.parse(json) as ParsedTask;
+  const parsed = callJson("parseTask", { xml, options }) as ParsedTask;
   freeze(parsed.task);
   return parsed;
 }
@@ -53,7 +48,9 @@ export function parseTask(xml: string | ArrayBuffer | ArrayBufferView, options?:
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function writeTask(task: Pick<Task, "source">): string {
-  return call((raw) => raw.writeTask(task));
+  // A task knows its template; what was read of it does not have to cross again.
+  const { source } = Object(task) as Pick<Task, "source">;
+  return callJson("writeTask", { source }) as string;
 }
 
 /**
@@ -62,7 +59,7 @@ export function writeTask(task: Pick<Task, "source">): string {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function explainTask(task: TaskInput): ExplainedOperator[] {
-  return JSON.parse(call((raw) => raw.explainTask(task))) as ExplainedOperator[];
+  return callJson("explainTask", task) as ExplainedOperator[];
 }
 
 /**
@@ -72,7 +69,7 @@ export function explainTask(task: TaskInput): ExplainedOperator[] {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function beginContextAssembly(request: ContextAssemblyRequest): BegunContextAssembly {
-  return call((raw) => raw.beginContextAssembly(request)) as BegunContextAssembly;
+  return callJson("beginContextAssembly", request) as BegunContextAssembly;
 }
 
 /**
@@ -81,7 +78,7 @@ export function beginContextAssembly(request: ContextAssemblyRequest): BegunCont
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function finishContextAssembly(state: ContextAssemblyState, answer: MemoryAnswer): ContextAssembly {
-  return call((raw) => raw.finishContextAssembly(state, answer)) as ContextAssembly;
+  return callJson("finishContextAssembly", { state, answer }) as ContextAssembly;
 }
 
 /**
@@ -122,12 +119,12 @@ async function ask(memorySystem: MemorySystem, { input, text, purpose }: Context
 
 /** The result of a sequential task of which a step has failed, with what the steps before gave. */
 export function sequentialFailure(input: SequentialFailureInput): SequentialFailure {
-  return call((raw) => raw.sequentialFailure(input)) as SequentialFailure;
+  return callJson("sequentialFailure", input) as SequentialFailure;
 }
 
 /** The result of a reduce task in which an inner task or the reduction has failed, with what was done before. */
 export function reduceFailure(input: ReduceFailureInput): ReduceFailure {
-  return call((raw) => raw.reduceFailure(input)) as ReduceFailure;
+  return callJson("reduceFailure", input) as ReduceFailure;
 }
 
 /**
@@ -136,12 +133,12 @@ export function reduceFailure(input: ReduceFailureInput): ReduceFailure {
  * @throws {CtxweaveError} `invalid_input` for a task that is neither
  */
 export function startRun(input: RunInput): Run {
-  return call((raw) => raw.startRun(input)) as Run;
+  return callJson("startRun", input) as Run;
 }
 
 /** What comes next in a run. */
 export function nextRequest(run: RunState): RunNext {
-  return call((raw) => raw.nextRequest(run)) as RunNext;
+  return callJson("nextRequest", run) as RunNext;
 }
 
 /**
@@ -150,7 +147,7 @@ export function nextRequest(run: RunState): RunNext {
  * @throws {CtxweaveError} `run_out_of_order` when it waits for something else
  */
 export function recordResult(run: RunState, result: RunResult): Run {
-  return call((raw) => raw.recordResult(run, result)) as Run;
+  return callJson("recordResult", { run, result }) as Run;
 }
 
 /** Freezes plain data as deep as it goes; no template goes deeper than the limit `xmlDepth`. */

@@ -1,7 +1,7 @@
 /** What src/wasm/resident.rs sends as numbers and other things, made into the objects that it stands for. */
 
 import type { Diagnostic } from "../types/common.js";
-import type { AssemblyReport, DialogueAssembly, LocalId, Message, NodeReport } from "../types/loom.js";
+import type { AssemblyReport, DialogueAssembly, LocalId, Message, MessageSpan, NodeReport } from "../types/loom.js";
 import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 
 /** The messages of the last dialogue that came, for the next one to say which of them are the same. */
@@ -222,7 +222,7 @@ function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Mess
     const content = parcel.thing() as Message["content"];
     const nodeIds: string[] = [];
     for (let at = 0; at < count; at += 1) nodeIds.push(parcel.thing() as string);
-    const message = { role, content, nodeIds };
+    const message = { role, content, nodeIds, spans: spans(parcel, nodeIds) };
     keep.push(keeps ? message : undefined);
     messages.push(keeps ? copy(message) : message);
   }
@@ -231,7 +231,22 @@ function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Mess
   return { ...system, messages };
 }
 
-/** A message of the caller's own: what he does to it must not come back. The content is a text, which nobody can change. */
-function copy({ role, content, nodeIds }: Message): Message {
-  return { role, content, nodeIds: nodeIds.length === 1 ? [nodeIds[0]!] : nodeIds.slice() };
+/** In the form of `put_spans`. They are frozen, so that they need not be copied for each dialogue that has the message. */
+function spans(parcel: Parcel, nodeIds: readonly string[]): readonly MessageSpan[] {
+  const spans: MessageSpan[] = [];
+  for (let count = parcel.number(); count > 0; count -= 1) {
+    const nodeId = nodeIds[parcel.number()]!;
+    const part = parcel.optional();
+    const [start, end] = [parcel.number(), parcel.number()];
+    spans.push(Object.freeze(part === undefined ? { nodeId, start, end } : { nodeId, part, start, end }));
+  }
+  return Object.freeze(spans);
+}
+
+/**
+ * A message of the caller's own: what he does to it must not come back. The content is a text, which nobody can change,
+ * and the spans are frozen.
+ */
+function copy({ role, content, nodeIds, spans }: Message): Message {
+  return { role, content, nodeIds: nodeIds.length === 1 ? [nodeIds[0]!] : nodeIds.slice(), spans };
 }

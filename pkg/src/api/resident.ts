@@ -88,12 +88,12 @@ export class LoomTree {
 
   /** The ids of the path that ends at a node, oldest first. */
   path(tip: string, options?: TreeOptions): string[] {
-    return ask(this, "path", (handle) => ({ tip, options: asked(handle, options) }), "options") as string[];
+    return ask(this, "path", (handle) => ({ tip, options: asked(handle, options) })) as string[];
   }
 
   /** Tokens of the content of each of these nodes, counted alone. */
   tokensOf(nodeIds: readonly string[], options?: TreeOptions): number[] {
-    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: asked(handle, options) }), "options") as number[];
+    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: asked(handle, options) })) as number[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
@@ -179,9 +179,9 @@ interface Handle {
 /** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
 const handles = new WeakMap<LoomTree, Handle>();
 
-/** Calls a method of the handle by its name. `field` is that of the request which holds the options. */
-function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown, field?: string): unknown {
-  return using(tree, (handle) => answerOf(method(handle, name), request(handle), field));
+/** Calls a method of the handle by its name. */
+function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
+  return using(tree, (handle) => answerOf(method(handle, name), request(handle)));
 }
 
 function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {

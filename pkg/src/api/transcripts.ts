@@ -1,7 +1,6 @@
 /** Session files of agents: import, translation, messages, Loom trees. */
 
-import { call } from "../runtime.js";
-import { asBytes } from "../source.js";
+import { callJson } from "../json.js";
 import type {
   ImportedTranscript,
   ImportOptions,
@@ -13,7 +12,6 @@ import type {
   TranslatedTranscript,
   TranslateRequest,
 } from "../types/transcripts.js";
-import { checkedText, invalid } from "./checked.js";
 
 /**
  * Makes commits of a whole session file: deltas, compaction commits where it was compacted, and branches. Every line is in
@@ -26,9 +24,7 @@ export function importTranscript(
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
-  return call((raw) =>
-    raw.importTranscript(checkedText(format, "format"), checkedBytes(bytes), options),
-  ) as ImportedTranscript;
+  return callJson("importTranscript", { format, bytes, options }) as ImportedTranscript;
 }
 
 /**
@@ -37,7 +33,7 @@ export function importTranscript(
  * @throws {CtxweaveError} `invalid_blob` for a blob that cannot be read at all
  */
 export function translateTranscript(request: TranslateRequest): TranslatedTranscript {
-  return call((raw) => raw.translateTranscript(request)) as TranslatedTranscript;
+  return callJson("translateTranscript", request) as TranslatedTranscript;
 }
 
 /**
@@ -50,9 +46,7 @@ export function transcriptToMessages(
   bytes: TranscriptBytes,
   options?: TranscriptOptions,
 ): TranscriptMessages {
-  return call((raw) =>
-    raw.transcriptToMessages(checkedText(format, "format"), checkedBytes(bytes), options),
-  ) as TranscriptMessages;
+  return callJson("transcriptToMessages", { format, bytes, options }) as TranscriptMessages;
 }
 
 /**
@@ -65,13 +59,5 @@ export function transcriptToLoomTree(
   bytes: TranscriptBytes,
   options?: TranscriptOptions,
 ): TranscriptTree {
-  return call((raw) =>
-    raw.transcriptToLoomTree(checkedText(format, "format"), checkedBytes(bytes), options),
-  ) as TranscriptTree;
-}
-
-function checkedBytes(value: unknown): Uint8Array {
-  const bytes = asBytes(value as TranscriptBytes);
-  if (!bytes) throw invalid("bytes", "bytes, an ArrayBuffer or a view of one");
-  return bytes;
+  return callJson("transcriptToLoomTree", { format, bytes, options }) as TranscriptTree;
 }

@@ -203,8 +203,8 @@ export type ContextEdit =
   /** Adds an entry with its date at the end of the history. */
   | ({
       type: "addHistory";
-      /** When, RFC 3339; it is written in UTC. */
-      time: string;
+      /** When: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. It is written in UTC. */
+      time: string | number | Date;
       /** Who. Default `curator`. */
       author?: string;
       /** Default `History`. */

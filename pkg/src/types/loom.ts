@@ -30,7 +30,7 @@ export interface LoomNode {
   authorType: "human" | "model";
   authorAgentId?: string;
   /** RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers. */
-  createdAt?: string;
+  createdAt?: string | number | Date;
   /** The id of the node that this one is an edit of. */
   editedFrom?: string;
   summary?: string;
@@ -203,7 +203,7 @@ export interface LoomAware {
    * What ages are counted up to: RFC 3339, or milliseconds as `Date.now()` gives them. Without it there are no ages, and a
    * conversation's beginning stays the same from turn to turn.
    */
-  now?: string | number;
+  now?: string | number | Date;
   /** What is added to the system prompt: a description of the parts (`true`, the default), nothing, or a text of your own. */
   addendum?: boolean | string;
   /** `[localId] author · age · connections` before the words of each node. Default true. */
@@ -294,6 +294,23 @@ export interface Message {
   content: string | Part[];
   /** The nodes it holds, in order; empty where it is none of theirs: a system message, a truncation marker, a loom-aware block. */
   nodeIds: string[];
+  /** Where each of its nodes stands in the content, in order and without its header. Frozen where a `LoomTree` gives it. */
+  spans: readonly MessageSpan[];
+}
+
+/**
+ * Where a node stands in the content of its message, in UTF-16 code units. What no span covers is a separator, the truncation
+ * marker, a header or a block of a loom-aware agent.
+ */
+export interface MessageSpan {
+  readonly nodeId: string;
+  /**
+   * Index of the part, where the content is a list of parts. The offsets are then into the text of that part; both are 0 where
+   * it is neither text nor reasoning: such a part is its node's as a whole.
+   */
+  readonly part?: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** One part of a message. */

@@ -114,7 +114,9 @@ export interface ParseTaskOptions {
   limits?: Limits;
 }
 
-/** A task, and what was found about its template, in its order. Each diagnostic has `line` and `column`. */
+/**
+ * A task, and what was found: first about the options, then about the template in its order, each with `line` and `column`.
+ */
 export interface ParsedTask {
   /** There also with diagnostics of severity `error`, with defaults in place of what is wrong. */
   task: Task;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::assembly::render::JOIN;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::loom::aware::header::{Headers, SEPARATOR, counted};
+use crate::loom::aware::header::Headers;
+use crate::loom::aware::lines::{SEPARATOR, counted, one_line};
 use crate::loom::aware::local_id::LocalIds;
-use crate::loom::aware::{Addendum, LoomAware, Pinned};
-use crate::loom::parts::JOIN;
+use crate::loom::aware::loom_aware::{Addendum, LoomAware, Pinned};
 use crate::loom::path::Step;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select;
@@ -181,9 +182,4 @@ fn text_of(node: &Node) -> String {
     let texts =
         node.content.iter().filter_map(|block| if let Block::Text(text) = block { Some(text.trim()) } else { None });
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(JOIN)
-}
-
-/// A text on one line, with single spaces.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

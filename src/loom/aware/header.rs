@@ -1,18 +1,14 @@
 //! The header on each message (SPEC §1 "Loom-aware").
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode};
-use crate::loom::aware::LoomAware;
-use crate::loom::aware::blocks::one_line;
+use crate::loom::aware::lines::{SEPARATOR, counted, one_line};
 use crate::loom::aware::local_id::LocalIds;
+use crate::loom::aware::loom_aware::LoomAware;
 use crate::loom::created::created;
-use crate::loom::layout::{Headed, Item};
-use crate::loom::parts::JOIN;
 use crate::loom::tree::{Author, Node, NodeIx, Tree};
-use crate::prompt::{Part, Prices};
 use crate::time::Timestamp;
 
 /// Writes headers.
@@ -59,38 +55,6 @@ impl<'h> Headers<'h> {
         line
     }
 
-    /// Puts its header before the first text or media of a node, as a paragraph of its own. A node that has neither has
-    /// no words to stand at the head of: calls and thoughts stay as the provider gave them, results as the tool did.
-    pub(crate) fn put(&mut self, item: &mut Item<'_>, prices: &Prices<'_>, diagnostics: &mut Vec<Diagnostic>) {
-        let speaks = |part: &Part<'_>| matches!(part, Part::Text { .. } | Part::Image(_) | Part::Audio(_));
-        let Some(at) = item.parts.iter().position(speaks) else { return };
-        let mut header = self.line(item.entry.node, diagnostics);
-        let costs = |text: &str| prices.text(text);
-        if let Some(Part::Text { text }) = item.parts.get_mut(at) {
-            header.push_str(JOIN);
-            let len = header.len();
-            // Where counts add up, the text need not be counted once more.
-            let more = if prices.counter.adds_up_before(text) {
-                costs(&header)
-            } else {
-                let before = costs(text);
-                header.push_str(text);
-                let both = costs(&header);
-                header.truncate(len);
-                item.alone = item.alone.saturating_sub(before);
-                both
-            };
-            item.alone = item.alone.saturating_add(more);
-            header.push_str(text);
-            *text = Cow::Owned(header);
-            item.headed = Some(Headed { part: at, len });
-        } else {
-            item.alone = item.alone.saturating_add(costs(&header));
-            item.headed = Some(Headed { part: at, len: header.len() });
-            item.parts.insert(at, Part::Text { text: Cow::Owned(header) });
-        }
-    }
-
     fn author(&self, node: &Node) -> String {
         let kind = match node.author {
             Author::Human => "human",
@@ -116,14 +80,6 @@ impl<'h> Headers<'h> {
     fn visible(&self, nodes: impl Iterator<Item = NodeIx>) -> usize {
         collect::set(nodes.filter(|&node| !self.tree.at(node).pruned)).len()
     }
-}
-
-/// What stands between the parts of a line.
-pub(crate) const SEPARATOR: &str = " · ";
-
-/// `1 annotation`, `2 annotations`.
-pub(crate) fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How long ago something was, in its largest whole unit.

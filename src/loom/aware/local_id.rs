@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::loom::aware::blocks::one_line;
+use crate::loom::aware::lines::one_line;
 use crate::loom::report::LocalId;
 use crate::loom::tree::{NodeIx, Tree};
 use crate::text;

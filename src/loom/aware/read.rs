@@ -23,7 +23,7 @@ pub(crate) fn read(
     let fields = value.object("a boolean or an object")?;
     fields.report_unknown(FIELDS, found);
     let mut aware = LoomAware {
-        now: fields.read("now", moment)?,
+        now: fields.read("now", Timestamp::read)?,
         addendum: fields.read("addendum", addendum)?.unwrap_or_default(),
         headers: fields.bool("headers")?.unwrap_or(true),
         loom_block: fields.bool("loomBlock")?.unwrap_or(true),
@@ -84,19 +84,3 @@ fn granted(permissions: Value<'_>) -> Result<Option<Vec<String>>> {
         _ => Ok(None),
     }
 }
-
-/// A moment: RFC 3339, or milliseconds since 1970 as `Date.now()` gives them.
-fn moment(value: Value<'_>) -> Result<Timestamp> {
-    let found = match value.as_text() {
-        Some(text) => Timestamp::parse(&text),
-        None => value.as_number().filter(|millis| millis.abs() <= MILLIS_MAX).map(|millis| {
-            #[expect(clippy::cast_possible_truncation, reason = "the range was checked; a fraction is dropped")]
-            let millis = millis.floor() as i64;
-            Timestamp::from_unix_millis(millis)
-        }),
-    };
-    found.ok_or_else(|| value.mismatch("a date and time of RFC 3339 with an offset, or milliseconds since 1970"))
-}
-
-/// The last moment that a `Date` can hold.
-const MILLIS_MAX: f64 = 8.64e15;

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{LoomTree, ReportSummary};
-use crate::call::{Answer, BytesAt, Call, Host};
+use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
-use crate::loom::calls::BodyWithReport;
+use crate::loom::calls::answer_with_report;
 use crate::loom::read::{self, About};
 use crate::loom::request::{Media, Options};
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
-use crate::tokens::memory::{CounterId, Memory, Remembering};
+use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
 /// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
 pub const METHODS: &[Call<Handle>] = &[
@@ -82,7 +82,7 @@ struct Question {
 }
 
 impl Question {
-    fn counter(&self, memory: &Memory) -> Remembering<'_> {
+    fn counter(&self, memory: &Memory) -> CachingCounter<'_> {
         memory.remember_as(self.id, self.counter.as_ref())
     }
 }
@@ -210,10 +210,7 @@ impl Handle {
     }
 
     fn request_body_with_report(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        self.show_body(request, host, true, |bytes, report| {
-            let json = Answer::of(&BodyWithReport { body: BytesAt(0), report: &report })?.json;
-            Ok(Answer { json, bytes: vec![bytes.to_vec()] })
-        })?
+        self.show_body(request, host, true, |bytes, report| answer_with_report(bytes.to_vec(), &report))?
     }
 
     /// Shows the body for the options' target, and the report of it, to a function. Without a report, options that are not
@@ -245,7 +242,7 @@ impl Handle {
         &mut self,
         request: Value<'_>,
         host: &Host,
-        assemble: impl FnOnce(&mut LoomTree, &Options, &Remembering<'_>, Vec<Diagnostic>) -> Result<R>,
+        assemble: impl FnOnce(&mut LoomTree, &Options, &CachingCounter<'_>, Vec<Diagnostic>) -> Result<R>,
     ) -> Result<R> {
         let question = self.read_question(Some(request), read::resident_options(), About::Assembly, host)?;
         let counter = question.counter(self.tree.memory());

@@ -8,7 +8,7 @@ use super::body::{Body, Tool};
 use super::conversation::Conversation;
 use super::json::Json;
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, Place, Rules, normalize};
 use super::signature;
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, Hints};
@@ -58,13 +58,12 @@ pub(super) fn write<'m>(
         let json = body.field("system");
         match after_system {
             None => json.string(system.as_ref()),
-            Some(control) => {
-                json.open(b'[');
-                json.open_typed("text");
-                json.text_field("text", system.as_ref());
-                close(json, Some(control));
-                json.close(b']');
-            }
+            Some(control) => json.list(|json| {
+                json.typed("text", |json| {
+                    json.text_field("text", system.as_ref());
+                    json.raw_field("cache_control", control);
+                });
+            }),
         }
     }
     body.turns("messages", &normalized, &mut |json, turn| message(json, turn, control.as_deref(), sink));
@@ -95,12 +94,13 @@ fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
     let last = body.target.tools.len().saturating_sub(1);
     body.tools(|json, at, value| {
         let Some(fields) = value.as_object() else { return json.value(value) };
-        json.open(b'{');
-        match Tool::neutral(value) {
-            Some(tool) => tool.fields(json, "input_schema"),
-            None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
-        }
-        close(json, after_last.filter(|_| at == last && !fields.contains_key("cache_control")));
+        json.object(|json| {
+            match Tool::neutral(value) {
+                Some(tool) => tool.fields(json, "input_schema"),
+                None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
+            }
+            cache_control(json, after_last.filter(|_| at == last && !fields.contains_key("cache_control")));
+        });
     });
 }
 
@@ -161,101 +161,81 @@ fn places(
 }
 
 fn message(json: &mut Json, turn: &[Item<'_>], control: Option<&str>, sink: &mut DiagnosticSink<'_>) {
-    json.open_message(turn.first().map_or(Role::User, |item| item.role));
-    if let [Item { content: ItemContent::Text(text), cache_mark: false, .. }] = turn {
-        json.string(text);
-    } else {
-        json.open(b'[');
-        for item in turn {
-            open_block(json, item, sink);
-            close(json, control.filter(|_| item.cache_mark));
-        }
-        json.close(b']');
-    }
-    json.close(b'}');
+    json.message(turn.first().map_or(Role::User, |item| item.role), |json| match turn {
+        [Item { content: ItemContent::Text(text), cache_mark: false, .. }] => json.string(text),
+        _ => json.list(|json| {
+            for item in turn {
+                json.object(|json| {
+                    block(json, &item.content, item.message, sink);
+                    cache_control(json, control.filter(|_| item.cache_mark));
+                });
+            }
+        }),
+    });
 }
 
-/// A block without its end, since `cache_control` may follow.
-fn open_block(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
-    match &item.content {
+/// The fields of a block.
+fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
+    match content {
         ItemContent::Text(text) => {
-            json.open_typed("text");
+            json.text_field("type", "text");
             json.text_field("text", text);
         }
-        ItemContent::Media(media) => open_image(json, media),
+        ItemContent::Media(media) => {
+            json.text_field("type", "image");
+            json.key("source");
+            source(json, media);
+        }
         ItemContent::Call { id, name, arguments } => {
-            json.open_typed("tool_use");
+            json.text_field("type", "tool_use");
             json.text_field("id", id.as_ref());
             json.text_field("name", *name);
-            json.raw_field("input", &arguments::object(arguments, name, item.message, sink));
+            json.raw_field("input", &arguments::object(arguments, name, message, sink));
         }
-        ItemContent::Result(result) => open_result(json, result),
+        ItemContent::Result(result) => {
+            json.text_field("type", "tool_result");
+            json.text_field("tool_use_id", result.id.as_ref());
+            json.key("content");
+            match result.text() {
+                Some(text) => json.string(text),
+                None => json.list(|json| {
+                    let contents = result.content.iter();
+                    contents.for_each(|content| json.object(|json| block(json, content, message, sink)));
+                }),
+            }
+            if result.is_error {
+                json.raw_field("is_error", "true");
+            }
+        }
         ItemContent::Reasoning { text, signature } => {
             let signature = signature.unwrap_or_default();
-            match signature::vendor_block(signature) {
-                Some(block) => {
-                    json.open_typed("redacted_thinking");
-                    let data = signature::string_of(&block, "redacted_thinking", "data");
-                    json.text_field("data", data.unwrap_or_default());
-                }
-                None => {
-                    json.open_typed("thinking");
-                    json.text_field("thinking", *text);
-                    json.text_field("signature", signature);
-                }
+            if let Some(block) = signature::vendor_block(signature) {
+                let data = signature::string_of(&block, "redacted_thinking", "data");
+                json.text_field("type", "redacted_thinking");
+                json.text_field("data", data.unwrap_or_default());
+            } else {
+                json.text_field("type", "thinking");
+                json.text_field("thinking", *text);
+                json.text_field("signature", signature);
             }
         }
     }
 }
 
-fn close(json: &mut Json, control: Option<&str>) {
+fn cache_control(json: &mut Json, control: Option<&str>) {
     if let Some(control) = control {
         json.raw_field("cache_control", control);
     }
-    json.close(b'}');
 }
 
-fn open_image(json: &mut Json, media: &Media<'_>) {
-    json.open_typed("image");
-    json.key("source");
+fn source(json: &mut Json, media: &Media<'_>) {
     match media.source {
-        Source::Data(data) => {
-            json.open_typed("base64");
+        Source::Data(data) => json.typed("base64", |json| {
             if let Kind::Image(Some(mime)) = media.kind {
                 json.text_field("media_type", mime);
             }
             json.text_field("data", data);
-        }
-        Source::Url(url) => {
-            json.open_typed("url");
-            json.text_field("url", url);
-        }
-    }
-    json.close(b'}');
-}
-
-fn open_result(json: &mut Json, result: &ToolResult<'_>) {
-    json.open_typed("tool_result");
-    json.text_field("tool_use_id", result.id.as_ref());
-    json.key("content");
-    match result.text() {
-        Some(text) => json.string(text),
-        None => {
-            json.open(b'[');
-            for content in &result.content {
-                match content {
-                    ItemContent::Text(text) => json.text_block("text", text),
-                    ItemContent::Media(media) => {
-                        open_image(json, media);
-                        json.close(b'}');
-                    }
-                    ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
-                }
-            }
-            json.close(b']');
-        }
-    }
-    if result.is_error {
-        json.raw_field("is_error", "true");
+        }),
+        Source::Url(url) => json.typed("url", |json| json.text_field("url", url)),
     }
 }

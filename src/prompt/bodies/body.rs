@@ -15,16 +15,15 @@ pub(super) struct Body<'t> {
     pub target: &'t Target,
     /// A field of the caller's that is part of one of ours.
     pub merged: Option<&'static str>,
+    /// The fields that are not the caller's to give.
+    pub written: Vec<&'static str>,
     json: Json,
-    written: Vec<&'static str>,
     spans: Vec<Span>,
 }
 
 impl<'t> Body<'t> {
     pub(super) fn open(target: &'t Target, room: usize) -> Self {
-        let mut json = Json::with_capacity(room);
-        json.open(b'{');
-        Self { target, merged: None, json, written: Vec::new(), spans: Vec::new() }
+        Self { target, merged: None, written: Vec::new(), json: Json::begin_object(room), spans: Vec::new() }
     }
 
     /// Starts a field; its value has to follow.
@@ -34,11 +33,6 @@ impl<'t> Body<'t> {
         &mut self.json
     }
 
-    /// A field for which the body has no place, though the caller gives it.
-    pub(super) fn leave_out(&mut self, name: &'static str) {
-        self.written.push(name);
-    }
-
     /// The field with the turns.
     pub(super) fn turns(
         &mut self,
@@ -46,10 +40,8 @@ impl<'t> Body<'t> {
         turns: &Normalized<'_>,
         write: &mut dyn FnMut(&mut Json, &[Item<'_>]),
     ) {
-        let json = self.field(name);
-        json.open(b'[');
-        let spans = turns.write_turns(json, write);
-        json.close(b']');
+        let mut spans = Vec::new();
+        self.field(name).list(|json| spans = turns.write_turns(json, write));
         self.spans = spans;
     }
 
@@ -82,24 +74,17 @@ impl<'t> Body<'t> {
 
     /// `tools`, each written from its place and value.
     pub(super) fn tools(&mut self, write: impl Fn(&mut Json, usize, &Value)) {
-        let target = self.target;
-        if target.tools.is_empty() {
-            return;
+        let tools = &self.target.tools;
+        if !tools.is_empty() {
+            let json = self.field("tools");
+            json.list(|json| tools.iter().enumerate().for_each(|(at, value)| write(json, at, value)));
         }
-        let json = self.field("tools");
-        json.open(b'[');
-        target.tools.iter().enumerate().for_each(|(at, value)| write(json, at, value));
-        json.close(b']');
     }
 
     /// `tools` of OpenAI: those that are in nobody's shape are written as functions.
     pub(super) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
         self.tools(|json, _, value| match Tool::neutral(value) {
-            Some(tool) => {
-                json.open_typed("function");
-                write(json, &tool);
-                json.close(b'}');
-            }
+            Some(tool) => json.typed("function", |json| write(json, &tool)),
             None => json.value(value),
         });
     }
@@ -123,8 +108,7 @@ impl<'t> Body<'t> {
                 self.json.value_field(name, value);
             }
         }
-        self.json.close(b'}');
-        WrittenBody { bytes: self.json.finish(), spans: self.spans }
+        WrittenBody { bytes: self.json.end_object(), spans: self.spans }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gemini generateContent.
 //!
 //! The model, and whether the answer is streamed, stand in the address. The user speaks first; results are a turn of their
-//! own. The signature of a thought belongs to what the model did next, the call above all.
+//! own. The signature of reasoning belongs to what the model did next, in particular to a call.
 
 use serde_json::{Map, Value};
 
@@ -43,23 +43,16 @@ fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
     let normalized = normalize(conversation, body.target, &RULES, sink);
     if let Some(system) = &normalized.system {
-        let json = body.field("systemInstruction");
-        json.open(b'{');
-        json.key("parts");
-        json.open(b'[');
-        json.open(b'{');
-        json.text_field("text", system.as_ref());
-        json.close(b'}');
-        json.close(b']');
-        json.close(b'}');
+        body.field("systemInstruction").object(|json| {
+            json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));
+        });
     }
     body.turns("contents", &normalized, &mut |json, turn| {
         let assistant = turn.first().is_some_and(|item| item.role == Role::Assistant);
-        json.raw(if assistant { r#"{"role":"model","parts":"# } else { r#"{"role":"user","parts":"# });
-        json.open(b'[');
-        parts(json, turn, sink);
-        json.close(b']');
-        json.close(b'}');
+        json.object(|json| {
+            json.text_field("role", if assistant { "model" } else { "user" });
+            json.list_field("parts", |json| parts(json, turn, sink));
+        });
     });
     if normalized.ends_with_assistant() {
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
@@ -68,7 +61,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     tools(body);
     generation_config(body, sink);
     if body.target.stream.is_some() {
-        body.leave_out("stream");
+        body.written.push("stream");
         let text =
             "Gemini streams by its address (`:streamGenerateContent?alt=sse`); `target.stream` is not in the body";
         sink.info(DiagnosticCode::BodyFieldUnused, None, text.to_owned());
@@ -76,53 +69,47 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
 }
 
 fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+    let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
     let mut carried: Option<&str> = None;
     for (at, item) in turn.iter().enumerate() {
-        let thought = matches!(item.content, ItemContent::Reasoning { .. });
-        let next_can_carry =
-            turn.get(at + 1).is_some_and(|next| !matches!(next.content, ItemContent::Reasoning { .. }));
-        match &item.content {
-            ItemContent::Reasoning { text, signature } => {
-                let carries = signature.is_some() && next_can_carry;
-                if carries {
-                    carried = *signature;
-                    if text.trim().is_empty() {
-                        continue;
-                    }
-                }
-                json.open(b'{');
-                json.text_field("text", *text);
-                json.raw_field("thought", "true");
-                if let Some(signature) = signature.filter(|_| !carries) {
-                    json.text_field("thoughtSignature", signature);
-                }
-            }
-            ItemContent::Text(text) => {
-                json.open(b'{');
-                json.text_field("text", text);
-            }
-            ItemContent::Media(media) => {
-                json.open(b'{');
-                inline(json, media);
-            }
-            ItemContent::Call { id, name, arguments } => {
-                json.open(b'{');
-                json.key("functionCall");
-                json.open(b'{');
-                json.text_field("id", id.as_ref());
-                json.text_field("name", *name);
-                json.raw_field("args", &arguments::object(arguments, name, item.message, sink));
-                json.close(b'}');
-            }
-            ItemContent::Result(content) => {
-                json.open(b'{');
-                result(json, content);
+        // A signature goes with what comes after the reasoning, where there is something.
+        let carries = turn.get(at + 1).is_some_and(|next| !is_reasoning(next));
+        if let ItemContent::Reasoning { text, signature: Some(signature) } = item.content
+            && carries
+        {
+            carried = Some(signature);
+            if text.trim().is_empty() {
+                continue;
             }
         }
-        if let Some(signature) = carried.take_if(|_| !thought) {
-            json.text_field("thoughtSignature", signature);
+        json.object(|json| {
+            part(json, item, sink);
+            let signature = match item.content {
+                ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
+                _ => carried.take(),
+            };
+            if let Some(signature) = signature {
+                json.text_field("thoughtSignature", signature);
+            }
+        });
+    }
+}
+
+/// The fields of a part.
+fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
+    match &item.content {
+        ItemContent::Reasoning { text, .. } => {
+            json.text_field("text", *text);
+            json.raw_field("thought", "true");
         }
-        json.close(b'}');
+        ItemContent::Text(text) => json.text_field("text", text),
+        ItemContent::Media(media) => inline(json, media),
+        ItemContent::Call { id, name, arguments } => json.object_field("functionCall", |json| {
+            json.text_field("id", id.as_ref());
+            json.text_field("name", *name);
+            json.raw_field("args", &arguments::object(arguments, name, item.message, sink));
+        }),
+        ItemContent::Result(content) => json.object_field("functionResponse", |json| result(json, content)),
     }
 }
 
@@ -132,35 +119,21 @@ fn inline(json: &mut Json, media: &Media<'_>) {
         Source::Data(data) => ("inlineData", "data", data),
         Source::Url(url) => ("fileData", "fileUri", url),
     };
-    json.key(field);
-    json.open(b'{');
-    json.text_field("mimeType", mime.unwrap_or_default());
-    json.text_field(name, value);
-    json.close(b'}');
+    json.object_field(field, |json| {
+        json.text_field("mimeType", mime.unwrap_or_default());
+        json.text_field(name, value);
+    });
 }
 
 fn result(json: &mut Json, result: &ToolResult<'_>) {
-    json.key("functionResponse");
-    json.open(b'{');
     json.text_field("id", result.id.as_ref());
     json.text_field("name", result.name);
-    json.key("response");
-    json.open(b'{');
-    json.key(if result.is_error { "error" } else { "output" });
-    json.string(&ResultTexts(&result.content));
-    json.close(b'}');
-    let mut media = result.content.iter().filter_map(ItemContent::media).peekable();
-    if media.peek().is_some() {
-        json.key("parts");
-        json.open(b'[');
-        for media in media {
-            json.open(b'{');
-            inline(json, media);
-            json.close(b'}');
-        }
-        json.close(b']');
+    let texts = ResultTexts(&result.content);
+    json.object_field("response", |json| json.text_field(if result.is_error { "error" } else { "output" }, &texts));
+    let media = || result.content.iter().filter_map(ItemContent::media);
+    if media().next().is_some() {
+        json.list_field("parts", |json| media().for_each(|media| json.object(|json| inline(json, media))));
     }
-    json.close(b'}');
 }
 
 /// The texts of a result in one string.
@@ -185,25 +158,19 @@ fn tools(body: &mut Body<'_>) {
         return;
     }
     let functions: Vec<Tool<'_>> = target.tools.iter().filter_map(Tool::neutral).collect();
-    let json = body.field("tools");
-    json.open(b'[');
-    if !functions.is_empty() {
-        json.open(b'{');
-        json.key("functionDeclarations");
-        json.open(b'[');
-        for function in &functions {
-            json.open(b'{');
-            function.fields(json, "parametersJsonSchema");
-            json.close(b'}');
+    body.field("tools").list(|json| {
+        if !functions.is_empty() {
+            json.object(|json| {
+                json.list_field("functionDeclarations", |json| {
+                    functions.iter().for_each(|tool| json.object(|json| tool.fields(json, "parametersJsonSchema")));
+                });
+            });
         }
-        json.close(b']');
-        json.close(b'}');
-    }
-    target.tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
-    json.close(b']');
+        target.tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
+    });
 }
 
-/// Ours, and the fields of the caller's own `generationConfig` that do not say the same.
+/// Our fields, and those of the caller's own `generationConfig` that do not repeat them.
 fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     let target = body.target;
     let mut config = Map::new();

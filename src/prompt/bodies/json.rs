@@ -39,28 +39,65 @@ impl WriteText for [&str] {
 }
 
 /// Writes JSON. Commas are added where needed: before a key or an element that is not the first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Json {
     out: Vec<u8>,
 }
 
 impl Json {
-    pub(super) fn with_capacity(bytes: usize) -> Self {
-        Self { out: Vec::with_capacity(bytes) }
+    /// Begins the object that all is in.
+    pub(super) fn begin_object(capacity: usize) -> Self {
+        let mut out = Vec::with_capacity(capacity);
+        out.push(b'{');
+        Self { out }
     }
 
-    pub(super) fn finish(self) -> Vec<u8> {
+    /// Ends it.
+    pub(super) fn end_object(mut self) -> Vec<u8> {
+        self.out.push(b'}');
         self.out
     }
 
-    /// Opens an object or a list that stands as an element, or after a key.
-    pub(super) fn open(&mut self, bracket: u8) {
+    /// An object.
+    pub(super) fn object(&mut self, write: impl FnOnce(&mut Self)) {
         self.comma();
-        self.out.push(bracket);
+        self.out.push(b'{');
+        write(self);
+        self.out.push(b'}');
     }
 
-    pub(super) fn close(&mut self, bracket: u8) {
-        self.out.push(bracket);
+    /// A list.
+    pub(super) fn list(&mut self, write: impl FnOnce(&mut Self)) {
+        self.comma();
+        self.out.push(b'[');
+        write(self);
+        self.out.push(b']');
+    }
+
+    /// An object that begins with its `type`.
+    pub(super) fn typed(&mut self, kind: &str, write: impl FnOnce(&mut Self)) {
+        self.object(|json| {
+            json.text_field("type", kind);
+            write(json);
+        });
+    }
+
+    /// `{"type":"…","text":"…"}`
+    pub(super) fn text_block(&mut self, kind: &str, text: &(impl WriteText + ?Sized)) {
+        self.typed(kind, |json| json.text_field("text", text));
+    }
+
+    /// `{"role":"…","content":…}`, whose content `write` has to write; all but Gemini have it.
+    pub(super) fn message(&mut self, role: Role, write: impl FnOnce(&mut Self)) {
+        // Written without escaping, since there are so many messages.
+        self.raw(match role {
+            Role::System => r#"{"role":"system","content":"#,
+            Role::Developer => r#"{"role":"developer","content":"#,
+            Role::User => r#"{"role":"user","content":"#,
+            Role::Assistant => r#"{"role":"assistant","content":"#,
+        });
+        write(self);
+        self.out.push(b'}');
     }
 
     /// A key; its value has to follow.
@@ -117,34 +154,22 @@ impl Json {
         self.value(value);
     }
 
+    /// A key and an object.
+    pub(super) fn object_field(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.key(name);
+        self.object(write);
+    }
+
+    /// A key and a list.
+    pub(super) fn list_field(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.key(name);
+        self.list(write);
+    }
+
     /// A key and text that is JSON already.
     pub(super) fn raw_field(&mut self, name: &str, json: &str) {
         self.key(name);
         self.raw(json);
-    }
-
-    /// `{"type":"…"` with the rest to follow.
-    pub(super) fn open_typed(&mut self, kind: &str) {
-        self.open(b'{');
-        self.text_field("type", kind);
-    }
-
-    /// `{"type":"…","text":"…"}`
-    pub(super) fn text_block(&mut self, kind: &str, text: &(impl WriteText + ?Sized)) {
-        self.open_typed(kind);
-        self.text_field("text", text);
-        self.close(b'}');
-    }
-
-    /// `{"role":"…","content":` with the rest to follow, as all but Gemini have it.
-    pub(super) fn open_message(&mut self, role: Role) {
-        // Written without escaping, since there are so many messages.
-        self.raw(match role {
-            Role::System => r#"{"role":"system","content":"#,
-            Role::Developer => r#"{"role":"developer","content":"#,
-            Role::User => r#"{"role":"user","content":"#,
-            Role::Assistant => r#"{"role":"assistant","content":"#,
-        });
     }
 
     fn comma(&mut self) {

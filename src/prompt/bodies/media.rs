@@ -1,6 +1,6 @@
 //! Images and recordings: what they are, in terms that providers know.
 
-use crate::prompt::message::Part;
+use crate::prompt::message::{Part, placeholder};
 
 /// An image or a recording with its bytes or its address.
 #[derive(Clone, Copy, Debug)]
@@ -106,14 +106,7 @@ pub(super) fn stand_in(part: &Part<'_>) -> String {
     }
 }
 
-fn placeholder(name: &str, words: Option<&str>) -> String {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("[{name}: {words}]"),
-        None => format!("[{name}]"),
-    }
-}
-
-/// Where the bytes are. A `data:` address holds them itself, and says what they are.
+/// Where the bytes are, and their type. A `data:` address has both in itself.
 fn source<'m>(data: Option<&'m str>, url: Option<&'m str>, mime: &'m str) -> Option<(Source<'m>, &'m str)> {
     if let Some(data) = data {
         return Some((Source::Data(data), mime));

@@ -53,7 +53,7 @@ pub(super) struct Item<'m> {
     pub content: ItemContent<'m>,
 }
 
-/// What an item says. This is not a [`Part`]: its text may have to be written by its source, its media are what the
+/// The content of an item. This is not a [`Part`]: its text may have to be written by its source, its media are what the
 /// provider takes, its ids are those in the body, and a result names the tool.
 #[derive(Clone, Debug)]
 pub(super) enum ItemContent<'m> {
@@ -104,7 +104,7 @@ impl ToolResult<'_> {
 pub(super) struct Normalized<'m> {
     /// The system context; none where it is the first item.
     pub system: Option<Cow<'m, str>>,
-    /// What comes before the regular messages; all that is said where messages are irregular.
+    /// What comes before the regular messages; everything where messages are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
     /// The regular messages with a cache breakpoint after them.
@@ -212,7 +212,7 @@ enum FlatPart<'m> {
     Part(&'m Part<'m>),
 }
 
-/// All parts, each with the role that it has by its nature: calls and thoughts are the model's, results the user's.
+/// All parts with their roles: calls and reasoning are the assistant's, results the user's.
 fn flatten<'m>(
     messages: &'m [Message<'m>],
     rules: &Rules,
@@ -458,7 +458,7 @@ impl Place {
 /// Ids that a provider takes, each for one call only.
 struct Ids {
     rule: (usize, bool),
-    /// For each id in use, the number that was last put behind it.
+    /// For each id in use, the last number that was appended to it.
     used: BTreeMap<String, usize>,
 }
 

@@ -9,7 +9,7 @@ use super::conversation::{Conversation, Text};
 use super::json::Json;
 use super::media::{Kind, Media, Source};
 use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
-use super::openai_shared::{error_text, image_url, is_image};
+use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
@@ -49,10 +49,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         role => message(json, role, turn),
     });
     body.functions(|json, tool| {
-        json.key("function");
-        json.open(b'{');
-        tool.fields(json, "parameters");
-        json.close(b'}');
+        json.object_field("function", |json| tool.fields(json, "parameters"));
     });
     body.max_tokens("max_completion_tokens");
     body.settings();
@@ -60,42 +57,31 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
 
 /// A message of texts and calls.
 fn message(json: &mut Json, role: Role, turn: &[Item<'_>]) {
-    json.open_message(role);
-    texts(json, turn);
-    if turn.iter().any(|item| matches!(item.content, ItemContent::Call { .. })) {
-        json.key("tool_calls");
-        json.open(b'[');
-        turn.iter().for_each(|item| call(json, &item.content));
-        json.close(b']');
-    }
-    json.close(b'}');
-}
-
-/// The texts of a turn: one string, or a list where there are several.
-fn texts(json: &mut Json, turn: &[Item<'_>]) {
-    let mut texts = turn.iter().filter_map(|item| item.content.as_text());
-    match (texts.next(), texts.next()) {
-        (None, _) => json.raw("null"),
-        (Some(text), None) => json.string(text),
-        (Some(first), Some(second)) => {
-            json.open(b'[');
-            [first, second].into_iter().chain(texts).for_each(|text| json.text_block("text", text));
-            json.close(b']');
+    json.message(role, |json| {
+        let mut texts = turn.iter().filter_map(|item| item.content.as_text());
+        match (texts.next(), texts.next()) {
+            (None, _) => json.raw("null"),
+            (Some(text), None) => json.string(text),
+            (Some(first), Some(second)) => json.list(|json| {
+                [first, second].into_iter().chain(texts).for_each(|text| json.text_block("text", text));
+            }),
         }
-    }
+        if turn.iter().any(|item| matches!(item.content, ItemContent::Call { .. })) {
+            json.list_field("tool_calls", |json| turn.iter().for_each(|item| call(json, &item.content)));
+        }
+    });
 }
 
 fn call(json: &mut Json, content: &ItemContent<'_>) {
     let ItemContent::Call { id, name, arguments } = content else { return };
-    json.open(b'{');
-    json.text_field("id", id.as_ref());
-    json.text_field("type", "function");
-    json.key("function");
-    json.open(b'{');
-    json.text_field("name", *name);
-    json.text_field("arguments", arguments::text(arguments).as_ref());
-    json.close(b'}');
-    json.close(b'}');
+    json.object(|json| {
+        json.text_field("id", id.as_ref());
+        json.text_field("type", "function");
+        json.object_field("function", |json| {
+            json.text_field("name", *name);
+            json.text_field("arguments", arguments::text(arguments).as_ref());
+        });
+    });
 }
 
 fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
@@ -117,47 +103,45 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
         }
         _ => {}
     }
-    json.open_message(Role::User);
-    json.open(b'[');
-    for result in moved {
-        let label = ["[shown by the result of ", result.name, " (", &result.id, ")]"];
-        json.text_block("text", label.as_slice());
-        result.content.iter().filter_map(ItemContent::media).for_each(|media| self::media(json, media));
-    }
-    for item in others() {
-        match &item.content {
-            ItemContent::Text(text) => json.text_block("text", text),
-            ItemContent::Media(media) => self::media(json, media),
-            ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
-        }
-    }
-    json.close(b']');
-    json.close(b'}');
+    json.message(Role::User, |json| {
+        json.list(|json| {
+            for result in moved {
+                let label = ["[shown by the result of ", result.name, " (", &result.id, ")]"];
+                json.text_block("text", label.as_slice());
+                result.content.iter().filter_map(ItemContent::media).for_each(|media| self::media(json, media));
+            }
+            for item in others() {
+                match &item.content {
+                    ItemContent::Text(text) => json.text_block("text", text),
+                    ItemContent::Media(media) => self::media(json, media),
+                    ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
+                }
+            }
+        });
+    });
 }
 
 /// Writes a result without its media. Whether it has any.
 fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) -> bool {
-    json.open(b'{');
-    json.text_field("role", "tool");
-    json.text_field("tool_call_id", result.id.as_ref());
-    json.key("content");
-    let has_media = result.content.iter().any(|content| content.media().is_some());
-    let flag = error_text(result, message, RULES.name, sink);
-    if let Some(text) = result.text() {
-        json.string([flag, text].as_slice());
-    } else {
-        json.open(b'[');
-        for (at, content) in result.content.iter().enumerate() {
-            let flag = if at == 0 { flag } else { "" };
-            match content {
-                ItemContent::Text(Text::Whole(text)) => json.text_block("text", [flag, text].as_slice()),
-                ItemContent::Media(media) => json.text_block("text", [flag, &media.stand_in()].as_slice()),
-                _ => {}
-            }
+    let error = error_text(result, message, RULES.name, sink);
+    json.object(|json| {
+        json.text_field("role", "tool");
+        json.text_field("tool_call_id", result.id.as_ref());
+        if let Some(text) = result.text() {
+            return json.text_field("content", [error, text].as_slice());
         }
-        json.close(b']');
-    }
-    json.close(b'}');
+        json.list_field("content", |json| {
+            for (at, content) in result.content.iter().enumerate() {
+                let error = if at == 0 { error } else { "" };
+                match content {
+                    ItemContent::Text(Text::Whole(text)) => json.text_block("text", [error, text].as_slice()),
+                    ItemContent::Media(media) => json.text_block("text", [error, &media.stand_in()].as_slice()),
+                    _ => {}
+                }
+            }
+        });
+    });
+    let has_media = result.content.iter().any(|content| content.media().is_some());
     if has_media {
         let text = format!(
             "a tool message holds text only; what the result of `{}` shows is in the user message after it",
@@ -170,21 +154,12 @@ fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink
 
 fn media(json: &mut Json, media: &Media<'_>) {
     match (media.kind, media.source) {
-        (Kind::Audio(mime), Source::Data(data)) => {
-            json.open_typed("input_audio");
-            json.key("input_audio");
-            json.open(b'{');
-            json.text_field("data", data);
-            json.text_field("format", mime.and_then(audio_format).unwrap_or_default());
-        }
-        (_, source) => {
-            json.open_typed("image_url");
-            json.key("image_url");
-            json.open(b'{');
-            json.key("url");
-            image_url(json, media.kind, source);
-        }
+        (Kind::Audio(mime), Source::Data(data)) => json.typed("input_audio", |json| {
+            json.object_field("input_audio", |json| {
+                json.text_field("data", data);
+                json.text_field("format", mime.and_then(audio_format).unwrap_or_default());
+            });
+        }),
+        _ => json.typed("image_url", |json| json.object_field("image_url", |json| url_field(json, "url", media))),
     }
-    json.close(b'}');
-    json.close(b'}');
 }

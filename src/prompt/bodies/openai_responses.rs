@@ -8,7 +8,7 @@ use super::conversation::{Conversation, Text};
 use super::json::Json;
 use super::media::{Kind, Media};
 use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
-use super::openai_shared::{error_text, image_url, is_image};
+use super::openai_shared::{error_text, is_image, url_field};
 use super::signature;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -54,21 +54,17 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
 }
 
 fn message(json: &mut Json, role: Role, text: &Text<'_>) {
-    json.open_message(role);
-    json.string(text);
-    json.close(b'}');
+    json.message(role, |json| json.string(text));
 }
 
 fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Text(text) => message(json, Role::Assistant, text),
-        ItemContent::Call { id, name, arguments } => {
-            json.open_typed("function_call");
+        ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
             json.text_field("call_id", id.as_ref());
             json.text_field("name", *name);
             json.text_field("arguments", arguments::text(arguments).as_ref());
-            json.close(b'}');
-        }
+        }),
         ItemContent::Reasoning { text, signature } => {
             *reasonings += 1;
             reasoning(json, text, signature.unwrap_or_default(), *reasonings, item.message, sink);
@@ -90,26 +86,25 @@ fn reasoning(
     let block = signature::vendor_block(signature);
     let own = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "id"));
     let encrypted = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "encrypted_content"));
-    json.open_typed("reasoning");
-    match own {
-        Some(id) => json.text_field("id", id),
-        None => {
-            let id = format!("rs_{number}");
-            let text = format!(
-                "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
-            );
-            sink.warn(DiagnosticCode::BodyReasoningChanged, message, text);
-            json.text_field("id", id.as_str());
+    json.typed("reasoning", |json| {
+        match own {
+            Some(id) => json.text_field("id", id),
+            None => {
+                let id = format!("rs_{number}");
+                let text = format!(
+                    "the signature of this reasoning names no id; it has the id `{id}`. Give the provider's whole item, as JSON text, to hand its own back"
+                );
+                sink.warn(DiagnosticCode::BodyReasoningChanged, message, text);
+                json.text_field("id", id.as_str());
+            }
         }
-    }
-    json.key("summary");
-    json.open(b'[');
-    if !text.trim().is_empty() {
-        json.text_block("summary_text", text);
-    }
-    json.close(b']');
-    json.text_field("encrypted_content", encrypted.unwrap_or(signature));
-    json.close(b'}');
+        json.list_field("summary", |json| {
+            if !text.trim().is_empty() {
+                json.text_block("summary_text", text);
+            }
+        });
+        json.text_field("encrypted_content", encrypted.unwrap_or(signature));
+    });
 }
 
 fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
@@ -125,42 +120,32 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
         (Some(ItemContent::Text(text)), None) => return message(json, Role::User, text),
         _ => {}
     }
-    json.open_message(Role::User);
-    json.open(b'[');
-    others().for_each(|content| input(json, content));
-    json.close(b']');
-    json.close(b'}');
+    json.message(Role::User, |json| json.list(|json| others().for_each(|content| input(json, content))));
 }
 
 fn input(json: &mut Json, content: &ItemContent<'_>) {
     match content {
         ItemContent::Text(text) => json.text_block("input_text", text),
-        ItemContent::Media(media) => {
-            json.open_typed("input_image");
+        ItemContent::Media(media) => json.typed("input_image", |json| {
             json.text_field("detail", "auto");
-            json.key("image_url");
-            image_url(json, media.kind, media.source);
-            json.close(b'}');
-        }
+            url_field(json, "image_url", media);
+        }),
         ItemContent::Call { .. } | ItemContent::Result(_) | ItemContent::Reasoning { .. } => {}
     }
 }
 
 fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) {
-    json.open_typed("function_call_output");
-    json.text_field("call_id", result.id.as_ref());
-    json.key("output");
-    let flag = error_text(result, message, RULES.name, sink);
-    match result.text() {
-        Some(text) => json.string([flag, text].as_slice()),
-        None => {
-            json.open(b'[');
-            if !flag.is_empty() {
-                json.text_block("input_text", flag.trim_end());
+    let error = error_text(result, message, RULES.name, sink);
+    json.typed("function_call_output", |json| {
+        json.text_field("call_id", result.id.as_ref());
+        if let Some(text) = result.text() {
+            return json.text_field("output", [error, text].as_slice());
+        }
+        json.list_field("output", |json| {
+            if !error.is_empty() {
+                json.text_block("input_text", error.trim_end());
             }
             result.content.iter().for_each(|content| input(json, content));
-            json.close(b']');
-        }
-    }
-    json.close(b'}');
+        });
+    });
 }

@@ -1,7 +1,7 @@
 //! What OpenAI's two interfaces have in common.
 
 use super::json::Json;
-use super::media::{Kind, Source};
+use super::media::{Kind, Media, Source};
 use super::normalize::ToolResult;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -11,7 +11,7 @@ pub(super) fn is_image(mime: &str) -> bool {
     matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// What begins a result's text when the tool failed and the provider has no field that says so.
+/// The beginning of a result's text when the tool failed, since the provider has no field for that.
 pub(super) fn error_text(
     result: &ToolResult<'_>,
     message: Option<usize>,
@@ -27,12 +27,12 @@ pub(super) fn error_text(
     "Error: "
 }
 
-/// An address, or the bytes as one.
-pub(super) fn image_url(json: &mut Json, kind: Kind, source: Source<'_>) {
-    match (source, kind) {
-        (Source::Url(url), _) => json.string(url),
+/// A field with an address, or the bytes as one.
+pub(super) fn url_field(json: &mut Json, name: &str, media: &Media<'_>) {
+    match (media.source, media.kind) {
+        (Source::Url(url), _) => json.text_field(name, url),
         (Source::Data(data), Kind::Image(mime) | Kind::Audio(mime)) => {
-            json.string(["data:", mime.unwrap_or_default(), ";base64,", data].as_slice());
+            json.text_field(name, ["data:", mime.unwrap_or_default(), ";base64,", data].as_slice());
         }
     }
 }

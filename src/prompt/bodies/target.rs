@@ -1,4 +1,4 @@
-//! Whom a body is for, and what the caller wants to stand in it.
+//! The `target` of a request: the provider, and the fields that the caller wants in the body.
 
 use serde_json::Map;
 
@@ -36,16 +36,16 @@ impl Provider {
     }
 }
 
-/// What a request's `target` says.
+/// The `target` of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// Whose shape the body has.
+    /// The provider whose shape the body has.
     pub provider: Provider,
     /// The model; absent only for Gemini, which has it in the address.
     pub model: Option<String>,
     /// Tokens of the answer at most, in the provider's own field.
     pub max_tokens: Option<u64>,
-    /// What stands there when the provider requires the field and the caller gave nothing: the `tokenBuffer`.
+    /// The value where the provider requires the field and the caller gave none: the `tokenBuffer`.
     pub fallback_max_tokens: u64,
     /// The temperature, a number.
     pub temperature: Option<serde_json::Value>,
@@ -63,17 +63,17 @@ pub struct Target {
     pub fields: Map<String, serde_json::Value>,
 }
 
-/// What [`Target::opening_text`] is when nothing else is said.
+/// The default of [`Target::opening_text`].
 pub const OPENING_TEXT: &str = "[start of the conversation]";
 
 /// How Anthropic's prompt cache is to be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheSettings {
-    /// A breakpoint behind the tools and the system context.
+    /// A breakpoint after the tools and the system context.
     pub system: bool,
     /// How long the provider keeps what is cached.
     pub ttl: Option<CacheTtl>,
-    /// The messages to put breakpoints behind.
+    /// The messages to put breakpoints after.
     pub messages: CacheMessages,
 }
 
@@ -83,7 +83,7 @@ impl Default for CacheSettings {
     }
 }
 
-/// Which messages have a cache breakpoint behind them.
+/// Which messages have a cache breakpoint after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CacheMessages {
     /// The last one, the last that equals the previous request's, and the last before the cut.
@@ -111,7 +111,7 @@ impl CacheTtl {
     }
 }
 
-/// What is known of a conversation beside its messages: where a prompt cache is likely to hold.
+/// Where a prompt cache is likely to hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// How many leading messages are those of the previous request.

@@ -2,7 +2,7 @@
 //!
 //! A text is cut into pieces by the pattern of the encoding (`split`, `class`). Most pieces are one token (`words`).
 //! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`); what was merged once
-//! is remembered (`known`, `remembering`). The tables are built (`build`) out of a compact asset (`asset`), which is made
+//! is remembered (`merge_cache`, `caching`). The tables are built (`build`) out of a compact asset (`asset`), which is made
 //! with every condition checked that this rests on (`pack`). docs/counting.md has the arguments and the measurements.
 
 #![expect(
@@ -13,23 +13,23 @@
 
 mod asset;
 mod build;
+mod caching;
 mod class;
 #[cfg(feature = "tiktoken")]
 mod foreign;
 mod joins;
-mod known;
 mod merge;
+mod merge_cache;
 mod pack;
-mod remembering;
 mod split;
 mod unicode_table;
 mod vocabulary;
 mod words;
 
+pub use caching::CachingCounter;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
 pub use pack::pack;
-pub use remembering::Remembering;
 pub use split::Pieces;
 pub use vocabulary::Vocabulary;
 pub use words::Rank;

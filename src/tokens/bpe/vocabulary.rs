@@ -5,8 +5,8 @@ use std::fmt;
 use super::Encoding;
 use super::build::Tables;
 use super::joins;
-use super::known::{Known, MEMORABLE};
 use super::merge::Parts;
+use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Cl100k, O200k, Pattern, Pieces, load8};
 use super::words::{NONE, Rank, SHORT};
 use crate::error::Result;
@@ -18,7 +18,7 @@ const TURN: usize = 64;
 
 /// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`.
 ///
-/// Counting allocates no more than the text is long, and gives that back. [`Remembering`](super::Remembering) keeps some.
+/// Counting allocates no more than the text is long, and gives that back. [`CachingCounter`](super::CachingCounter) keeps some.
 pub struct Vocabulary {
     encoding: Encoding,
     tokens: usize,
@@ -71,8 +71,8 @@ impl Vocabulary {
     /// The counts of several texts. What one text taught is known for the next, so that many short texts go faster than
     /// one by one.
     pub fn count_batch<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<u32> {
-        let mut known = Known::default();
-        let count = |text: &str| saturate(self.count_until(text, u64::MAX, &mut known));
+        let mut cache = MergeCache::default();
+        let count = |text: &str| saturate(self.count_until(text, u64::MAX, &mut cache));
         texts.into_iter().map(count).collect()
     }
 
@@ -82,16 +82,16 @@ impl Vocabulary {
     }
 
     /// The count, or some number above `limit` where the count is above it.
-    pub(super) fn count_until(&self, text: &str, limit: u64, known: &mut Known) -> u64 {
+    pub(super) fn count_until(&self, text: &str, limit: u64, cache: &mut MergeCache) -> u64 {
         match self.encoding {
-            Encoding::O200kBase => self.count_pieces::<O200k>(text.as_bytes(), limit, known),
-            Encoding::Cl100kBase => self.count_pieces::<Cl100k>(text.as_bytes(), limit, known),
+            Encoding::O200kBase => self.count_pieces::<O200k>(text.as_bytes(), limit, cache),
+            Encoding::Cl100kBase => self.count_pieces::<Cl100k>(text.as_bytes(), limit, cache),
         }
     }
 
-    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, known: &mut Known) -> u64 {
-        known.fit(bytes.len());
-        let mut room = Room { parts: Parts::default(), known };
+    fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, cache: &mut MergeCache) -> u64 {
+        cache.size_for(bytes.len());
+        let mut room = Room { parts: Parts::default(), cache };
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
             (at, count) = self.count_turn::<P>(bytes, at, count, &mut room);
@@ -129,11 +129,11 @@ impl Vocabulary {
             return 1;
         }
         let asked = ascii || !long;
-        let Room { parts, known } = room;
+        let Room { parts, cache } = room;
         if end - at > MEMORABLE {
-            return self.count_units(bytes, at, end, asked, parts, known);
+            return self.count_units(bytes, at, end, asked, parts, cache);
         }
-        known.get_or(bytes, at, end - at, |known| self.count_units(bytes, at, end, asked, parts, known))
+        cache.get_or(bytes, at, end - at, |cache| self.count_units(bytes, at, end, asked, parts, cache))
     }
 
     /// Counts a piece by its units; `asked` where it is known to be no token.
@@ -145,7 +145,7 @@ impl Vocabulary {
         end: usize,
         asked: bool,
         parts: &mut Parts,
-        known: &mut Known,
+        cache: &mut MergeCache,
     ) -> u64 {
         let mut count = 0;
         self.tables.joins.each_unit(bytes, at, end, |start, stop| {
@@ -155,7 +155,7 @@ impl Vocabulary {
             } else if whole || stop - start > MEMORABLE {
                 self.count_unit(bytes, start, stop, parts)
             } else {
-                known.get_or(bytes, start, stop - start, |_| self.count_unit(bytes, start, stop, parts))
+                cache.get_or(bytes, start, stop - start, |_| self.count_unit(bytes, start, stop, parts))
             };
         });
         count
@@ -226,7 +226,7 @@ pub(super) fn up_to(limit: u32, count: u64) -> Option<u32> {
 /// What counting needs beside the tables, for as long as a call lasts.
 struct Room<'k> {
     parts: Parts,
-    known: &'k mut Known,
+    cache: &'k mut MergeCache,
 }
 
 impl Counter for Vocabulary {
@@ -235,11 +235,11 @@ impl Counter for Vocabulary {
     }
 
     fn count(&self, text: &str) -> u32 {
-        saturate(self.count_until(text, u64::MAX, &mut Known::default()))
+        saturate(self.count_until(text, u64::MAX, &mut MergeCache::default()))
     }
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
-        up_to(limit, self.count_until(text, limit.into(), &mut Known::default()))
+        up_to(limit, self.count_until(text, limit.into(), &mut MergeCache::default()))
     }
 
     /// Every token is a byte or more.

@@ -1,6 +1,6 @@
 //! What holds of every body, for random conversations.
 
-use ctxweave::loom::{assemble_dialogue, body_of_dialogue, request_body, request_body_bytes};
+use ctxweave::loom::{assemble_dialogue, request_body, request_body_bytes};
 use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
 use ctxweave::prompt::{Content, Fingerprint, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
             (_, [Seed::Say(text)]) => Content::Text(text.into()),
             _ => Content::Parts(seeds.iter().map(part).collect()),
         };
-        Message { role: *role, content, node_ids: Vec::new() }
+        Message { role: *role, content, node_ids: Vec::new(), spans: Vec::new() }
     };
     seeds.iter().map(message).collect()
 }
@@ -113,13 +113,53 @@ proptest! {
         }
     }
 
+    /// Messages that need no normalizing are written as if they had been normalized: a text alone and a text as the only
+    /// part are the same.
+    #[test]
+    fn plain_messages_are_written_like_all_others(
+        lines in prop::collection::vec("[ a-z\"\n]{0,3}[a-zé😀]", 1..7),
+        system in 0..4usize,
+        user_first in any::<bool>(),
+    ) {
+        let lead = (system > 1).then(|| Message {
+            role: if system == 2 { Role::System } else { Role::Developer },
+            content: Content::Text("Be kind.".into()),
+            node_ids: Vec::new(),
+        });
+        let message = |(at, text): (usize, &'_ String), parts: bool| Message {
+            role: if (at % 2 == 0) == user_first { Role::User } else { Role::Assistant },
+            content: if parts {
+                Content::Parts(vec![Part::Text { text: text.clone().into() }])
+            } else {
+                Content::Text(text.clone().into())
+            },
+            node_ids: vec!["n"],
+        };
+        let write = |provider, parts| {
+            let mut messages: Vec<Message<'_>> = lead.iter().cloned().collect();
+            messages.extend(lines.iter().enumerate().map(|text| message(text, parts)));
+            let mut target = Target::new(provider, "m");
+            target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 2, -1]), ..CacheSettings::default() });
+            let mut diagnostics = Vec::new();
+            let system = (system == 1).then_some("Be brief.");
+            let bytes = write_body(system, &messages, &target, &Hints::default(), &mut diagnostics).unwrap();
+            (String::from_utf8(bytes).unwrap(), diagnostics)
+        };
+        for provider in CHATS {
+            prop_assert_eq!(write(provider, false), write(provider, true));
+        }
+    }
+
     /// The same for what an assembly gives, cut or whole; and the bytes do not depend on whether anybody counts.
     #[test]
     fn bodies_of_assemblies_keep_the_rules(case in case()) {
         for provider in CHATS {
-            let target = Target::new(provider, "m");
+            let mut target = Target::new(provider, "m");
             let Ok(assembly) = assemble_dialogue(&case.tree, &case.options, case.counter) else { continue };
-            let (bytes, diagnostics) = body_of_dialogue(&assembly, &target).unwrap();
+            target.max_tokens = Some(assembly.report.preferences.token_buffer);
+            let mut diagnostics = Vec::new();
+            let system = assembly.system.as_deref();
+            let bytes = write_body(system, &assembly.messages, &target, &Hints::default(), &mut diagnostics).unwrap();
             let body: Value = serde_json::from_slice(&bytes).unwrap();
             let verdict = broken(provider, &body);
             prop_assert!(verdict.is_ok(), "{provider:?}: {verdict:?}\n{body:#}");
@@ -194,7 +234,8 @@ fn many_calls_of_one_id_are_no_trouble() {
     let answer =
         || Part::ToolResult(ToolResultPart { tool_call_id: "a", content: Content::Text("x".into()), is_error: None });
     let parts: Vec<Part<'_>> = (0..20_000).map(|_| call()).chain((0..20_000).map(|_| answer())).collect();
-    let messages = [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new() }];
+    let messages =
+        [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new(), spans: Vec::new() }];
     for provider in CHATS {
         let target = Target::new(provider, "m");
         let mut diagnostics = Vec::new();

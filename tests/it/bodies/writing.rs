@@ -8,11 +8,11 @@ use ctxweave::prompt::{Content, ImagePart, Message, Part, Role, ToolCallPart, To
 use serde_json::{Value, json};
 
 fn text(role: Role, text: &str) -> Message<'_> {
-    Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: Vec::new() }
+    Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: Vec::new(), spans: Vec::new() }
 }
 
 fn parts(role: Role, parts: Vec<Part<'_>>) -> Message<'_> {
-    Message { role, content: Content::Parts(parts), node_ids: Vec::new() }
+    Message { role, content: Content::Parts(parts), node_ids: Vec::new(), spans: Vec::new() }
 }
 
 fn say(text: &str) -> Part<'_> {

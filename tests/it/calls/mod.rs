@@ -3,11 +3,8 @@
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
 mod commits;
-mod folders;
 pub(crate) mod loom;
-mod operators;
 mod resident;
-mod transcripts;
 
 use ctxweave::Error;
 use ctxweave::call::{Answer, Call, Host};
@@ -16,7 +13,7 @@ use serde_json::{Value, json};
 /// Calls a function with its arguments. A class is called with those of its constructor, and gives a list of what each of
 /// the `steps` gave, `["method", ...args]` each.
 pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Result<Value, Error> {
-    let areas = [commits::call, folders::call, operators::call, resident::call, transcripts::call];
+    let areas = [commits::call, resident::call];
     if let Some(result) = of_a_table(name, args) {
         return result;
     }
@@ -25,8 +22,7 @@ pub(crate) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Resul
 
 /// Calls a function of the areas' tables.
 fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
-    let tables = [ctxweave::tokens::CALLS, ctxweave::loom::CALLS, ctxweave::workspace::CALLS];
-    let call = tables.into_iter().flatten().find(|call| call.name == name)?;
+    let call = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name)?;
     let (request, bytes) = match args {
         // The request is bytes of JSON.
         [arg] if name.starts_with("requestBody") && is_bytes(arg) => (bytes(arg), Vec::new()),
@@ -62,16 +58,21 @@ fn with_bytes_beside(value: &Value, beside: &mut Vec<Vec<u8>>) -> Value {
 
 /// The result of a call as a golden writes it.
 fn result(answer: &Answer) -> Value {
-    if let ([], [bytes]) = (&answer.json[..], &answer.bytes[..]) {
-        return written(bytes);
+    match (&answer.json[..], &answer.bytes[..]) {
+        ([], [bytes]) => written(bytes),
+        (json, bytes) => with_bytes_in_place(serde_json::from_slice(json).unwrap(), bytes),
     }
-    let mut result: Value = serde_json::from_slice(&answer.json).unwrap();
-    for field in result.as_object_mut().into_iter().flat_map(|object| object.values_mut()) {
-        if let Some(at) = field.get("\0bytes").and_then(Value::as_u64) {
-            *field = written(&answer.bytes[at as usize]);
-        }
+}
+
+fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
+    match value {
+        Value::Object(object) => match object.get("\0bytes").and_then(Value::as_u64) {
+            Some(at) => written(&beside[at as usize]),
+            None => object.into_iter().map(|(key, value)| (key, with_bytes_in_place(value, beside))).collect(),
+        },
+        Value::Array(values) => values.into_iter().map(|value| with_bytes_in_place(value, beside)).collect(),
+        other => other,
     }
-    result
 }
 
 fn is_bytes(value: &Value) -> bool {

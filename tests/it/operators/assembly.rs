@@ -1,14 +1,13 @@
 //! The rules of SPEC §4 about assembly.
 
 use ctxweave::operators::{
-    Answer, AssemblyRequest, Begun, Budget, ContextResult, Format, Fresh, Headings, Inherit, Kind, Match, Operator,
-    Purpose, Role, begin, finish,
+    AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, Format, Fresh, Headings, Inherit,
+    Kind, MemoryAnswer, Operator, Purpose, Role, Sizes,
 };
-use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, DiagnosticCode};
 use serde_json::json;
 
-use super::{clean, output, request};
+use super::{begin, clean, finish, output, request};
 
 fn operator(inherit: Inherit, accumulate: Option<Format>, fresh: Fresh) -> Operator {
     let mut operator = Operator::new(Kind::Sequential, Role::Task);
@@ -21,21 +20,29 @@ fn operator(inherit: Inherit, accumulate: Option<Format>, fresh: Fresh) -> Opera
 
 fn ready(request: &AssemblyRequest) -> ContextResult {
     match begin(request).unwrap() {
-        Begun::Ready(result) => result,
-        Begun::Match(question) => panic!("the memory system was asked: {question:?}"),
+        Begun::Ready { result } => result,
+        Begun::Match { text, .. } => panic!("the memory system was asked: {text}"),
     }
 }
 
-fn asked(request: &AssemblyRequest) -> Box<Match> {
+/// What the memory system is asked.
+struct Question {
+    input: ContextGenerationInput,
+    text: String,
+    purpose: Purpose,
+    state: AssemblyState,
+}
+
+fn asked(request: &AssemblyRequest) -> Question {
     match begin(request).unwrap() {
-        Begun::Match(question) => question,
-        Begun::Ready(result) => panic!("the memory system was not asked: {result:?}"),
+        Begun::Match { input, text, purpose, state } => Question { input, text, purpose, state },
+        Begun::Ready { result } => panic!("the memory system was not asked: {result:?}"),
     }
 }
 
-fn answer() -> Answer {
+fn answer() -> MemoryAnswer {
     let matches = vec![("z.md".to_owned(), json!({ "score": 0.1 })), ("a.md".to_owned(), json!(null))];
-    Answer { context: "FOUND".to_owned(), inherited: None, matches }
+    MemoryAnswer { context: "FOUND".to_owned(), inherited: None, matches }
 }
 
 const ALL: [Option<Format>; 3] = [None, Some(Format::NotesOnly), Some(Format::FullOutput)];
@@ -63,7 +70,7 @@ fn every_combination_assembles_as_the_rules_say() {
                         let sent = parent.filter(|_| inherit != Inherit::None);
                         assert_eq!(question.input.inherited_context.as_deref(), sent, "{name}");
                         assert_eq!(question.input.previous_outputs.as_deref(), accumulated, "{name}");
-                        finish(&question.state, answer())
+                        finish(question.state.clone(), answer())
                     } else {
                         ready(&request)
                     };
@@ -122,12 +129,12 @@ fn full_takes_the_parent_as_it_is() {
     let parent = "  \r\n# Parent\u{0}\u{FFFD} \n\n\n";
     let mut full = request(&operator(Inherit::Full, None, Fresh::Enabled));
     full.parent_context = Some(parent.to_owned());
-    let result = finish(&asked(&full).state, answer());
+    let result = finish(asked(&full).state, answer());
     assert_eq!(result.inherited.as_deref(), Some(parent));
     assert!(result.context.starts_with(parent));
     // Whatever the memory system says of it.
-    let says = Answer { inherited: Some("less".to_owned()), ..answer() };
-    assert_eq!(finish(&asked(&full).state, says).inherited.as_deref(), Some(parent));
+    let says = MemoryAnswer { inherited: Some("less".to_owned()), ..answer() };
+    assert_eq!(finish(asked(&full).state, says).inherited.as_deref(), Some(parent));
 }
 
 // SPEC §4: none: absent.
@@ -136,7 +143,7 @@ fn none_takes_nothing() {
     let none = request(&operator(Inherit::None, Some(Format::FullOutput), Fresh::Enabled));
     let question = asked(&none);
     assert!(!question.text.contains("PARENT"));
-    let result = finish(&question.state, answer());
+    let result = finish(question.state.clone(), answer());
     assert_eq!(result.inherited, None);
     assert!(!result.context.contains("PARENT"));
 }
@@ -148,22 +155,22 @@ fn subset_is_a_filter() {
     let question = asked(&request(&operator(Inherit::Subset, None, Fresh::Disabled)));
     assert_eq!(question.purpose, Purpose::Filter);
     assert_eq!(question.input.inherited_context.as_deref(), Some("PARENT"));
-    let result = finish(&question.state, answer());
+    let result = finish(question.state.clone(), answer());
     assert_eq!((result.inherited.as_deref(), result.fresh), (Some("FOUND"), None));
     assert_eq!(result.context, "FOUND");
     // Whichever field its answer comes in.
-    let kept = Answer { inherited: Some("KEPT".to_owned()), ..answer() };
-    assert_eq!(finish(&question.state, kept).inherited.as_deref(), Some("KEPT"));
-    let blank = Answer { inherited: Some(String::new()), ..answer() };
-    assert_eq!(finish(&question.state, blank).inherited.as_deref(), Some("FOUND"));
+    let kept = MemoryAnswer { inherited: Some("KEPT".to_owned()), ..answer() };
+    assert_eq!(finish(question.state.clone(), kept).inherited.as_deref(), Some("KEPT"));
+    let blank = MemoryAnswer { inherited: Some(String::new()), ..answer() };
+    assert_eq!(finish(question.state.clone(), blank).inherited.as_deref(), Some("FOUND"));
 
     let question = asked(&request(&operator(Inherit::Subset, None, Fresh::Enabled)));
     assert_eq!(question.purpose, Purpose::FilterAndMatch);
-    let result = finish(&question.state, answer());
+    let result = finish(question.state.clone(), answer());
     assert_eq!((result.inherited, result.fresh.as_deref()), (None, Some("FOUND")));
     // A memory system that tells the two apart is heard.
-    let apart = Answer { inherited: Some("KEPT".to_owned()), ..answer() };
-    let result = finish(&question.state, apart);
+    let apart = MemoryAnswer { inherited: Some("KEPT".to_owned()), ..answer() };
+    let result = finish(question.state.clone(), apart);
     assert_eq!((result.inherited.as_deref(), result.fresh.as_deref()), (Some("KEPT"), Some("FOUND")));
     assert_eq!(result.context, "KEPT\n\nFOUND");
     assert_eq!(asked(&request(&operator(Inherit::Full, None, Fresh::Enabled))).purpose, Purpose::Match);
@@ -174,7 +181,7 @@ fn subset_is_a_filter() {
 fn accumulation_does_not_depend_on_fresh_context() {
     let off = ready(&request(&operator(Inherit::None, Some(Format::FullOutput), Fresh::Disabled)));
     let on = asked(&request(&operator(Inherit::None, Some(Format::FullOutput), Fresh::Enabled)));
-    let on = finish(&on.state, answer());
+    let on = finish(on.state, answer());
     assert_eq!(off.accumulated, on.accumulated);
     assert_eq!(off.context, "### s1\n\nOUT1\n\n### s2\n\nOUT2");
 }
@@ -185,8 +192,8 @@ fn matches_are_untouched() {
     let matches: Vec<_> =
         [9, 3, 7, 3].iter().map(|n| (format!("{n}.md"), json!({ "rank": n, "x": [null, "b"] }))).collect();
     let question = asked(&request(&operator(Inherit::Full, None, Fresh::Enabled)));
-    let given = Answer { matches: matches.clone(), ..answer() };
-    assert_eq!(finish(&question.state, given).matches, matches);
+    let given = MemoryAnswer { matches: matches.clone(), ..answer() };
+    assert_eq!(finish(question.state.clone(), given).matches, matches);
 }
 
 // SPEC §4: `notes_only` keeps each step's notes, `full_output` its whole output, each under its step id.
@@ -221,15 +228,20 @@ fn sizes_warn_and_only_the_limit_refuses() {
     let mut full = request(&operator(Inherit::Full, None, Fresh::Disabled));
     full.parent_context = Some("word ".repeat(100));
     let plain = ready(&full);
-    let counter = Heuristic;
-    let mut warned = plain.clone();
-    Budget { warn: Some(10), max: Some(10_000) }.check(&mut warned, &counter).unwrap();
+    let sized = |warn_tokens, max_tokens| {
+        let sizes = Sizes { warn_tokens, max_tokens, ..Sizes::default() };
+        begin(&AssemblyRequest { sizes, ..full.clone() }).map(|begun| match begun {
+            Begun::Ready { result } => result,
+            Begun::Match { text, .. } => panic!("the memory system was asked: {text}"),
+        })
+    };
+    assert_eq!(plain.tokens, None);
+    let warned = sized(Some(10), Some(10_000)).unwrap();
     assert_eq!(warned.diagnostics.iter().map(|it| it.code).collect::<Vec<_>>(), [DiagnosticCode::ContextNearLimit]);
     assert_eq!((&warned.context, &warned.inherited), (&plain.context, &plain.inherited));
     let tokens = warned.tokens.unwrap();
-    let mut exact = plain.clone();
-    Budget { warn: Some(tokens), max: Some(tokens) }.check(&mut exact, &counter).unwrap();
+    let exact = sized(Some(tokens), Some(tokens)).unwrap();
     assert_eq!(exact.diagnostics, []);
-    let error = Budget { warn: None, max: Some(tokens - 1) }.check(&mut plain.clone(), &counter).unwrap_err();
+    let error = sized(None, Some(tokens - 1)).unwrap_err();
     assert_eq!((error.code(), error.details()["overBy"].as_u64()), (Code::ContextTooLong, Some(1)));
 }

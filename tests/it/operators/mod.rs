@@ -8,7 +8,12 @@ mod runs;
 mod wire;
 mod writing;
 
-use ctxweave::operators::{AssemblyRequest, Operator, ParseOptions, ParsedTask, StepOutput, Task, parse_task};
+use ctxweave::Error;
+use ctxweave::operators::{
+    self, AssemblyRequest, AssemblyState, Begun, ContextResult, MemoryAnswer, Operator, ParseOptions, ParsedTask,
+    StepOutput, Task, parse_task,
+};
+use ctxweave::tokens::Tokenizers;
 
 /// What a template is read as.
 fn parse(xml: &str) -> ParsedTask {
@@ -56,6 +61,14 @@ fn settings(operator: &Operator) -> String {
 
 fn output(step: &str, output: &str, notes: Option<&str>) -> StepOutput {
     StepOutput { step: step.to_owned(), output: output.to_owned(), notes: notes.map(str::to_owned) }
+}
+
+fn begin(request: &AssemblyRequest) -> Result<Begun, Error> {
+    operators::begin(request, &Tokenizers::default())
+}
+
+fn finish(state: AssemblyState, answer: MemoryAnswer) -> ContextResult {
+    operators::finish(state, answer, &Tokenizers::default()).unwrap()
 }
 
 /// A request for a task with a parent and two steps before it.

@@ -2,13 +2,13 @@
 
 use ctxweave::Limits;
 use ctxweave::operators::{
-    Answer, AssemblyRequest, Begun, Format, Fresh, Inherit, Kind, Operator, ParseOptions, Role, Task, begin, explain,
-    finish, parse_bytes, parse_task, write_task,
+    AssemblyRequest, Begun, Format, Fresh, Inherit, Kind, MemoryAnswer, Operator, ParseOptions, Role, Task, explain,
+    parse_bytes, parse_task, write_task,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::{output, parse, settings};
+use super::{begin, finish, output, parse, settings};
 
 /// A setting's element, or nothing.
 fn element(name: &'static str, values: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -142,15 +142,15 @@ proptest! {
         let begun = begin(&request).unwrap();
         let has_parent = parent.as_ref().is_some_and(|parent| !parent.is_empty());
         let asks = fresh == Fresh::Enabled || (inherit == Inherit::Subset && has_parent);
-        prop_assert_eq!(matches!(begun, Begun::Match(_)), asks, "asked exactly when the rules say");
+        prop_assert_eq!(matches!(begun, Begun::Match { .. }), asks, "asked exactly when the rules say");
         let result = match begun {
-            Begun::Ready(result) => result,
-            Begun::Match(question) => {
+            Begun::Ready { result } => result,
+            Begun::Match { text, state, .. } => {
                 if inherit == Inherit::None {
-                    prop_assert!(!question.text.contains('§'));
+                    prop_assert!(!text.contains('§'));
                 }
                 let matches = vec![("b".to_owned(), serde_json::Value::Null), ("a".to_owned(), serde_json::json!([1]))];
-                let result = finish(&question.state, Answer { context: answer.clone(), inherited: None, matches: matches.clone() });
+                let result = finish(state, MemoryAnswer { context: answer.clone(), inherited: None, matches: matches.clone() });
                 prop_assert_eq!(&result.matches, &matches);
                 result
             }

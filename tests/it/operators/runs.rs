@@ -1,32 +1,36 @@
 //! The rules of SPEC §4 about sequences, reductions and their failures.
 
 use ctxweave::Code;
-use ctxweave::operators::{Accumulation, Begun, Format, Next, Partial, Record, Run, RunInput, begin};
+use ctxweave::operators::{
+    Accumulation, Begun, Failure, Format, Next, Partial, ReduceInput, Reduction, Run, RunResult, StepError,
+};
 
-use super::{clean, parse};
+use super::{begin, clean, parse};
 
-fn out(output: &str, notes: &str) -> Record {
-    Record::Output { output: output.to_owned(), notes: Some(notes.to_owned()) }
+fn out(output: &str, notes: &str) -> RunResult {
+    RunResult::Output { output: output.to_owned(), notes: Some(notes.to_owned()) }
 }
 
-fn failed(message: &str) -> Record {
-    Record::Failed { message: message.to_owned(), reason: None }
+fn failed(message: &str) -> RunResult {
+    RunResult::Error(StepError { message: message.to_owned(), reason: None })
 }
 
-fn context(context: &str) -> Record {
-    Record::Context(context.to_owned())
+fn context(context: &str) -> RunResult {
+    RunResult::Context(context.to_owned())
 }
 
 /// What the request of the next step would be ready with, where the memory system is not asked.
 fn sees(next: &Next) -> String {
     let request = match next {
-        Next::Context(request) | Next::Reduction { request, .. } => request,
-        Next::Step(step) | Next::Inner { step, .. } => &step.request,
+        Next::Context { request }
+        | Next::Step { request, .. }
+        | Next::Inner { request, .. }
+        | Next::Reduction { request, .. } => request,
         other => panic!("{other:?} has no request"),
     };
     match begin(request).unwrap() {
-        Begun::Ready(result) => result.context,
-        Begun::Match(question) => format!("asks: {}", question.text),
+        Begun::Ready { result } => result.context,
+        Begun::Match { text, .. } => format!("asks: {text}"),
     }
 }
 
@@ -40,25 +44,23 @@ const SEQUENCE: &str = "<task type='sequential'>
 </task>";
 
 fn sequence(xml: &str) -> Run {
-    let mut input = RunInput::new(&parse(xml).task);
-    input.parent_context = Some("PARENT".to_owned());
-    Run::new(input).unwrap()
+    Run { parent_context: Some("PARENT".to_owned()), ..Run::new(&parse(xml).task).unwrap() }
 }
 
 // SPEC §4 / issue 7: a sequence's steps, each following the settings of its own level.
 #[test]
 fn a_sequence_runs_step_by_step() {
     let run = sequence(SEQUENCE);
-    assert!(matches!(run.next(), Next::Context(_)));
+    assert!(matches!(run.next(), Next::Context { .. }));
     assert_eq!(sees(&run.next()), "PARENT");
     let run = run.record(context("OWN")).unwrap();
-    let Next::Step(step) = run.next() else { panic!() };
-    assert_eq!((step.id.as_str(), step.index, step.total), ("a", 0, 3));
+    let Next::Step { id, index, total, .. } = run.next() else { panic!() };
+    assert_eq!((id.as_str(), index, total), ("a", 0, 3));
     assert_eq!(sees(&run.next()), "OWN");
     let run = run.record(out("ONE", "one")).unwrap();
     // It inherits nothing, and still sees what the sequence accumulates.
-    let Next::Step(step) = run.next() else { panic!() };
-    assert_eq!((step.id.as_str(), step.request.accumulation), ("step-2", Some(Accumulation::On(Format::FullOutput))));
+    let Next::Step { id, request, .. } = run.next() else { panic!() };
+    assert_eq!((id.as_str(), request.accumulation), ("step-2", Some(Accumulation::On(Format::FullOutput))));
     assert_eq!(sees(&run.next()), "### a\n\nONE");
     let run = run.record(out("TWO", "two")).unwrap();
     assert_eq!(
@@ -79,12 +81,12 @@ fn what_a_sequence_accumulates_is_its_own_affair() {
     assert_eq!(sees(&run.next()), "### a\n\none");
     let off = SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false");
     let run = sequence(&off).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
-    let Next::Step(step) = run.next() else { panic!() };
-    assert_eq!(step.request.previous_outputs, []);
+    let Next::Step { request, .. } = run.next() else { panic!() };
+    assert_eq!(request.previous_outputs, []);
     assert_eq!(sees(&run.next()), "");
     // A sequence within a sequence sees what the outer one hands on, not what its own settings say to its own steps.
     let nested = "<task type='sequential'><context_management><inherit_context>full</inherit_context><accumulate_data>false</accumulate_data></context_management><steps><task type='atomic'/><task type='sequential'><context_management><inherit_context>none</inherit_context><accumulate_data>true</accumulate_data><accumulation_format>notes_only</accumulation_format><fresh_context>disabled</fresh_context></context_management><steps/></task></steps></task>";
-    let run = Run::new(RunInput::new(&clean(nested))).unwrap();
+    let run = Run::new(&clean(nested)).unwrap();
     let run = run.record(context("")).unwrap().record(out("ONE", "one")).unwrap();
     assert_eq!(sees(&run.next()), "");
 }
@@ -97,7 +99,7 @@ fn a_failed_step_keeps_what_was_done() {
         let run = sequence(xml).record(context("OWN")).unwrap().record(out("ONE", "one")).unwrap();
         run.record(failed("no answer")).unwrap()
     };
-    let Next::SequentialFailed(failure) = run(SEQUENCE).next() else { panic!() };
+    let Next::Failed { failure: Failure::Sequential(failure) } = run(SEQUENCE).next() else { panic!() };
     assert_eq!(
         (failure.r#type, failure.reason.as_str(), failure.message.as_str()),
         ("TASK_FAILURE", "subtask_failure", "no answer")
@@ -105,11 +107,15 @@ fn a_failed_step_keeps_what_was_done() {
     assert_eq!((failure.failed_step.as_str(), failure.total_steps), ("step-2", 3));
     let full = Partial::Output { step: "a".to_owned(), output: "ONE".to_owned() };
     assert_eq!(failure.notes.partial_results, [full]);
-    let Next::SequentialFailed(failure) = run(&SEQUENCE.replace("full_output", "notes_only")).next() else { panic!() };
+    let Next::Failed { failure: Failure::Sequential(failure) } =
+        run(&SEQUENCE.replace("full_output", "notes_only")).next()
+    else {
+        panic!()
+    };
     let notes = Partial::Notes { step: "a".to_owned(), notes: Some("one".to_owned()) };
     assert_eq!(failure.notes.partial_results, [notes]);
     let off = run(&SEQUENCE.replace("<accumulate_data>true", "<accumulate_data>false"));
-    let Next::SequentialFailed(failure) = off.next() else { panic!() };
+    let Next::Failed { failure: Failure::Sequential(failure) } = off.next() else { panic!() };
     assert_eq!(failure.notes.partial_results, []);
     // It is over: nothing is tried again.
     assert_eq!(off.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
@@ -122,11 +128,12 @@ const REDUCE: &str = "<task type='reduce'>
 </task>";
 
 fn reduce(each: bool) -> Run {
-    let mut input = RunInput::new(&clean(REDUCE));
-    input.inputs = ["x", "y"].map(|id| (id.to_owned(), format!("text of {id}"))).to_vec();
-    input.reduce_each = each;
-    input.parent_context = Some("PARENT".to_owned());
-    Run::new(input).unwrap()
+    Run {
+        inputs: ["x", "y"].map(|id| ReduceInput { id: id.to_owned(), text: format!("text of {id}") }).to_vec(),
+        reduction: if each { Reduction::Each } else { Reduction::All },
+        parent_context: Some("PARENT".to_owned()),
+        ..Run::new(&clean(REDUCE)).unwrap()
+    }
 }
 
 // SPEC §4 / issue 7: a reduce task: inner task per input, reduction task over results.
@@ -135,8 +142,8 @@ fn a_reduction_runs_over_all_results() {
     let run = reduce(false);
     assert_eq!(sees(&run.next()), "asks: ## Task\n\n");
     let run = run.record(context("OWN")).unwrap();
-    let Next::Inner { step, input } = run.next() else { panic!() };
-    assert_eq!((step.id.as_str(), step.index, step.total, input.as_str()), ("x", 0, 2, "text of x"));
+    let Next::Inner { id, index, total, input, .. } = run.next() else { panic!() };
+    assert_eq!((id.as_str(), index, total, input.as_str()), ("x", 0, 2, "text of x"));
     assert_eq!(sees(&run.next()), "OWN");
     let run = run.record(out("X", "")).unwrap().record(out("Y", "")).unwrap();
     let Next::Reduction { results, accumulator, .. } = run.next() else { panic!() };
@@ -166,10 +173,10 @@ fn a_reduction_can_run_after_each_result() {
 fn a_failed_input_keeps_what_was_done() {
     let started = reduce(true).record(context("OWN")).unwrap().record(out("X", "")).unwrap();
     let reducing = started.clone().record(failed("cannot join")).unwrap();
-    let Next::ReduceFailed(failure) = reducing.next() else { panic!() };
+    let Next::Failed { failure: Failure::Reduce(failure) } = reducing.next() else { panic!() };
     assert_eq!((failure.failed_input.as_deref(), failure.accumulator), (Some("x"), None));
     let second = started.record(out("(X)", "")).unwrap().record(failed("cannot read")).unwrap();
-    let Next::ReduceFailed(failure) = second.next() else { panic!() };
+    let Next::Failed { failure: Failure::Reduce(failure) } = second.next() else { panic!() };
     assert_eq!(
         (failure.r#type, failure.reason.as_str(), failure.message.as_str()),
         ("TASK_FAILURE", "subtask_failure", "cannot read")
@@ -182,7 +189,9 @@ fn a_failed_input_keeps_what_was_done() {
     assert_eq!(second.record(out("AGAIN", "")).unwrap_err().code(), Code::RunOutOfOrder);
 
     let all = reduce(false).record(context("")).unwrap().record(out("X", "")).unwrap().record(out("Y", "")).unwrap();
-    let Next::ReduceFailed(failure) = all.record(failed("cannot join")).unwrap().next() else { panic!() };
+    let Next::Failed { failure: Failure::Reduce(failure) } = all.record(failed("cannot join")).unwrap().next() else {
+        panic!()
+    };
     assert_eq!((failure.failed_input, failure.processed_inputs.len()), (None, 2));
 }
 
@@ -195,20 +204,20 @@ fn a_run_says_what_it_waits_for() {
     assert_eq!(details(&run.clone().record(failed("x")).unwrap_err()), ("context".into(), "error".into()));
     let run = run.record(context("OWN")).unwrap();
     assert_eq!(details(&run.record(context("OWN")).unwrap_err()), ("output".into(), "context".into()));
-    let atomic = Run::new(RunInput::new(&clean("<task type='atomic'/>"))).unwrap_err();
+    let atomic = Run::new(&clean("<task type='atomic'/>")).unwrap_err();
     assert_eq!(atomic.code(), Code::InvalidInput);
     // Nothing to do is done at once.
-    let empty = Run::new(RunInput::new(&clean("<task type='sequential'/>"))).unwrap().record(context("")).unwrap();
+    let empty = Run::new(&clean("<task type='sequential'/>")).unwrap().record(context("")).unwrap();
     assert!(matches!(empty.next(), Next::Done { output: None, .. }));
-    let empty = Run::new(RunInput::new(&parse("<task type='reduce'/>").task)).unwrap().record(context("")).unwrap();
+    let empty = Run::new(&parse("<task type='reduce'/>").task).unwrap().record(context("")).unwrap();
     assert!(matches!(empty.next(), Next::Done { output: None, .. }));
 }
 
 #[test]
 fn a_reduce_task_without_its_parts_runs_with_defaults() {
-    let mut input = RunInput::new(&parse("<task type='reduce'/>").task);
-    input.inputs = vec![("x".to_owned(), "X".to_owned())];
-    let run = Run::new(input).unwrap().record(context("OWN")).unwrap();
+    let inputs = vec![ReduceInput { id: "x".to_owned(), text: "X".to_owned() }];
+    let run = Run { inputs, ..Run::new(&parse("<task type='reduce'/>").task).unwrap() };
+    let run = run.record(context("OWN")).unwrap();
     assert_eq!(sees(&run.next()), "OWN");
     let run = run.record(out("X", "")).unwrap();
     assert!(sees(&run.next()).starts_with("asks: "));

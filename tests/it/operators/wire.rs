@@ -1,13 +1,22 @@
-//! Requests as JSON: what is refused before anything is done with them (SPEC §0.8, §7).
+//! Requests as JSON: what is refused before anything is done with them, and how the rest is named (SPEC §0.8, §7).
 
-use ctxweave::operators::wire::{begin_json, explain_task_json};
-use ctxweave::tokens::Tokenizers;
+use ctxweave::call::Host;
+use ctxweave::operators::CALLS;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
+fn call_text(name: &str, request: &str) -> Result<Value, Error> {
+    let call = CALLS.iter().find(|call| call.name == name).unwrap();
+    let answer = call.answer(&mut (), request.as_bytes(), &[], &Host::default())?;
+    Ok(serde_json::from_slice(&answer.json).unwrap())
+}
+
+fn call(name: &str, request: &Value) -> Result<Value, Error> {
+    call_text(name, &request.to_string())
+}
+
 fn begin(request: &Value) -> Result<Value, Error> {
-    let result = begin_json(request.to_string().as_bytes(), &Tokenizers::default())?;
-    Ok(serde_json::from_slice(&result).unwrap())
+    call("beginContextAssembly", request)
 }
 
 #[test]
@@ -43,12 +52,14 @@ fn sizes_that_make_no_sense_are_refused_before_the_memory_system_is_asked() {
     assert_eq!(begin(&request).unwrap()["status"], "match");
     for (field, value, code) in [
         ("tokenizer", json!("nonesuch"), Code::UnknownValue),
+        ("tokenizer", json!({}), Code::InvalidInput),
         ("maxTokens", json!(-1), Code::InvalidInput),
         ("warnTokens", json!(0.5), Code::InvalidInput),
     ] {
         let mut request = request.clone();
         request[field] = value;
-        assert_eq!(begin(&request).unwrap_err().code(), code, "{request}");
+        let error = begin(&request).unwrap_err();
+        assert_eq!((error.code(), error.details()["path"].as_str()), (code, Some(field)), "{error}");
     }
 }
 
@@ -57,15 +68,96 @@ fn sizes_that_make_no_sense_are_refused_before_the_memory_system_is_asked() {
 fn tasks_within_tasks_are_bounded() {
     let nested = |depth: usize| {
         let (open, close) = (r#"{"type":"reduce","innerTask":"#.repeat(depth - 1), "}".repeat(depth - 1));
-        explain_task_json(format!(r#"{open}{{"type":"atomic"}}{close}"#).as_bytes())
+        call_text("explainTask", &format!(r#"{open}{{"type":"atomic"}}{close}"#))
     };
     assert!(nested(100).is_ok());
     let error = nested(101).unwrap_err();
     assert_eq!(error.code(), Code::LimitExceeded, "{error}");
     let steps = |depth: usize| {
         let (open, close) = (r#"{"type":"sequential","steps":["#.repeat(depth - 1), "]}".repeat(depth - 1));
-        explain_task_json(format!(r#"{open}{{"type":"atomic"}}{close}"#).as_bytes())
+        call_text("explainTask", &format!(r#"{open}{{"type":"atomic"}}{close}"#))
     };
-    assert!(steps(50).is_ok());
+    assert!(steps(100).is_ok());
     assert_eq!(steps(101).unwrap_err().code(), Code::LimitExceeded);
+}
+
+/// `path code` of every diagnostic.
+fn found(diagnostics: &Value) -> Vec<String> {
+    let said = |it: &Value| format!("{} {}", it["path"].as_str().unwrap(), it["code"].as_str().unwrap());
+    diagnostics.as_array().unwrap().iter().map(said).collect()
+}
+
+#[test]
+fn options_that_are_not_known_are_reported_where_there_are_diagnostics() {
+    let settings = json!({ "inheritcontext": "none", "freshContext": "disabled" });
+    let mut request = json!({
+        "task": { "contextManagement": settings, "note": "a task may hold more" },
+        "headings": { "Task": "# Task" },
+        "limits": { "inputbytes": 1 },
+        "maxToken": 5,
+    });
+    let expected = [
+        "maxToken unknown_option",
+        "limits.inputbytes unknown_option",
+        "task.contextManagement.inheritcontext unknown_option",
+        "headings.Task unknown_option",
+    ];
+    assert_eq!(found(&begin(&request).unwrap()["result"]["diagnostics"]), expected);
+    request["task"]["contextManagement"]["freshContext"] = json!("enabled");
+    let begun = begin(&request).unwrap();
+    assert_eq!(found(&begun["state"]["pending"]["diagnostics"]), expected);
+    let answer = json!({ "context": "", "matches": [], "more": 1 });
+    let finished = call("finishContextAssembly", &json!({ "state": begun["state"], "answer": answer })).unwrap();
+    assert_eq!(found(&finished["diagnostics"]), expected);
+
+    let parsed =
+        call("parseTask", &json!({ "xml": "<task type='atomic'/>", "options": { "Mode": "strict" } })).unwrap();
+    assert_eq!(found(&parsed["diagnostics"]), ["options.Mode unknown_option"]);
+}
+
+#[test]
+fn options_that_are_not_known_are_refused_where_there_are_none() {
+    let task = json!({ "type": "sequential", "steps": [{ "contextManagement": { "fresh": "disabled" } }] });
+    for (name, request, path) in [
+        ("explainTask", task.clone(), "steps[0].contextManagement.fresh"),
+        ("startRun", json!({ "task": task }), "task.steps[0].contextManagement.fresh"),
+        ("startRun", json!({ "task": { "type": "reduce" }, "input": [] }), "input"),
+        ("sequentialFailure", json!({ "task": {}, "failedStep": "a", "totalSteps": 1, "step": "a" }), "step"),
+        ("reduceFailure", json!({ "total": 1 }), "total"),
+    ] {
+        let error = call(name, &request).unwrap_err();
+        assert_eq!((error.code(), error.details()["path"].as_str()), (Code::InvalidInput, Some(path)), "{error}");
+    }
+    // What a call gave may hold more when it comes back.
+    let run = call("startRun", &json!({ "task": { "type": "reduce" } })).unwrap();
+    let mut kept = run.clone();
+    kept["savedAt"] = json!("today");
+    assert_eq!(call("recordResult", &json!({ "run": kept, "result": { "context": "" } })).unwrap()["context"], "");
+    assert_eq!(call("nextRequest", &kept).unwrap(), call("nextRequest", &run).unwrap());
+}
+
+#[test]
+fn halves_of_surrogate_pairs_in_a_template_have_a_place() {
+    let xml = r#""<task type=\"atomic\">\n \ufffd\\ud800 <description>\ud83d\ude00\ud800\udbff</description></task>""#;
+    let parsed = call_text("parseTask", &format!(r#"{{"xml":{xml}}}"#)).unwrap();
+    let first = &parsed["diagnostics"][0];
+    assert_eq!((&first["code"], &first["path"]), (&json!("lone_surrogate_replaced"), &json!("xml")));
+    // The first of the two, not the character U+FFFD before it nor what only looks like an escape.
+    assert_eq!((&first["line"], &first["column"]), (&json!(2), &json!(25)));
+    assert_eq!(parsed["task"]["description"], "\u{1F600}\u{FFFD}\u{FFFD}");
+}
+
+#[test]
+fn errors_name_the_argument() {
+    let run = json!({ "task": { "type": "sequential", "steps": [{}, { "role": "walker" }] } });
+    let error = call("recordResult", &json!({ "run": run, "result": {} })).unwrap_err();
+    assert_eq!((error.code(), &error.details()["path"]), (Code::UnknownValue, &json!("run.task.steps[1].role")));
+    assert_eq!(error.details()["expected"], json!(["task", "step", "innerTask", "reductionTask"]));
+    let error = call("recordResult", &json!({ "run": { "task": {} }, "result": {} })).unwrap_err();
+    assert_eq!(error.details()["path"], "run.task.type");
+    let run = json!({ "task": { "type": "sequential" } });
+    for result in [json!({}), json!({ "output": "a", "context": "b" })] {
+        let error = call("recordResult", &json!({ "run": run, "result": result })).unwrap_err();
+        assert_eq!(error.message(), "`result` must have exactly one of `context`, `output` and `error`");
+    }
 }

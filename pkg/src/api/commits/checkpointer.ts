@@ -11,8 +11,8 @@ import type {
   CompactionFields,
   OfferedCommit,
 } from "../../types/commits.js";
-import { checkedText } from "../checked.js";
-import { checkWhole, messageBytes } from "./bytes.js";
+import { toRequest } from "../../json.js";
+import { messageBytes } from "./bytes.js";
 import { Handles } from "./handles.js";
 
 const checkpointers = new Handles<glue.Checkpointer>();
@@ -23,10 +23,9 @@ const checkpointers = new Handles<glue.Checkpointer>();
  */
 export class Checkpointer {
   constructor(options: CheckpointerOptions) {
-    checkWhole(options?.every, "every", 1);
     checkpointers.hold(
       this,
-      call((raw) => new raw.Checkpointer(options)),
+      call((raw) => new raw.Checkpointer(toRequest(options).json)),
     );
   }
 
@@ -56,9 +55,7 @@ export class Checkpointer {
 
   /** Says that something happened, and gives the commit that is due because of it, if one is. */
   checkpoint(trigger: CheckpointTrigger, fields: CheckpointFields): OfferedCommit[] {
-    return checkpointers.ask(this, (checkpointer) =>
-      checkpointer.checkpoint(checkedText(trigger, "trigger"), fields),
-    ) as OfferedCommit[];
+    return checkpointers.call(this, "checkpoint", { trigger, fields }) as OfferedCommit[];
   }
 
   /**
@@ -67,14 +64,12 @@ export class Checkpointer {
    * @throws {CtxweaveError} `head_moved` when messages that the summary does not cover are stored already
    */
   compact(summary: string | object | Bytes, fields: CompactionFields): OfferedCommit[] {
-    checkWhole(fields?.covered, "covered", 0);
-    const bytes = messageBytes(summary);
-    return checkpointers.ask(this, (checkpointer) => checkpointer.compact(bytes, fields)) as OfferedCommit[];
+    return checkpointers.call(this, "compact", { summary: messageBytes(summary), fields }) as OfferedCommit[];
   }
 
   /** Says that the host has stored a commit that was offered, and those that were offered with it before. */
   stored(id: string): void {
-    checkpointers.ask(this, (checkpointer) => checkpointer.stored(checkedText(id, "id")));
+    checkpointers.call(this, "stored", { id });
   }
 
   /** Gives the memory back; nothing can be asked any more. */

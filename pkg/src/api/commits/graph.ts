@@ -17,8 +17,9 @@ import type {
   MetadataUpdate,
   SnapshotFields,
 } from "../../types/commits.js";
-import { checkedText, invalid } from "../checked.js";
-import { checkedBytes, checkWhole, steady, textBytes } from "./bytes.js";
+import { toRequest } from "../../json.js";
+import { invalid } from "../checked.js";
+import { checkedBytes, steady, textBytes } from "./bytes.js";
 import { Handles } from "./handles.js";
 import { appendBlob, asked, finished } from "./materialization.js";
 
@@ -32,7 +33,7 @@ export class CommitGraph {
   constructor(options?: CommitGraphOptions) {
     graphs.hold(
       this,
-      call((raw) => new raw.CommitGraph(options)),
+      call((raw) => new raw.CommitGraph(toRequest(options).json)),
     );
   }
 
@@ -48,12 +49,12 @@ export class CommitGraph {
    * a parent that is not there, `invalid_input`, `unsupported_version`
    */
   checkpoint(request: CheckpointRequest): CheckpointResult {
-    return graphs.ask(this, (graph) => graph.checkpoint(request)) as CheckpointResult;
+    return graphs.call(this, "checkpoint", request) as CheckpointResult;
   }
 
   /** The record of a commit. */
   show(id: string): CommitRecord {
-    return graphs.ask(this, (graph) => graph.show(checkedText(id, "id"))) as CommitRecord;
+    return graphs.call(this, "show", { id }) as CommitRecord;
   }
 
   /**
@@ -62,73 +63,67 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found` for it or for the parent of one on the way, `chain_cycle`
    */
   history(id: string, options?: { depth?: number }): CommitRecord[] {
-    checkWhole(options?.depth, "depth", 0);
-    return graphs.ask(this, (graph) => graph.history(checkedText(id, "id"), options)) as CommitRecord[];
+    return graphs.call(this, "history", { id, options }) as CommitRecord[];
   }
 
   /** The commit that a principal had made last at a time, RFC 3339 or a date: the latest at or before it. */
   resolve(principal: string, time: string | Date): CommitRecord | undefined {
-    const moment = time instanceof Date && !Number.isNaN(time.getTime()) ? time.toISOString() : time;
-    return graphs.ask(this, (graph) =>
-      graph.resolve(checkedText(principal, "principal"), checkedText(moment, "time")),
-    ) as CommitRecord | undefined;
+    return graphs.call(this, "resolve", { principal, time }) as CommitRecord | undefined;
   }
 
   /** Changes the summary or the tags of a commit, and gives its record. Nothing else ever changes. */
   updateMetadata(id: string, fields: MetadataUpdate): CommitRecord {
-    return graphs.ask(this, (graph) => graph.updateMetadata(checkedText(id, "id"), fields)) as CommitRecord;
+    return graphs.call(this, "updateMetadata", { id, fields }) as CommitRecord;
   }
 
   /** All commits: parents before children, and otherwise by time. */
   commits(): CommitRecord[] {
-    return list(this, "commits");
+    return graphs.call(this, "commits") as CommitRecord[];
   }
 
   /** The commits that were made for a ticket. */
   byTicket(ticketId: string): CommitRecord[] {
-    return list(this, "byTicket", checkedText(ticketId, "ticketId"));
+    return graphs.call(this, "byTicket", { ticketId }) as CommitRecord[];
   }
 
   /** The commits of a thread. */
   byThread(threadId: string): CommitRecord[] {
-    return list(this, "byThread", checkedText(threadId, "threadId"));
+    return graphs.call(this, "byThread", { threadId }) as CommitRecord[];
   }
 
   /** The commits of a session. */
   bySession(sessionId: string): CommitRecord[] {
-    return list(this, "bySession", checkedText(sessionId, "sessionId"));
+    return graphs.call(this, "bySession", { sessionId }) as CommitRecord[];
   }
 
   /** The commits that come right after one. */
   children(id: string): CommitRecord[] {
-    return list(this, "children", checkedText(id, "id"));
+    return graphs.call(this, "children", { id }) as CommitRecord[];
   }
 
   /** The ends of the branches. */
   tips(): CommitRecord[] {
-    return list(this, "tips");
+    return graphs.call(this, "tips") as CommitRecord[];
   }
 
   /** The commits without a summary. */
   lackingSummary(): CommitRecord[] {
-    return list(this, "lackingSummary");
+    return graphs.call(this, "lackingSummary") as CommitRecord[];
   }
 
   /** The last commit that the chains of two commits share, if there is one. */
   commonAncestor(one: string, other: string): CommitRecord | undefined {
-    return graphs.ask(this, (graph) => graph.commonAncestor(checkedText(one, "one"), checkedText(other, "other"))) as
-      CommitRecord | undefined;
+    return graphs.call(this, "commonAncestor", { one, other }) as CommitRecord | undefined;
   }
 
   /** The refs of all artifacts that the chains of these commits need, sorted: what must not be collected. */
   reachableArtifacts(tips: readonly string[]): string[] {
-    if (!Array.isArray(tips)) throw invalid("tips", "a list of ids");
-    return graphs.ask(this, (graph) => graph.reachableArtifacts(tips)) as string[];
+    return graphs.call(this, "reachableArtifacts", { tips }) as string[];
   }
 
   /** The full ref that a ref stands for: itself, or for a short one that of the artifact that begins so. */
   resolveArtifact(artifactRef: string): string {
-    return graphs.ask(this, (graph) => graph.resolveArtifact(checkedText(artifactRef, "artifactRef")));
+    return graphs.call(this, "resolveArtifact", { artifactRef }) as string;
   }
 
   /**
@@ -137,8 +132,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `id_collision` when two records of one id contradict each other; nothing is added then
    */
   importJsonl(text: string | Bytes): ImportReport {
-    const bytes = textBytes(text, "text");
-    return graphs.ask(this, (graph) => graph.importJsonl(bytes)) as ImportReport;
+    return graphs.call(this, "importJsonl", { text: textBytes(text, "text") }) as ImportReport;
   }
 
   /** All records as JSONL, parents before children. */
@@ -152,7 +146,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `commit_not_found`, `chain_cycle`, `stop_not_in_chain`; never a shorter history
    */
   planMaterialization(request: MaterializationRequest): MaterializationPlan {
-    return graphs.ask(this, (graph) => graph.planMaterialization(request)) as MaterializationPlan;
+    return graphs.call(this, "planMaterialization", request) as MaterializationPlan;
   }
 
   /**
@@ -188,9 +182,8 @@ export class CommitGraph {
   ): CheckpointResult {
     const { artifactRef, format, messageCount, tokenCount } = result;
     const { commit, stop } = plan;
-    return graphs.ask(this, (graph) =>
-      graph.snapshot({ commit, stop }, { artifactRef, format, messageCount, tokenCount }, fields),
-    ) as CheckpointResult;
+    const request = { plan: { commit, stop }, result: { artifactRef, format, messageCount, tokenCount }, fields };
+    return graphs.call(this, "snapshot", request) as CheckpointResult;
   }
 
   /** Gives the memory back; nothing can be asked any more. */
@@ -202,8 +195,4 @@ export class CommitGraph {
   [Symbol.dispose](): void {
     graphs.release(this);
   }
-}
-
-function list(graph: CommitGraph, which: string, of = ""): CommitRecord[] {
-  return graphs.ask(graph, (raw) => raw.records(which, of)) as CommitRecord[];
 }

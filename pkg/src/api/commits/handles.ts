@@ -1,10 +1,17 @@
 /** What lives in the wasm. */
 
 import { CtxweaveError } from "../../error.js";
+import { fromAnswer, toRequest } from "../../json.js";
 import { call, instance } from "../../runtime.js";
 
+/** What has a table of calls in the wasm. */
+interface Callable {
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
+  free(): void;
+}
+
 /** Graphs or checkpointers in the wasm, by their owners; apart from them, so that an owner's type is the same in every flavour. */
-export class Handles<Raw extends { free(): void }> {
+export class Handles<Raw extends Callable> {
   private readonly handles = new WeakMap<object, { raw: Raw; instance: number }>();
 
   hold(owner: object, raw: Raw): void {
@@ -16,6 +23,12 @@ export class Handles<Raw extends { free(): void }> {
     if (!handle) throw new CtxweaveError("handle_freed", "the graph or checkpointer was freed; make a new one");
     if (handle.instance !== instance()) throw lost();
     return call(() => question(handle.raw));
+  }
+
+  /** Calls a method by its name, with its arguments as JSON. */
+  call(owner: object, name: string, request?: unknown): unknown {
+    const { json, bytes } = toRequest(request);
+    return fromAnswer(this.ask(owner, (raw) => raw.call(name, json, bytes)));
   }
 
   release(owner: object): void {

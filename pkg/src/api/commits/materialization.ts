@@ -1,15 +1,15 @@
 /** One materialisation: what is asked of the wasm, and the result that is put together from the blobs. */
 
 import type * as glue from "../../glue.js";
+import { fromAnswer, toRequest } from "../../json.js";
 import { call } from "../../runtime.js";
-import type { MaterializationRequest, Materialized } from "../../types/commits.js";
+import type { MaterializationPlan, MaterializationRequest, Materialized } from "../../types/commits.js";
 import { invalid } from "../checked.js";
 
 /** What a plan was made from, and the key of what it gives: the steps need not cross again. */
-export function asked(plan: MaterializationRequest & { cacheKey?: string }): MaterializationRequest {
+export function asked(plan: MaterializationRequest & Partial<MaterializationPlan>): Uint8Array {
   if (typeof plan !== "object" || plan === null) throw invalid("plan", "a plan or a request");
-  const { commit, stop, format, crossFamily, inspect, cacheKey } = plan;
-  return { commit, stop, format, crossFamily, inspect, cacheKey } as MaterializationRequest;
+  return toRequest({ ...plan, refs: undefined, steps: undefined, diagnostics: undefined }).json;
 }
 
 /** Checks a blob and appends it where it belongs to the result as it is. */
@@ -26,7 +26,8 @@ const NEWLINE = Uint8Array.of(10);
 
 /** The result, with the pieces where the bytes are not in it already. */
 export function finished(work: glue.Materialization, pieces: readonly Uint8Array[]): Materialized {
-  const { bytes, ...rest } = call(() => work.finish()) as Omit<Materialized, "bytes"> & Partial<Materialized>;
+  const { bytes, ...rest } = fromAnswer(call(() => work.finish())) as Omit<Materialized, "bytes"> &
+    Partial<Materialized>;
   return { bytes: bytes ?? joined(pieces), ...rest };
 }
 

@@ -1,0 +1,99 @@
+//! From what is planned to the body of a provider's request.
+
+use std::ops::Range;
+
+use crate::assembly::message_index::{MessageKind, PreviousMessages, Run};
+use crate::assembly::plan::{Plan, Planned};
+use crate::error::{Diagnostic, Result};
+use crate::prompt::Role;
+use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
+
+/// Where nothing is said about the length of the answer, it is what was kept free for it.
+pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
+    Target { fallback_max_tokens: token_buffer, ..target.clone() }
+}
+
+/// The body, written anew.
+pub(crate) fn body<'a>(
+    plan: &Plan<'_, 'a>,
+    planned: &Planned<'a>,
+    target: &Target,
+    hints: &Hints,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<u8>> {
+    let target = with_fallback(target, plan.settings.token_buffer);
+    let messages: Vec<_> = (0..planned.index.messages.len()).map(|at| plan.content_of(planned, at)).collect();
+    write_body(plan.system.field(), &messages, &target, hints, diagnostics)
+}
+
+/// The body of a conversation that is nothing but texts, of which what the last body has is copied. Nothing where it
+/// holds anything else.
+pub(crate) fn text_body<'a>(
+    plan: &Plan<'_, 'a>,
+    planned: &Planned<'a>,
+    target: &Target,
+    hints: &Hints,
+    (last, known): (&WrittenBody, &PreviousMessages),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<(WrittenBody, Vec<Run>)>> {
+    let lead = plan.system.messages();
+    let texts = planned.index.messages.get(lead..).unwrap_or_default();
+    if texts.is_empty() || texts.iter().any(|message| message.kind == MessageKind::Parts) {
+        return Ok(None);
+    }
+    let system = match plan.system.role {
+        Some(role) => Some((Some(role), plan.system.text.as_str())),
+        None => plan.system.field().map(|system| (None, system)),
+    };
+    // A system context that is a message is none of the texts.
+    let is_system = |role: Role| !matches!(role, Role::User | Role::Assistant);
+    let lead_before = known.index.messages.iter().take_while(|message| is_system(message.role)).count();
+    let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(known) };
+    let target = with_fallback(target, plan.settings.token_buffer);
+    let written = write_texts(system, &texts, &target, hints, last, diagnostics)?;
+    Ok(Some((written, texts.runs)))
+}
+
+/// A conversation of texts on its way into a body.
+#[derive(Debug)]
+struct PlannedTexts<'s, 'p, 'a> {
+    plan: &'s Plan<'p, 'a>,
+    planned: &'s Planned<'a>,
+    /// How many messages stand before the texts.
+    lead: usize,
+    /// How many did in the body before.
+    lead_before: usize,
+    runs: Vec<Run>,
+}
+
+impl MessageSource for PlannedTexts<'_, '_, '_> {
+    fn count(&self) -> usize {
+        self.planned.index.messages.len() - self.lead
+    }
+
+    fn role(&self, at: usize) -> Role {
+        self.planned.index.role(at + self.lead)
+    }
+
+    fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
+        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| out.plain(text));
+    }
+
+    fn size_hint(&self, at: usize) -> usize {
+        let mut size = 0;
+        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| size += text.len());
+        size
+    }
+
+    fn node(&self, at: usize) -> Option<&str> {
+        let mut ids = self.plan.message_ids(self.planned, at + self.lead);
+        ids.next().filter(|_| ids.next().is_none())
+    }
+
+    fn unchanged(&self, at: usize) -> Range<usize> {
+        let at = at + self.lead;
+        let run = self.runs.get(self.runs.partition_point(|run| run.from + run.count <= at));
+        let known = run.and_then(|run| Some((run, run.known?.checked_sub(self.lead_before)?)));
+        known.map_or(0..0, |(run, known)| known + (at - run.from)..known + run.count)
+    }
+}

@@ -1,0 +1,45 @@
+//! The limit, and the errors of what is over it.
+
+use crate::assembly::settings::whole;
+use crate::error::{Code, Error, Result};
+
+/// `contextWindow − tokenBuffer`.
+///
+/// # Errors
+/// [`Code::InvalidBudget`] for a window that is no number of tokens, or that leaves nothing.
+pub(crate) fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
+    let window = whole("contextWindow", context_window)?;
+    window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
+        let message = format!("`contextWindow` of {window} leaves nothing after `tokenBuffer` of {token_buffer}; use a larger window or a smaller buffer");
+        Error::new(Code::InvalidBudget, message).with("setting", "contextWindow").with("value", window).with("tokenBuffer", token_buffer)
+    })
+}
+
+/// Fails when the system context and its overhead are over the limit by themselves.
+pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()> {
+    if required <= limit || system.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the system context takes {required} tokens with its overhead, and the limit is {limit}; shorten it or use a larger context window"
+    );
+    Err(over(Code::SystemContextTooLong, message, limit, required))
+}
+
+/// The error for what cannot be made to fit, with the tokens of each id.
+#[cold]
+pub(crate) fn too_long<'a>(
+    limit: u64,
+    required: u64,
+    costs: impl Iterator<Item = (&'a str, u64)>,
+    advice: &str,
+) -> Error {
+    let message = format!("the context takes {required} tokens, and the limit is {limit}; {advice}");
+    let nodes = costs.map(|(id, tokens)| serde_json::json!({ "nodeId": id, "tokens": tokens }));
+    over(Code::ContextTooLong, message, limit, required).with("nodes", nodes.collect::<Vec<_>>())
+}
+
+pub(crate) fn over(code: Code, message: String, limit: u64, required: u64) -> Error {
+    let over_by = required.saturating_sub(limit);
+    Error::new(code, message).with("limit", limit).with("required", required).with("overBy", over_by)
+}

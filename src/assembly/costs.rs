@@ -1,0 +1,485 @@
+//! What a conversation costs for any choice of what to keep, without rendering it.
+//!
+//! Counts are not additive over concatenation, and merging joins texts. So costs are kept by *seams*: a seam stands
+//! between two neighbours of one role whose touching parts are texts, and its correction is what the joined text costs
+//! beyond the two alone. Where the counter adds up at a paragraph break, a seam's correction depends on its left text
+//! only. Where it does not, the texts are *coupled*: a run of coupled texts is counted as the joined text that they make.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::assembly::item::{Items, Kept};
+use crate::assembly::render::JOIN;
+use crate::prompt::{Prices, Role};
+
+/// Seams that are counted as one text: from the item `first` to the item `last`.
+#[derive(Clone, Copy, Debug)]
+struct CoupledRun {
+    first: usize,
+    last: usize,
+}
+
+/// Runs of so many seams are costly to look at in part.
+const LONG_RUN: usize = 8;
+
+/// Sums over the items of a conversation, from its beginning. They can be taken back to any item and go on from there.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    /// Over the items before an index.
+    alone: Vec<u64>,
+    /// Over the message starts before an index.
+    starts: Vec<u64>,
+    /// Over the seams before an index; the seam `k` stands behind item `k`.
+    seams: Vec<i64>,
+    /// For each seam, the coupled run it belongs to.
+    coupled: Vec<Option<CoupledRun>>,
+    /// How many seams are in long runs.
+    long: usize,
+    /// The items that may cost less than nothing together with the seam behind them, which is next to none of them.
+    non_monotonic: Vec<usize>,
+    /// What coupled runs that were asked for in part cost.
+    partial_runs: RefCell<BTreeMap<(usize, usize), i64>>,
+    markers: Markers,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            alone: vec![0],
+            starts: vec![0],
+            seams: vec![0],
+            coupled: Vec::new(),
+            long: 0,
+            non_monotonic: Vec::new(),
+            partial_runs: RefCell::default(),
+            markers: Markers::default(),
+        }
+    }
+}
+
+impl Sums {
+    /// Forgets the items from `len` on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.alone.truncate(len.saturating_add(1));
+        self.starts.truncate(len.saturating_add(1));
+        // The last item that stays may be in a run that now ends there.
+        let last = len.saturating_sub(1);
+        let run = last.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten());
+        self.cut_seams(run.map_or(last, |run| run.first));
+    }
+
+    fn cut_seams(&mut self, from: usize) {
+        let long = self.coupled.iter().skip(from).flatten().filter(|run| run.is_long()).count();
+        self.long -= long;
+        self.non_monotonic.truncate(self.non_monotonic.partition_point(|&at| at < from));
+        self.coupled.truncate(from);
+        self.seams.truncate(from.saturating_add(1));
+        self.partial_runs.borrow_mut().clear();
+    }
+
+    /// Goes on with the items that are not summed up yet.
+    pub(crate) fn extend(&mut self, items: &dyn Items<'_>, prices: &Prices<'_>) {
+        let count = items.len();
+        let first = self.alone.len().saturating_sub(1);
+        let mut before = first.checked_sub(1).and_then(|at| items.role(at));
+        for at in first..count {
+            let Some(outline) = items.outline(at) else { break };
+            self.alone.push(last(&self.alone).saturating_add(outline.alone));
+            self.starts.push(last(&self.starts) + u64::from(before != Some(outline.role)));
+            before = Some(outline.role);
+        }
+        let from = match self.coupled.len().checked_sub(1) {
+            // What was the last item may go on in a run with the next.
+            Some(at) => {
+                at.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten()).map_or(at, |run| run.first)
+            }
+            None => 0,
+        };
+        self.cut_seams(from);
+        self.find_runs(from, items, prices);
+        let mut total = last(&self.seams);
+        for at in from..count.saturating_sub(1) {
+            let run = self.coupled.get(at).copied().flatten();
+            let seam = match run {
+                Some(run) if at + 1 == run.last => coupled_cost(items, prices, run.first, run.last),
+                Some(_) => 0,
+                None if texts_touch(items, at) => items.break_after(at, prices),
+                None => 0,
+            };
+            total += seam;
+            self.seams.push(total);
+            if run.is_some() || signed(between(&self.alone, at, at + 1)).saturating_add(seam) < 0 {
+                self.non_monotonic.push(at);
+            }
+        }
+    }
+
+    fn find_runs(&mut self, from: usize, items: &dyn Items<'_>, prices: &Prices<'_>) {
+        let mut first = from;
+        while first < items.len() {
+            let mut last = first;
+            while seam(items, last).is_some_and(|next| !prices.counter.adds_up_before(&next)) {
+                last += 1;
+                if !items.is_single(last) {
+                    break;
+                }
+            }
+            // What the break behind the run costs depends on the run, and no longer on its last text alone.
+            if last > first && items.is_single(last) && texts_touch(items, last) {
+                last += 1;
+            }
+            let run = CoupledRun { first, last };
+            self.long += if run.is_long() { last - first } else { 0 };
+            self.coupled.extend((first..last).map(|_| Some(run)));
+            if first == last {
+                self.coupled.push(None);
+            }
+            first = last.max(first + 1);
+        }
+    }
+}
+
+impl CoupledRun {
+    fn is_long(self) -> bool {
+        self.last - self.first >= LONG_RUN
+    }
+}
+
+/// Whether a seam stands behind item `at`: texts touch, and are merged.
+fn texts_touch(items: &dyn Items<'_>, at: usize) -> bool {
+    let (Some(left), Some(right)) = (items.outline(at), items.outline(at.saturating_add(1))) else { return false };
+    left.role == right.role && left.shape.ends_with_text() && right.shape.begins_with_text()
+}
+
+/// The text behind a seam, where one stands behind item `at`.
+fn seam<'i>(items: &'i dyn Items<'_>, at: usize) -> Option<Cow<'i, str>> {
+    if texts_touch(items, at) { items.first_text(at.saturating_add(1)) } else { None }
+}
+
+/// What the joined text of the items `first..=last` of a coupled run costs beyond the texts alone.
+fn coupled_cost(items: &dyn Items<'_>, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
+    let apart: i64 = coupled_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
+    signed(prices.text(&coupled_text(items, first, last))) - apart
+}
+
+fn coupled_text(items: &dyn Items<'_>, first: usize, last: usize) -> String {
+    let mut all = String::new();
+    for (at, text) in coupled_texts(items, first, last).enumerate() {
+        all.push_str(if at == 0 { "" } else { JOIN });
+        all.push_str(&text);
+    }
+    all
+}
+
+/// The texts that touch: the last of the first item, the first of the others.
+fn coupled_texts<'i>(items: &'i dyn Items<'_>, first: usize, last: usize) -> impl Iterator<Item = Cow<'i, str>> {
+    (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
+}
+
+/// What markers cost, remembered for some counts: neighbouring cuts are looked at again and again.
+#[derive(Debug, Default)]
+struct Markers {
+    template: RefCell<String>,
+    costs: RefCell<Vec<Option<CachedMarker>>>,
+}
+
+/// How many items a marker stands for, and its cost where there is one.
+type CachedMarker = (usize, Option<MarkerCost>);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MarkerCost {
+    tokens: i64,
+    break_after: i64,
+    adds_up: bool,
+}
+
+/// How many counts the costs of markers are remembered for.
+const MARKERS: usize = 4096;
+
+impl Markers {
+    fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
+        let mut known = self.costs.borrow_mut();
+        if *self.template.borrow() != template {
+            template.clone_into(&mut self.template.borrow_mut());
+            known.clear();
+        }
+        known.resize(MARKERS, None);
+        match known.get_mut(count % MARKERS) {
+            Some(Some((at, cost))) if *at == count => *cost,
+            Some(place) => {
+                let cost = find();
+                *place = Some((count, cost));
+                cost
+            }
+            None => find(),
+        }
+    }
+}
+
+/// What any choice of items costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs<'l, 'a> {
+    pub items: &'l dyn Items<'a>,
+    pub sums: &'l Sums,
+    pub prices: Prices<'l>,
+    /// The marker, as it is set.
+    pub marker: &'l str,
+    /// What is always there: system, per-request overhead, and the system message's own overhead.
+    pub fixed: u64,
+}
+
+impl Costs<'_, '_> {
+    /// How many blocks stand before the nodes: none or one.
+    pub(crate) fn lead(&self) -> usize {
+        usize::from(self.items.is_block(0))
+    }
+
+    fn trail(&self) -> usize {
+        usize::from(self.len().checked_sub(1).is_some_and(|last| self.items.is_block(last)))
+    }
+
+    /// How many nodes and blocks there are.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether the cost of a kept run can be told in constant time.
+    pub(crate) fn is_cheap(&self) -> bool {
+        self.sums.long == 0
+    }
+
+    /// Whether a window never costs less when it begins earlier.
+    pub(crate) fn is_monotonic(&self) -> bool {
+        self.sums.non_monotonic.is_empty() && self.lead() == 0
+    }
+
+    /// Where the last so many nodes begin.
+    pub(crate) fn recent(&self, nodes: u64) -> usize {
+        let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+        self.len().saturating_sub(self.trail()).saturating_sub(nodes).max(self.lead())
+    }
+
+    /// Tokens of everything, whole.
+    pub(crate) fn total(&self) -> u64 {
+        self.run(0, self.len())
+    }
+
+    /// Tokens of the request when only the items `from..to` are in it, without a marker.
+    pub(crate) fn run(&self, from: usize, to: usize) -> u64 {
+        self.sum(self.content(from, to), self.messages(from, to))
+    }
+
+    /// Tokens of the messages that the items `from..to` make, their overhead included, without anything else.
+    pub(crate) fn run_alone(&self, from: usize, to: usize) -> u64 {
+        self.run(from, to).saturating_sub(self.fixed)
+    }
+
+    /// Tokens of the request when the marker stands in the gap between head and tail.
+    pub(crate) fn cut(&self, kept: Kept) -> u64 {
+        self.apart(kept, self.marker_cost(kept.tail.saturating_sub(kept.head)))
+    }
+
+    /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
+    pub(crate) fn window(&self, tail: usize) -> u64 {
+        match self.lead() {
+            // The same, and this is asked for each item of a window.
+            0 => self.run(tail, self.len()),
+            head => self.apart(Kept { head, tail }, None),
+        }
+    }
+
+    /// Tokens of the request with this much in it, and the marker where it is said.
+    pub(crate) fn kept(&self, kept: Kept, marked: bool) -> u64 {
+        if marked { self.cut(kept) } else { self.apart(kept, None) }
+    }
+
+    /// Tokens of the request with this between head and tail.
+    fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
+        let Kept { head, tail } = kept;
+        let (gap, joined) = self.gap(kept, marker);
+        let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);
+        let apart = self.messages(0, head) + self.messages(tail, self.len());
+        self.sum(content, (apart + 1).saturating_sub(joined))
+    }
+
+    /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
+    pub(crate) fn marker_alone(&self) -> u64 {
+        let marker = self.marker(0).map(Cow::Owned);
+        let lead = self.lead();
+        let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
+        let before = block(0);
+        let after = self.len().checked_sub(1).filter(|&last| last >= lead).and_then(block);
+        let texts: Vec<Cow<'_, str>> = before.into_iter().chain(marker).chain(after).collect();
+        if texts.is_empty() {
+            return 0;
+        }
+        self.prices.text(&texts.join(JOIN)) + self.prices.overhead.per_message
+    }
+
+    /// The marker that stands for so many nodes; none where it is set to nothing.
+    pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
+        let marker = self.marker.replace("{count}", &nodes.to_string());
+        let trimmed = marker.trim();
+        (!trimmed.is_empty()).then(|| trimmed.to_owned())
+    }
+
+    /// What that marker costs; nothing where there is none.
+    fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
+        self.sums.markers.cost(self.marker, nodes, || {
+            let marker = self.marker(nodes)?;
+            Some(MarkerCost {
+                tokens: self.text(&marker),
+                break_after: break_after(&marker, &self.prices),
+                adds_up: self.prices.counter.adds_up_before(&marker),
+            })
+        })
+    }
+
+    fn sum(&self, content: i64, messages: u64) -> u64 {
+        let overhead = messages.saturating_mul(self.prices.overhead.per_message);
+        self.fixed.saturating_add(overhead).saturating_add_signed(content)
+    }
+
+    /// Tokens of the content of the messages that the items `from..to` make.
+    fn content(&self, from: usize, to: usize) -> i64 {
+        signed(between(&self.sums.alone, from, to)).saturating_add(self.seams_between(from, to))
+    }
+
+    /// How many messages the items `from..to` make.
+    pub(crate) fn messages(&self, from: usize, to: usize) -> u64 {
+        if from >= to { 0 } else { 1 + between(&self.sums.starts, from + 1, to) }
+    }
+
+    /// What the items `from..to` cost, each counted alone.
+    pub(crate) fn alone(&self, from: usize, to: usize) -> u64 {
+        between(&self.sums.alone, from, to)
+    }
+
+    /// Corrections of the seams inside the items `from..to`.
+    fn seams_between(&self, from: usize, to: usize) -> i64 {
+        let (mut start, mut end) = (from, to.saturating_sub(1));
+        if start >= end {
+            return 0;
+        }
+        let mut total = 0;
+        if let Some(run) = self.coupled_at(start).filter(|run| run.first < start) {
+            let last = run.last.min(end);
+            total += self.coupled_cost(start, last);
+            start = last;
+        }
+        if let Some(run) = self.coupled_at(end.saturating_sub(1)).filter(|run| end > start && run.last > end) {
+            let first = run.first.max(start);
+            total += self.coupled_cost(first, end);
+            end = first;
+        }
+        total + between_signed(&self.sums.seams, start, end)
+    }
+
+    /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
+    /// as one message of its own before that.
+    fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
+        let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.role(at)?)));
+        let right = self.items.role(kept.tail).map(|role| (kept.tail, role));
+        let count = kept.tail.saturating_sub(kept.head);
+        let Some(marker) = marker else {
+            let (Some(left), Some(right)) = (left, right) else { return (0, 1) };
+            if left.1 != right.1 {
+                return (0, 1);
+            }
+            return (self.seam_cost(Some(left.0), None, Some(right.0), count), 2);
+        };
+        let left = left.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
+        let right = right.filter(|&(_, role)| role == Role::User).map(|(at, _)| at);
+        let joined = u64::from(left.is_some()) + u64::from(right.is_some());
+        (self.seam_cost(left, Some(marker), right, count), joined)
+    }
+
+    /// What joining costs beyond the texts on both sides, the marker included.
+    fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
+        // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
+        let whole = |at: &usize| self.items.is_single(*at);
+        let left_run = left.filter(whole).and_then(|at| self.coupled_at(at.checked_sub(1)?));
+        let right_run = right.filter(whole).and_then(|at| self.coupled_at(at));
+        let left = left.and_then(|at| Some((at, self.items.last_text(at)?)));
+        let right = right.and_then(|at| Some((at, self.items.first_text(at)?)));
+        let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
+        let clean_right = right.as_ref().is_none_or(|(_, text)| self.prices.counter.adds_up_before(text));
+        if marker.is_none() && (left.is_none() || right.is_none()) {
+            return 0;
+        }
+        if clean_left && clean_right && left_run.is_none() {
+            let behind_left = left.map_or(0, |(at, _)| self.items.break_after(at, &self.prices));
+            let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
+            return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
+        }
+        let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
+        let before = left.map(|(at, text)| left_run.map_or_else(|| text.into_owned(), |run| text_of(run.first, at)));
+        // Nor does the break behind the right text cost what it costs behind that text alone.
+        let right_end = |at: usize| right_run.map_or(at + usize::from(self.goes_on(at)), |run| run.last);
+        let after =
+            right.map(|(at, text)| if right_end(at) > at { text_of(at, right_end(at)) } else { text.into_owned() });
+        let sides: i64 = [&before, &after].into_iter().flatten().map(|text| self.text(text)).sum();
+        let marker = marker.and_then(|_| self.marker(count));
+        let all: Vec<&str> = [before.as_deref(), marker.as_deref(), after.as_deref()].into_iter().flatten().collect();
+        self.text(&all.join(JOIN)) - sides
+    }
+
+    /// Whether the item is one text that the next item's text is merged with.
+    fn goes_on(&self, at: usize) -> bool {
+        self.items.is_single(at) && texts_touch(self.items, at)
+    }
+
+    fn text(&self, text: &str) -> i64 {
+        signed(self.prices.text(text))
+    }
+
+    fn coupled_at(&self, seam: usize) -> Option<CoupledRun> {
+        self.sums.coupled.get(seam).copied().flatten()
+    }
+
+    fn coupled_cost(&self, first: usize, last: usize) -> i64 {
+        if first >= last {
+            return 0;
+        }
+        if let Some(&cost) = self.sums.partial_runs.borrow().get(&(first, last)) {
+            return cost;
+        }
+        let cost = coupled_cost(self.items, &self.prices, first, last);
+        self.sums.partial_runs.borrow_mut().insert((first, last), cost);
+        cost
+    }
+}
+
+/// What a paragraph break behind a text costs, where counts add up there.
+pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
+    // Counts add up at breaks inside the text too, so that only what follows the last one matters.
+    let breaks = text.rmatch_indices(JOIN).find_map(|(at, _)| {
+        let (before, after) = (text.get(..at)?, text.get(at.checked_add(JOIN.len())?..)?);
+        let clean = !before.ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
+        (clean && !after.is_empty() && prices.counter.adds_up_before(after)).then_some(after)
+    });
+    let tail = breaks.unwrap_or(text);
+    let mut broken = String::with_capacity(tail.len() + JOIN.len());
+    broken.push_str(tail);
+    broken.push_str(JOIN);
+    signed(prices.text(&broken)) - signed(prices.text(tail))
+}
+
+fn last<T: Copy + Default>(sums: &[T]) -> T {
+    sums.last().copied().unwrap_or_default()
+}
+
+fn between(sums: &[u64], from: usize, to: usize) -> u64 {
+    let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
+    at(to).saturating_sub(at(from))
+}
+
+fn between_signed(sums: &[i64], from: usize, to: usize) -> i64 {
+    let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
+    if from < to { at(to) - at(from) } else { 0 }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

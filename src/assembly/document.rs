@@ -1,0 +1,318 @@
+//! One continuous text under a budget (SPEC §1 "Buffer"): what of it is kept, and where its parts stand in the document.
+
+use std::ops::Range;
+
+use crate::assembly::budget;
+use crate::assembly::paragraphs::Paragraphs;
+use crate::assembly::search;
+use crate::assembly::settings::{Settings, Strategy};
+use crate::error::Result;
+use crate::prompt::Prices;
+use crate::text;
+use crate::tokens::Counter;
+
+/// The text of all parts and of the working buffer behind them.
+#[derive(Debug, Default)]
+pub(crate) struct SourceText {
+    pub text: String,
+    pub parts: Vec<SourcePart>,
+    /// Where the working buffer begins.
+    working: usize,
+    working_tokens: u64,
+}
+
+/// Where a part is in the text, in bytes, and what it costs alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourcePart {
+    pub start: usize,
+    pub end: usize,
+    pub tokens: u64,
+}
+
+impl SourceText {
+    /// Appends a part.
+    pub(crate) fn push<'t>(&mut self, texts: impl Iterator<Item = &'t str>, prices: &Prices<'_>) {
+        let start = self.text.len();
+        texts.for_each(|text| self.text.push_str(text));
+        let end = self.text.len();
+        self.parts.push(SourcePart { start, end, tokens: prices.text(self.get(start, end)) });
+    }
+
+    /// Appends the working buffer, which comes after all parts.
+    pub(crate) fn close(&mut self, working_buffer: &str, prices: &Prices<'_>) {
+        self.working = self.text.len();
+        self.text.push_str(working_buffer);
+        self.working_tokens = prices.text(working_buffer);
+    }
+
+    pub(crate) fn get(&self, from: usize, to: usize) -> &str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    /// About where so many tokens end, counted from byte `from`: what a search for the exact place begins with.
+    fn about(&self, from: usize, tokens: u64) -> usize {
+        let working = (self.working, self.text.len(), self.working_tokens);
+        let pieces = self.parts.iter().map(|part| (part.start, part.end, part.tokens)).chain([working]);
+        let mut left = tokens;
+        for (start, end, tokens) in pieces.filter(|&(_, end, _)| end > from) {
+            let (start, whole) = (start.max(from), (end - start) as u64);
+            let tokens = tokens * (end - start) as u64 / whole.max(1);
+            if tokens > left {
+                let bytes = (end - start) as u64 * left / tokens;
+                return start + usize::try_from(bytes).unwrap_or(0);
+            }
+            left -= tokens;
+        }
+        self.text.len()
+    }
+
+    /// About how many tokens the bytes from `from` on are.
+    fn about_after(&self, from: usize) -> u64 {
+        let after = self.parts.iter().filter(|part| part.start >= from).map(|part| part.tokens);
+        after.sum::<u64>() + self.working_tokens
+    }
+
+    /// Where the last `count` parts begin; the working buffer comes after them all.
+    pub(crate) fn recent(&self, count: u64) -> usize {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let first = self.parts.len().saturating_sub(count);
+        self.parts.get(first).map_or(self.working, |part| part.start)
+    }
+}
+
+/// Bytes `0..head` and `tail..` of the source; what is between is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptText {
+    pub head: usize,
+    pub tail: usize,
+}
+
+/// A document and its budget.
+#[derive(Debug)]
+pub(crate) struct DocumentPlan<'p> {
+    source: &'p SourceText,
+    settings: &'p Settings,
+    limit: u64,
+    /// The system context, where it begins the document.
+    preface: &'p str,
+    /// What is there beside the document.
+    fixed: u64,
+    counted: Paragraphs<'p>,
+}
+
+impl<'p> DocumentPlan<'p> {
+    pub(crate) fn new(
+        source: &'p SourceText,
+        settings: &'p Settings,
+        limit: u64,
+        preface: &'p str,
+        fixed: u64,
+        counter: &'p dyn Counter,
+    ) -> Self {
+        let counted = Paragraphs::new(counter, preface, &source.text);
+        Self { source, settings, limit, preface, fixed, counted }
+    }
+
+    /// Chooses what is kept. `ids` are those of the parts, for the error.
+    ///
+    /// # Errors
+    /// [`ContextTooLong`](crate::Code::ContextTooLong).
+    pub(crate) fn choose<'i>(&self, ids: impl Iterator<Item = &'i str> + Clone) -> Result<KeptText> {
+        let len = self.source.text.len();
+        if self.whole() <= self.limit {
+            return Ok(KeptText { head: len, tail: len });
+        }
+        let costs = || ids.clone().zip(self.source.parts.iter().map(|part| part.tokens));
+        let kept = match self.settings.truncation_strategy {
+            Strategy::StopAtLimit => {
+                let advice = "exclude nodes, or use a model with a larger context window";
+                return Err(budget::too_long(self.limit, self.whole(), costs(), advice));
+            }
+            Strategy::TruncateMiddle => self.middle(),
+            Strategy::RollingWindow => self.rolling(),
+        };
+        kept.ok_or_else(|| {
+            let advice = "not even its end fits; use a larger context window";
+            budget::too_long(self.limit, self.whole(), costs(), advice)
+        })
+    }
+
+    /// The head takes at most half and leaves room for the recent nodes; the tail takes what is left; the head takes what
+    /// the tail could not use.
+    fn middle(&self) -> Option<KeptText> {
+        let len = self.source.text.len();
+        let recent = self.source.recent(self.settings.minimum_recent_nodes);
+        let room = self.limit.checked_sub(self.cost(KeptText { head: 0, tail: len }))?;
+        if self.settings.cut_quantum > 0
+            && let Some(kept) = self.middle_by_quantum(self.head_within(recent, room / 2), recent)
+        {
+            return Some(kept);
+        }
+        let room_beside_recent = room.saturating_sub(self.tokens(recent, len));
+        let head = self.head_within(recent, room_beside_recent.min(room / 2));
+        // Joining can cost more than the parts: where the head then leaves too little room, it is given up.
+        let beside_head = self.tail_within(head, len).filter(|kept| kept.tail <= recent);
+        let mut kept = beside_head.or_else(|| self.tail_within(0, len))?;
+        let wider = |more: usize| self.head_at((kept.head + more).min(kept.tail));
+        // The working buffer goes last: while it is cut, nothing before it takes room.
+        if kept.tail > self.source.working {
+            return Some(kept);
+        }
+        let gap = (kept.tail - kept.head).saturating_sub(1);
+        let grown =
+            search::largest(0, gap, 0, self.limit, |more| self.cost(KeptText { head: wider(more), tail: kept.tail }));
+        kept.head = grown.map_or(kept.head, wider).max(kept.head);
+        Some(kept)
+    }
+
+    fn middle_by_quantum(&self, head: usize, recent: usize) -> Option<KeptText> {
+        let total = self.whole();
+        let target = self.quantised(total);
+        let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
+        // The longest run that takes away less than the target; one step further is the shortest that reaches it.
+        let guess = self.source.about(head, target) - head;
+        let short = search::largest(0, recent - head, guess, target.saturating_sub(1), |run| {
+            removed(text::ceil_boundary(&self.source.text, head + run))
+        })?;
+        let tail = self.tail_at(head + short + 1).min(recent);
+        let kept = KeptText { head, tail };
+        (tail > head && self.fits(kept)).then_some(kept)
+    }
+
+    fn rolling(&self) -> Option<KeptText> {
+        let len = self.source.text.len();
+        let mut kept = self.tail_within(0, len)?;
+        if self.settings.cut_quantum > 0 {
+            let total = self.whole();
+            let target = self.quantised(total);
+            let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head: 0, tail }));
+            let guess = self.source.about(0, target);
+            let short = search::largest(0, len, guess, target.saturating_sub(1), |run| {
+                removed(text::ceil_boundary(&self.source.text, run))
+            })?;
+            let tail = self.tail_at(short + 1);
+            let wider = KeptText { head: 0, tail: tail.max(kept.tail) };
+            if wider.tail < len && self.fits(wider) {
+                kept = wider;
+            }
+        }
+        Some(kept)
+    }
+
+    /// What has to go, rounded up to a multiple of the quantum.
+    fn quantised(&self, total: u64) -> u64 {
+        let over = total.saturating_sub(self.limit);
+        over.checked_next_multiple_of(self.settings.cut_quantum).unwrap_or(u64::MAX)
+    }
+
+    /// The end of the longest head before `end` that costs at most `budget` by itself.
+    fn head_within(&self, end: usize, budget: u64) -> usize {
+        let guess = self.source.about(0, budget);
+        let longest = search::largest(0, end, guess, budget, |at| self.tokens(0, self.head_at(at)));
+        longest.map_or(0, |at| self.head_at(at)).min(end)
+    }
+
+    /// The longest tail beside this head that fits; nothing where not even one cluster does.
+    fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
+        let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
+        let last = text::floor_boundary(&self.source.text, len.saturating_sub(1));
+        let beside = self.limit.saturating_sub(self.cost(KeptText { head, tail: len }));
+        let before = self.source.about_after(head).saturating_sub(beside);
+        let guess = len - self.source.about(head, before);
+        let longest = search::largest(0, len - head, guess, self.limit, |keep| self.cost(kept(keep)))?;
+        let found = kept(longest);
+        if found.tail < len {
+            return Some(found);
+        }
+        // Only words longer than what fits are left: at least the last cluster has to be.
+        let least = KeptText { head, tail: last.max(head) };
+        self.fits(least).then_some(least)
+    }
+
+    fn head_at(&self, at: usize) -> usize {
+        text::head_end(&self.source.text, at)
+    }
+
+    fn tail_at(&self, at: usize) -> usize {
+        text::tail_start(&self.source.text, at)
+    }
+
+    fn tokens(&self, from: usize, to: usize) -> u64 {
+        self.counted.range(from, to)
+    }
+
+    /// Tokens of the request with all of the text.
+    fn whole(&self) -> u64 {
+        self.fixed.saturating_add(self.counted.whole())
+    }
+
+    /// Tokens of the request with this much of the text.
+    pub(crate) fn cost(&self, kept: KeptText) -> u64 {
+        self.fixed.saturating_add(self.counted.cut(kept.head, &self.marker(kept), kept.tail))
+    }
+
+    fn fits(&self, kept: KeptText) -> bool {
+        self.cost(kept) <= self.limit
+    }
+
+    /// The document, and where what is kept stands in it.
+    pub(crate) fn render(&self, kept: KeptText) -> (String, Places) {
+        let text = &self.source.text;
+        let marker = self.marker(kept);
+        let mut document = String::with_capacity(self.preface.len() + text.len() + marker.len());
+        document.push_str(self.preface);
+        document.push_str(text.get(..kept.head).unwrap_or_default());
+        document.push_str(&marker);
+        document.push_str(text.get(kept.tail..).unwrap_or_default());
+        (document, Places { kept, preface: self.preface.len(), gap: marker.len() })
+    }
+
+    /// The marker that stands in the gap; a rolling window has none.
+    fn marker(&self, kept: KeptText) -> String {
+        let whole = kept.head == self.source.text.len();
+        if whole || self.settings.truncation_strategy != Strategy::TruncateMiddle {
+            return String::new();
+        }
+        self.settings.truncation_marker.replace("{count}", &removed(self.source, kept).to_string())
+    }
+}
+
+/// How many nodes are removed whole.
+fn removed(source: &SourceText, kept: KeptText) -> usize {
+    source.parts.iter().filter(|part| part.start >= kept.head && part.end <= kept.tail && part.start < part.end).count()
+}
+
+/// Where the parts of the source are in the document, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    kept: KeptText,
+    preface: usize,
+    gap: usize,
+}
+
+impl Places {
+    /// The bytes of the marker.
+    pub(crate) fn marker(&self) -> Range<usize> {
+        let start = self.preface + self.kept.head;
+        start..start + self.gap
+    }
+
+    /// What is left of bytes `start..end` of the source: at most one piece in the head and one in the tail.
+    pub(crate) fn pieces(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let KeptText { head, tail } = self.kept;
+        let shift = self.preface + head + self.gap;
+        let before = (start.min(head) + self.preface, end.min(head) + self.preface);
+        let after = (start.max(tail) - tail + shift, end.max(tail) - tail + shift);
+        let empty = start == end;
+        let in_head = (before.0 < before.1 || (empty && start < head)).then_some(before);
+        let in_tail = (after.0 < after.1 || (empty && start >= tail)).then_some(after);
+        [in_head, in_tail].into_iter().flatten()
+    }
+}
+
+impl SourceText {
+    /// Where the working buffer is.
+    pub(crate) fn working_buffer(&self) -> Range<usize> {
+        self.working..self.text.len()
+    }
+}

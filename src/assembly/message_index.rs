@@ -1,0 +1,188 @@
+//! Which items the messages of a dialogue hold, in which version: enough to recognise a message without a look at its
+//! text.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::prompt::Role;
+
+/// Which item, in which version: two items of one key are rendered the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ItemKey {
+    pub slot: u32,
+    /// Revision of the content.
+    pub content: u32,
+    /// Revision of the header; 0 where there is none.
+    pub header: u32,
+}
+
+impl ItemKey {
+    /// That of every block; blocks are never compared.
+    pub(crate) const BLOCK: Self = Self { slot: u32::MAX, content: 0, header: 0 };
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexedMessage {
+    pub role: Role,
+    /// Where its items end in the list of all. They begin where those of the message before end.
+    pub end: usize,
+    pub kind: MessageKind,
+    /// The hash of its role and content; 0 until it is known.
+    pub hash: u64,
+}
+
+/// What a message consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MessageKind {
+    /// The texts of its items. While their keys are the same, so is the message.
+    ItemTexts,
+    /// Texts, and among them a marker or a block, which the keys say nothing about.
+    Volatile,
+    /// Anything.
+    Parts,
+}
+
+/// The messages of a dialogue, by their items.
+#[derive(Debug, Default)]
+pub(crate) struct MessageIndex {
+    pub messages: Vec<IndexedMessage>,
+    items: Vec<ItemKey>,
+}
+
+impl MessageIndex {
+    pub(crate) fn with_capacity(items: usize) -> Self {
+        Self { messages: Vec::with_capacity(items + 2), items: Vec::with_capacity(items) }
+    }
+
+    /// Adds an item, or something else where there is no key, to the last message where that is of the same role, else to
+    /// a new one.
+    pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>) {
+        self.items.extend(key);
+        let end = self.items.len();
+        match self.messages.last_mut().filter(|message| message.role == role) {
+            Some(message) => (message.end, message.kind) = (end, message.kind.max(kind)),
+            None => self.messages.push(IndexedMessage { role, end, kind, hash: 0 }),
+        }
+    }
+
+    pub(crate) fn role(&self, at: usize) -> Role {
+        self.messages.get(at).map_or(Role::User, |message| message.role)
+    }
+
+    pub(crate) fn kind(&self, at: usize) -> MessageKind {
+        self.messages.get(at).map_or(MessageKind::Parts, |message| message.kind)
+    }
+
+    /// Where the items of a message are in the list of all.
+    pub(crate) fn range(&self, at: usize) -> Range<usize> {
+        let end = |at: usize| self.messages.get(at).map_or(self.items.len(), |message| message.end);
+        at.checked_sub(1).map_or(0, end)..end(at)
+    }
+
+    /// The slot of the first item of a message.
+    fn first_slot(&self, at: usize) -> Option<usize> {
+        let first = self.items.get(self.range(at))?.first()?;
+        (*first != ItemKey::BLOCK).then_some(first.slot as usize)
+    }
+
+    /// How many messages, from one of these and one of another dialogue on, are known to be the same.
+    fn equal_from(&self, at: usize, other: &Self, there: usize) -> usize {
+        let (messages, others) = (self.messages.iter().skip(at), other.messages.iter().skip(there));
+        let (mut from, mut other_from) = (self.range(at).start, other.range(there).start);
+        let pairs = messages.zip(others).take_while(|(message, known)| {
+            let items = self.items.get(from..message.end);
+            let same = message.kind == MessageKind::ItemTexts
+                && known.kind == MessageKind::ItemTexts
+                && message.role == known.role
+                && items == other.items.get(other_from..known.end);
+            (from, other_from) = (message.end, known.end);
+            same
+        });
+        pairs.count()
+    }
+}
+
+/// The messages of an earlier dialogue, which can be found by their items.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousMessages {
+    pub index: Rc<MessageIndex>,
+    /// For each slot, the message that began with the item there, plus `offset`. What is not up to date does not match.
+    at: Vec<u32>,
+    /// So that what is known need not be noted again when messages before it go.
+    offset: u32,
+}
+
+impl PreviousMessages {
+    /// The messages of a dialogue in runs: those that are the same as ones of this, and those that are new.
+    pub(crate) fn runs(&self, index: &MessageIndex) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut at = 0;
+        while at < index.messages.len() {
+            let noted = index.first_slot(at).and_then(|slot| self.at.get(slot));
+            let there = noted.map_or(usize::MAX, |noted| noted.wrapping_sub(self.offset) as usize);
+            let count = index.equal_from(at, &self.index, there);
+            if count > 0 {
+                runs.push(Run { from: at, count, known: Some(there) });
+            } else if let Some(run) = runs.last_mut().filter(|run| run.known.is_none()) {
+                run.count += 1;
+            } else {
+                runs.push(Run { from: at, count: 1, known: None });
+            }
+            at += count.max(1);
+        }
+        runs
+    }
+
+    /// Goes on to the next dialogue, which has these [`runs`](Self::runs).
+    pub(crate) fn replace(&mut self, index: Rc<MessageIndex>, runs: &[Run]) {
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        // What is in the longest run stays noted as it is.
+        let longest = runs.iter().filter(|run| run.known.is_some()).max_by_key(|run| run.count);
+        if let Some(Run { from, known: Some(known), .. }) = longest {
+            self.offset = self.offset.wrapping_add(number(*known)).wrapping_sub(number(*from));
+        }
+        for run in runs.iter().filter(|run| Some(*run) != longest) {
+            for at in run.from..run.from + run.count {
+                let Some(slot) = index.first_slot(at) else { continue };
+                if slot >= self.at.len() {
+                    self.at.resize(slot + 1, u32::MAX);
+                }
+                if let Some(noted) = self.at.get_mut(slot) {
+                    *noted = number(at).wrapping_add(self.offset);
+                }
+            }
+        }
+        self.index = index;
+    }
+}
+
+/// Messages that follow each other, all of them new or all of them known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub from: usize,
+    pub count: usize,
+    /// The first of them in the other dialogue.
+    pub known: Option<usize>,
+}
+
+/// The dialogue before, by the hashes of its messages.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousDialogue {
+    system: u64,
+    pub known: PreviousMessages,
+}
+
+impl PreviousDialogue {
+    /// How many leading messages are the same; none where the system context is another.
+    pub(crate) fn shared(&self, system: u64, index: &MessageIndex) -> Option<usize> {
+        let pairs = index.messages.iter().zip(&self.known.index.messages);
+        let same = pairs.take_while(|(now, before)| now.hash == before.hash);
+        (self.system == system).then(|| same.count())
+    }
+
+    pub(crate) fn replace(&mut self, system: u64, index: Rc<MessageIndex>, runs: &[Run]) {
+        self.system = system;
+        self.known.replace(index, runs);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a text costs with a run taken out, without counting all of it again.
+//!
+//! Where the counter adds up at paragraph breaks (see [`Counter::adds_up_before`]), a text is counted once, paragraph by
+//! paragraph; after that any cut costs a count of the paragraphs it touches. Where it does not, every question counts
+//! the whole text that it is about.
+
+use crate::assembly::render::JOIN;
+use crate::tokens::Counter;
+
+/// A text, and what stands before it in the same document, counted by paragraphs.
+#[derive(Debug)]
+pub(crate) struct Paragraphs<'t> {
+    counter: &'t dyn Counter,
+    preface: &'t str,
+    text: &'t str,
+    /// Where paragraphs begin at which counts add up, ascending. The beginning of the text is not among them.
+    starts: Vec<usize>,
+    /// For each of these, what preface and text cost up to there.
+    sums: Vec<u64>,
+    total: u64,
+}
+
+impl<'t> Paragraphs<'t> {
+    pub(crate) fn new(counter: &'t dyn Counter, preface: &'t str, text: &'t str) -> Self {
+        let starts: Vec<usize> = text.match_indices(JOIN).filter_map(|(at, _)| clean(counter, text, at)).collect();
+        let mut this = Self { counter, preface, text, starts, sums: Vec::new(), total: 0 };
+        let mut from = 0;
+        for &start in &this.starts {
+            this.total += if from == 0 { this.joined(&[preface, this.get(0, start)]) } else { this.count(from, start) };
+            this.sums.push(this.total);
+            from = start;
+        }
+        this.total += if from == 0 { this.joined(&[preface, text]) } else { this.count(from, text.len()) };
+        this
+    }
+
+    /// Tokens of preface and text.
+    pub(crate) fn whole(&self) -> u64 {
+        self.total
+    }
+
+    /// Tokens of preface and text when `marker` stands for the bytes `head..tail`.
+    pub(crate) fn cut(&self, head: usize, marker: &str, tail: usize) -> u64 {
+        // Something of the paragraph has to be there on the inner side of a break, or it is no break any more.
+        let before = self.starts.partition_point(|&start| start < head).checked_sub(1);
+        let after = self.starts.partition_point(|&start| start <= tail + JOIN.len());
+        let (from, counted) = before.and_then(|at| self.at(at)).unwrap_or((0, 0));
+        let (to, rest) = self.at(after).map_or((self.text.len(), 0), |(start, sum)| (start, self.total - sum));
+        let preface = if from == 0 { self.preface } else { "" };
+        counted + self.joined(&[preface, self.get(from, head), marker, self.get(tail, to)]) + rest
+    }
+
+    /// Tokens of the bytes `from..to` alone.
+    pub(crate) fn range(&self, from: usize, to: usize) -> u64 {
+        let first = self.starts.partition_point(|&start| start <= from + JOIN.len());
+        let last = self.starts.partition_point(|&start| start < to).checked_sub(1);
+        match (self.at(first), last.and_then(|at| self.at(at))) {
+            (Some((first, sum)), Some((last, sum_last))) if first <= last => {
+                self.count(from, first) + (sum_last - sum) + self.count(last, to)
+            }
+            _ => self.count(from, to),
+        }
+    }
+
+    fn at(&self, index: usize) -> Option<(usize, u64)> {
+        Some((*self.starts.get(index)?, *self.sums.get(index)?))
+    }
+
+    fn get(&self, from: usize, to: usize) -> &'t str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    fn count(&self, from: usize, to: usize) -> u64 {
+        self.counter.count(self.get(from, to)).into()
+    }
+
+    fn joined(&self, pieces: &[&str]) -> u64 {
+        self.counter.count(&pieces.concat()).into()
+    }
+}
+
+/// Where the next paragraph begins, if the line ends at `at` are a break between two texts at which counts add up.
+fn clean(counter: &dyn Counter, text: &str, at: usize) -> Option<usize> {
+    let start = at.checked_add(JOIN.len())?;
+    let (before, next) = (text.get(..at)?, text.get(start..)?);
+    let between = !before.is_empty() && !next.is_empty();
+    let clean = between && !before.ends_with(char::is_whitespace) && !next.starts_with(char::is_whitespace);
+    (clean && counter.adds_up_before(next)).then_some(start)
+}

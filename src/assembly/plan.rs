@@ -1,0 +1,458 @@
+//! A conversation under a budget: what is kept of it, the messages that this makes, and the account of it.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::assembly::budget;
+use crate::assembly::costs::{Costs, Sums};
+use crate::assembly::item::{Item, Items, Kept};
+use crate::assembly::message_index::{MessageIndex, MessageKind, PreviousDialogue, PreviousMessages, Run};
+use crate::assembly::render::{ByteSpan, JOIN, render, utf16_spans};
+use crate::assembly::report::{Cached, Removed, Totals};
+use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
+use crate::assembly::shorten::{RemovedEnd, Shorten, inline_marker};
+use crate::assembly::strategies::OverLimit;
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::prompt::bodies::Hints;
+use crate::prompt::{Content, Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
+
+/// The system context of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SystemText {
+    /// Empty when there is none.
+    pub text: String,
+    pub tokens: u64,
+    /// The role of the message that it is; none where it has a field of its own.
+    pub role: Option<Role>,
+}
+
+impl SystemText {
+    /// The text, where it has a field of its own.
+    pub(crate) fn field(&self) -> Option<&str> {
+        (self.role.is_none() && !self.text.is_empty()).then_some(self.text.as_str())
+    }
+
+    /// Tokens of a request that holds nothing else.
+    pub(crate) fn fixed(&self, prices: &Prices<'_>) -> u64 {
+        let message = if self.role.is_some() { prices.overhead.per_message } else { 0 };
+        self.tokens + prices.overhead.per_request + message
+    }
+
+    /// How many messages stand before the conversation: that of the system context, or none.
+    pub(crate) fn messages(&self) -> usize {
+        usize::from(self.role.is_some())
+    }
+}
+
+/// A conversation and its budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan<'p, 'a> {
+    pub items: &'p dyn Items<'a>,
+    pub sums: &'p Sums,
+    /// Where each unit begins among the items; a last element closes the last unit.
+    pub units: &'p [usize],
+    pub prices: Prices<'p>,
+    pub settings: &'p Settings,
+    pub limit: u64,
+    pub system: &'p SystemText,
+}
+
+/// What is kept of a conversation.
+#[derive(Debug)]
+pub(crate) struct Choice<'a> {
+    pub kept: Kept,
+    /// The marker in the gap.
+    pub marker: Option<String>,
+    /// The items from `kept.tail` on, where texts of them had to be shortened; else empty.
+    shortened: Vec<Item<'a>>,
+    /// Which items were shortened.
+    shortened_at: Vec<usize>,
+}
+
+/// The messages that a choice makes, without their contents.
+#[derive(Debug)]
+pub(crate) struct Planned<'a> {
+    pub choice: Choice<'a>,
+    pub index: Rc<MessageIndex>,
+    /// Which message holds the marker.
+    marker_at: Option<usize>,
+    pub totals: Totals,
+    /// What is the same as in the dialogue before, and that.
+    since: Option<(Rc<MessageIndex>, Vec<Run>)>,
+}
+
+impl Choice<'_> {
+    /// Whether anything is missing.
+    pub(crate) fn truncated(&self) -> bool {
+        self.kept.tail > self.kept.head || !self.shortened_at.is_empty()
+    }
+
+    /// Which item stands at a place among those that are kept.
+    fn item_at(&self, place: usize) -> usize {
+        let Kept { head, tail } = self.kept;
+        if place < head { place } else { place - head + tail }
+    }
+
+    /// The items that are kept, in order.
+    pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
+        (0..self.kept.head).chain(self.kept.tail..count)
+    }
+}
+
+impl Planned<'_> {
+    /// What is the same as in a dialogue whose messages are known.
+    pub(crate) fn runs(&self, known: &PreviousMessages) -> Vec<Run> {
+        match &self.since {
+            // Mostly it is the one before.
+            Some((before, runs)) if Rc::ptr_eq(before, &known.index) => runs.clone(),
+            _ => known.runs(&self.index),
+        }
+    }
+
+    /// At which of the kept items the marker stands, where this message holds it.
+    fn gap(&self, at: usize) -> Option<usize> {
+        (self.marker_at == Some(at)).then_some(self.choice.kept.head)
+    }
+
+    /// The message of each kept item: pairs of item and message.
+    pub(crate) fn item_messages(&self) -> impl Iterator<Item = (usize, usize)> {
+        let places = (0..self.index.messages.len()).flat_map(|at| self.index.range(at).map(move |place| (place, at)));
+        places.map(|(place, at)| (self.choice.item_at(place), at))
+    }
+}
+
+impl<'a> Plan<'_, 'a> {
+    pub(crate) fn fixed(&self) -> u64 {
+        self.system.fixed(&self.prices)
+    }
+
+    pub(crate) fn costs(&self) -> Costs<'_, 'a> {
+        let Self { items, sums, prices, settings, .. } = *self;
+        Costs { items, sums, prices, marker: &settings.truncation_marker, fixed: self.fixed() }
+    }
+
+    /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
+    ///
+    /// # Errors
+    /// [`ContextTooLong`](crate::Code::ContextTooLong).
+    pub(crate) fn choose(&self) -> Result<Choice<'a>> {
+        let costs = self.costs();
+        let (count, total) = (costs.len(), costs.total());
+        let whole = |kept, marker| Choice { kept, marker, shortened: Vec::new(), shortened_at: Vec::new() };
+        if total <= self.limit {
+            return Ok(whole(Kept { head: count, tail: count }, None));
+        }
+        let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
+        let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
+        let over = OverLimit { costs, units: self.units, limit: self.limit, settings: self.settings };
+        let (kept, end) = match self.settings.truncation_strategy {
+            Strategy::StopAtLimit => {
+                return Err(too_long("exclude nodes, or use a model with a larger context window"));
+            }
+            Strategy::TruncateMiddle => (over.middle(), RemovedEnd::Middle),
+            Strategy::RollingWindow => (over.rolling(), RemovedEnd::Head),
+        };
+        if let Some(kept) = kept {
+            let marked = self.settings.truncation_strategy == Strategy::TruncateMiddle;
+            return Ok(whole(kept, marked.then(|| costs.marker(kept.tail - kept.head)).flatten()));
+        }
+        self.shorten(end).ok_or_else(|| {
+            too_long("not even its newest message fits when it is shortened; use a larger context window")
+        })
+    }
+
+    /// Keeps the last unit alone, with its texts cut.
+    fn shorten(&self, end: RemovedEnd) -> Option<Choice<'a>> {
+        let costs = self.costs();
+        let start = self.units.iter().rev().nth(1).copied().unwrap_or(0);
+        let lead = costs.lead();
+        let before = start - lead;
+        let gap = (end == RemovedEnd::Middle && before > 0).then(|| costs.marker(before)).flatten();
+        let marker = if self.settings.truncation_marker == DIALOGUE_MARKER {
+            TEXT_MARKER.to_owned()
+        } else {
+            inline_marker(&costs.marker(before).unwrap_or_default())
+        };
+        let budget = self.limit.checked_sub(costs.fixed)?;
+        let shorten =
+            Shorten { removed_end: end, marker: &marker, gap: gap.clone(), lead, budget, prices: self.prices };
+        let whole: Vec<Item<'a>> = (0..lead).chain(start..costs.len()).filter_map(|at| self.items.item(at)).collect();
+        let (mut unit, cut) = shorten.unit(&whole)?;
+        unit.drain(..lead.min(unit.len()));
+        let shortened_at = cut.iter().map(|at| at + before).collect();
+        Some(Choice { kept: Kept { head: lead, tail: start }, marker: gap, shortened: unit, shortened_at })
+    }
+
+    /// The messages of what is kept, and their tokens.
+    pub(crate) fn planned(&self, choice: Choice<'a>) -> Planned<'a> {
+        let count = self.items.len();
+        let Kept { head, tail } = choice.kept;
+        let mut index = MessageIndex::with_capacity(head + count.saturating_sub(tail));
+        if let Some(role) = self.system.role {
+            index.add(role, MessageKind::Parts, None);
+        }
+        self.items.add_to(&mut index, 0..head);
+        let mut marker_at = None;
+        if choice.marker.is_some() {
+            index.add(Role::User, MessageKind::Volatile, None);
+            marker_at = index.messages.len().checked_sub(1);
+        }
+        self.items.add_to(&mut index, tail..count);
+        let overhead = self.prices.overhead;
+        let messages = (index.messages.len() - self.system.messages()) as u64;
+        let overhead = self.fixed() - self.system.tokens + overhead.per_message * messages;
+        let shortened = !choice.shortened.is_empty();
+        if shortened {
+            index.messages.iter_mut().for_each(|message| message.kind = MessageKind::Parts);
+        }
+        let mut planned = Planned { choice, index: Rc::new(index), marker_at, totals: Totals::default(), since: None };
+        let content = if shortened {
+            self.content_tokens(&planned)
+        } else {
+            let total = self.costs().kept(planned.choice.kept, planned.choice.marker.is_some());
+            total.saturating_sub(self.system.tokens + overhead)
+        };
+        debug_assert_eq!(content, self.content_tokens(&planned), "the sums are the count");
+        planned.totals = Totals { system: self.system.tokens, content, overhead };
+        debug_assert!(planned.totals.total() <= self.limit, "over the limit");
+        planned
+    }
+
+    fn content_tokens(&self, planned: &Planned<'a>) -> u64 {
+        let messages = self.system.messages()..planned.index.messages.len();
+        messages.map(|at| self.prices.message(&self.content_of(planned, at))).sum()
+    }
+
+    /// What all of the conversation costs, before anything is cut.
+    pub(crate) fn whole(&self) -> Totals {
+        let costs = self.costs();
+        let overhead = self.fixed() - self.system.tokens;
+        let overhead = overhead + self.prices.overhead.per_message * costs.messages(0, costs.len());
+        let content = costs.total().saturating_sub(self.system.tokens + overhead);
+        Totals { system: self.system.tokens, content, overhead }
+    }
+
+    /// All messages, with their spans.
+    pub(crate) fn messages(&self, planned: &Planned<'a>) -> Vec<Message<'a>> {
+        (0..planned.index.messages.len()).map(|at| self.message(planned, at)).collect()
+    }
+
+    /// One message, with its spans.
+    pub(crate) fn message(&self, planned: &Planned<'a>, at: usize) -> Message<'a> {
+        self.render(planned, at, true)
+    }
+
+    /// One message without spans, for those who look at nothing but its role and content.
+    pub(crate) fn content_of(&self, planned: &Planned<'a>, at: usize) -> Message<'a> {
+        self.render(planned, at, false)
+    }
+
+    fn render(&self, planned: &Planned<'a>, at: usize, with_spans: bool) -> Message<'a> {
+        let range = planned.index.range(at);
+        let items = || range.clone().map(|place| planned.choice.item_at(place));
+        let ids = || self.message_ids(planned, at).collect::<Vec<_>>();
+        let role = planned.index.role(at);
+        let text_message =
+            |text: Cow<'a, str>, spans| Message { role, content: Content::Text(text), node_ids: ids(), spans };
+        if self.system.role.is_some() && at == 0 {
+            return text_message(Cow::Owned(self.system.text.clone()), Vec::new());
+        }
+        if planned.index.kind(at) == MessageKind::Parts {
+            let items: Vec<Item<'a>> = items().filter_map(|item| self.item(planned, item)).collect();
+            let gap = planned.gap(at).map_or(items.len(), |gap| gap - range.start);
+            let marker = planned.choice.marker.as_deref().filter(|_| planned.gap(at).is_some());
+            let rendered = render(&items, Kept { head: gap, tail: gap }, marker, with_spans).pop();
+            return rendered.unwrap_or_else(|| text_message(Cow::Borrowed(""), Vec::new()));
+        }
+        if range.len() == 1
+            && planned.gap(at).is_none()
+            && let Some((text, id)) =
+                items().next().and_then(|item| Some((self.items.borrowed_text(item)?, self.items.id(item)?)))
+        {
+            let span = || MessageSpan { node_id: id, part: None, start: 0, end: crate::text::utf16_len(text) };
+            return text_message(Cow::Borrowed(text), if with_spans { vec![span()] } else { Vec::new() });
+        }
+        let mut text = String::new();
+        let mut spans = Vec::new();
+        self.write_text(planned, at, &mut |piece, id| {
+            let start = text.len();
+            text.push_str(piece);
+            spans.extend(id.map(|id| ByteSpan { id, part: 0, start, end: text.len() }));
+        });
+        let content = Content::Text(Cow::Owned(text));
+        let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
+        Message { role, content, node_ids: ids(), spans }
+    }
+
+    /// The ids of the items of a message.
+    pub(crate) fn message_ids<'s>(&'s self, planned: &'s Planned<'a>, at: usize) -> impl Iterator<Item = &'a str> + 's {
+        planned.index.range(at).filter_map(|place| self.items.id(planned.choice.item_at(place)))
+    }
+
+    /// An item as it is sent, shortened where it has to be.
+    fn item(&self, planned: &Planned<'a>, at: usize) -> Option<Item<'a>> {
+        let shortened = at.checked_sub(planned.choice.kept.tail).and_then(|at| planned.choice.shortened.get(at));
+        shortened.cloned().or_else(|| self.items.item(at))
+    }
+
+    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its id.
+    pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<&'a str>)) {
+        let range = planned.index.range(at);
+        let gap = planned.gap(at);
+        let mut first = true;
+        let mut separate = |write: &mut dyn FnMut(&str, Option<&'a str>)| {
+            if !std::mem::take(&mut first) {
+                write(JOIN, None);
+            }
+        };
+        for place in range.start..=range.end {
+            if let Some(marker) = planned.choice.marker.as_deref().filter(|_| gap == Some(place)) {
+                separate(write);
+                write(marker, None);
+            }
+            let item = planned.choice.item_at(place);
+            if let Some((header, text)) = self.items.text(item).filter(|_| place < range.end) {
+                separate(write);
+                if !header.is_empty() {
+                    write(header, None);
+                }
+                write(text, self.items.id(item));
+            }
+        }
+    }
+
+    /// What was removed.
+    pub(crate) fn removed(&self, choice: &Choice<'a>) -> Removed {
+        let costs = self.costs();
+        let Kept { head, tail } = choice.kept;
+        let mut tokens = costs.alone(head, tail);
+        for &at in &choice.shortened_at {
+            let left = at.checked_sub(tail).and_then(|at| choice.shortened.get(at));
+            let left: u64 = left.iter().flat_map(|item| &item.parts).map(|part| self.prices.part(part)).sum();
+            tokens += costs.alone(at, at + 1).saturating_sub(left);
+        }
+        Removed {
+            whole: head..tail,
+            partial: choice.shortened_at.clone(),
+            tokens,
+            position: head.saturating_sub(costs.lead()),
+            marker: choice.marker.clone(),
+        }
+    }
+
+    /// Whether the protected recent nodes are all there, whole.
+    pub(crate) fn minimum_recent_met(&self, choice: &Choice<'a>) -> bool {
+        let recent = self.costs().recent(self.settings.minimum_recent_nodes);
+        !choice.truncated() || (choice.kept.tail <= recent && choice.shortened_at.is_empty())
+    }
+
+    /// What is to be reported of the messages.
+    pub(crate) fn start_on_unmet(&self, planned: &Planned<'a>) -> Option<Diagnostic> {
+        let first = planned.index.messages.get(self.system.messages())?;
+        let unmet = planned.choice.truncated() && self.settings.start_on == StartOn::User && first.role != Role::User;
+        let message = "no user message fits into the window; it begins with an assistant message";
+        unmet.then(|| Diagnostic::new(DiagnosticCode::StartOnUserUnmet, Severity::Warning, message))
+    }
+
+    /// Where a provider's cache is likely to hold.
+    pub(crate) fn hints(&self, planned: &Planned<'a>, cached: Option<&Cached>) -> Hints {
+        let truncated = planned.choice.kept.tail > planned.choice.kept.head;
+        Hints {
+            stable: cached.map_or(0, |cached| cached.messages),
+            before_cut: truncated.then(|| self.before_cut(planned)).flatten(),
+        }
+    }
+
+    /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.
+    fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
+        let last = planned.choice.kept.head.checked_sub(1).filter(|&last| !self.items.is_block(last))?;
+        let at = planned.index.messages.partition_point(|message| message.end <= last);
+        let message = planned.index.messages.get(at)?;
+        // A marker is the user's, and joins a user message.
+        Some(if message.role == Role::User || message.end > last + 1 { at } else { at + 1 })
+    }
+
+    /// How much of what is planned is as it was in the dialogue before: by the fingerprint that is given, or else by what
+    /// is remembered. Nothing where there is neither. The sums say what it costs: no text is looked at but of what is new.
+    pub(crate) fn cache(
+        &self,
+        planned: &mut Planned<'a>,
+        fingerprint: Option<&Fingerprint>,
+        remembered: Option<&RefCell<Option<PreviousDialogue>>>,
+    ) -> Option<Cached> {
+        if fingerprint.is_none() && remembered.is_none() {
+            return None;
+        }
+        let mut previous = remembered.map(RefCell::borrow_mut);
+        let system = system_hash(self.system.field());
+        let nothing = PreviousMessages::default();
+        let known =
+            previous.as_ref().and_then(|previous| previous.as_ref()).map_or(&nothing, |previous| &previous.known);
+        let runs = known.runs(&planned.index);
+        let mut hashes = Vec::with_capacity(planned.index.messages.len());
+        for Run { from, count, known: there } in &runs {
+            match there {
+                Some(there) => {
+                    let messages = known.index.messages.iter().skip(*there).take(*count);
+                    hashes.extend(messages.map(|message| message.hash));
+                }
+                None => {
+                    hashes.extend((*from..from + count).map(|at| message_hash(&self.content_of(planned, at))));
+                }
+            }
+        }
+        let before = Rc::clone(&known.index);
+        if let Some(index) = Rc::get_mut(&mut planned.index) {
+            index.messages.iter_mut().zip(hashes).for_each(|(message, hash)| message.hash = hash);
+        }
+        let now = fingerprint.map(|_| {
+            let hashes = planned.index.messages.iter().map(|message| message.hash);
+            Fingerprint::of_hashes(system, hashes)
+        });
+        let shared = match (fingerprint, &now) {
+            (Some(previous), Some(now)) => now.shared(previous),
+            _ => previous.as_ref()?.as_ref().and_then(|previous| previous.shared(system, &planned.index)),
+        };
+        let tokens = self.leading_tokens(planned, shared.unwrap_or(0));
+        let in_field = shared.is_some() && self.system.field().is_some();
+        let tokens = tokens + if in_field { self.system.tokens } else { 0 };
+        if let Some(previous) = &mut previous {
+            previous.get_or_insert_default().replace(system, Rc::clone(&planned.index), &runs);
+            planned.since = Some((before, runs));
+        }
+        let fingerprint = now.map(|now| now.to_text());
+        Some(Cached { messages: shared.unwrap_or(0), tokens, fingerprint })
+    }
+
+    /// Tokens of so many leading messages with their overhead.
+    fn leading_tokens(&self, planned: &Planned<'a>, messages: usize) -> u64 {
+        if messages == 0 {
+            return 0;
+        }
+        let per_message = self.prices.overhead.per_message;
+        if !planned.choice.shortened.is_empty() {
+            let content = (0..messages).map(|at| self.prices.message(&self.content_of(planned, at)) + per_message);
+            return content.sum();
+        }
+        // The system context as a message is in what is always there.
+        let system = if self.system.role.is_some() { self.system.tokens + per_message } else { 0 };
+        let costs = self.costs();
+        let items = planned.index.range(messages - 1).end;
+        let Kept { head, tail } = planned.choice.kept;
+        let kept = head + (costs.len() - tail);
+        let marked = planned.marker_at.is_some_and(|at| at < messages);
+        let content = if items <= head && !marked {
+            costs.run_alone(0, items)
+        } else {
+            let rest = costs.run_alone(costs.len() - (kept - items).min(costs.len()), costs.len());
+            planned.totals.total().saturating_sub(self.fixed()).saturating_sub(rest)
+        };
+        content + system
+    }
+
+    /// The ids of these items.
+    pub(crate) fn ids(&self, items: impl IntoIterator<Item = usize>) -> Vec<&'a str> {
+        items.into_iter().filter_map(|at| self.items.id(at)).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! Items become messages: merged by role, with the marker in the gap, and with the span of each item.
+
+use std::borrow::Cow;
+
+use crate::assembly::item::{Item, Kept};
+use crate::prompt::{Content, Message, MessageSpan, Part, Role};
+use crate::text::Utf16Offsets;
+
+/// What texts are joined by, within an item and between merged items.
+pub(crate) const JOIN: &str = "\n\n";
+
+/// Appends a text, joining it to one that stands last.
+pub(crate) fn push_text<'a>(parts: &mut Vec<Part<'a>>, text: Cow<'a, str>) {
+    let Some(Part::Text { text: last }) = parts.last_mut() else { return parts.push(Part::Text { text }) };
+    let last = last.to_mut();
+    last.push_str(JOIN);
+    last.push_str(&text);
+}
+
+/// Content of these parts: a text where there is nothing else.
+pub(crate) fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
+    if let [Part::Text { text }] = parts.as_mut_slice() {
+        return Content::Text(std::mem::take(text));
+    }
+    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { Content::Parts(parts) }
+}
+
+/// The messages that these items make, merged by role, with the marker in the gap; with their spans where those are asked
+/// for, since they take a look at all of the text.
+pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>, with_spans: bool) -> Vec<Message<'a>> {
+    let mut messages: Vec<OpenMessage<'a>> = Vec::new();
+    let (head, tail) = (items.get(..kept.head).unwrap_or(items), items.get(kept.tail..).unwrap_or_default());
+    head.iter().for_each(|item| message_of(&mut messages, item.role).push(item));
+    if let Some(marker) = marker {
+        push_text(&mut message_of(&mut messages, Role::User).parts, Cow::Owned(marker.to_owned()));
+    }
+    tail.iter().for_each(|item| message_of(&mut messages, item.role).push(item));
+    messages.into_iter().map(|message| message.close(with_spans)).collect()
+}
+
+/// The last message where it is of this role, else a new one.
+fn message_of<'m, 'a>(messages: &'m mut Vec<OpenMessage<'a>>, role: Role) -> &'m mut OpenMessage<'a> {
+    if messages.last().is_none_or(|last| last.role != role) {
+        messages.push(OpenMessage { role, parts: Vec::new(), node_ids: Vec::new(), spans: Vec::new() });
+    }
+    let at = messages.len() - 1;
+    #[expect(clippy::indexing_slicing, reason = "a message was pushed where there was none")]
+    &mut messages[at]
+}
+
+/// A message that may still grow.
+struct OpenMessage<'a> {
+    role: Role,
+    parts: Vec<Part<'a>>,
+    node_ids: Vec<&'a str>,
+    spans: Vec<ByteSpan<'a>>,
+}
+
+impl<'a> OpenMessage<'a> {
+    fn push(&mut self, item: &Item<'a>) {
+        self.node_ids.extend(item.id);
+        for (at, part) in item.parts.iter().enumerate() {
+            let header = item.header.filter(|header| header.part == at).map_or(0, |header| header.len);
+            let len = match part {
+                // Only texts that touch across items are joined here; those of one item already are.
+                Part::Text { text } => {
+                    push_text(&mut self.parts, text.clone());
+                    text.len()
+                }
+                other => {
+                    self.parts.push(other.clone());
+                    if let Part::Reasoning { text, .. } = other { text.len() } else { 0 }
+                }
+            };
+            let is_header = header > 0 && header == len;
+            if let Some(id) = item.id.filter(|_| !is_header) {
+                let part = self.parts.len().saturating_sub(1);
+                let end = match self.parts.last() {
+                    Some(Part::Text { text }) => text.len(),
+                    _ => len,
+                };
+                self.spans.push(ByteSpan { id, part, start: end - (len - header), end });
+            }
+        }
+    }
+
+    fn close(self, with_spans: bool) -> Message<'a> {
+        let Self { role, parts, node_ids, spans } = self;
+        let content = content(parts);
+        let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
+        Message { role, content, node_ids, spans }
+    }
+}
+
+/// Where an item stands in the content of a message, in bytes of a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByteSpan<'a> {
+    pub id: &'a str,
+    pub part: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// The same in UTF-16 code units.
+pub(crate) fn utf16_spans<'a>(content: &Content<'_>, spans: &[ByteSpan<'a>]) -> Vec<MessageSpan<'a>> {
+    let text = |part: usize| match content {
+        Content::Text(text) => text.as_ref(),
+        Content::Parts(parts) => match parts.get(part) {
+            Some(Part::Text { text }) => text.as_ref(),
+            Some(Part::Reasoning { text, .. }) => text,
+            _ => "",
+        },
+    };
+    let in_parts = matches!(content, Content::Parts(_));
+    let mut offsets = Utf16Offsets::new(text(0));
+    let mut current = 0;
+    let convert = |span: &ByteSpan<'a>| {
+        if span.part != current {
+            (offsets, current) = (Utf16Offsets::new(text(span.part)), span.part);
+        }
+        let start = offsets.at(span.start);
+        MessageSpan { node_id: span.id, part: in_parts.then_some(span.part), start, end: offsets.at(span.end) }
+    };
+    spans.iter().map(convert).collect()
+}

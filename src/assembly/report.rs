@@ -1,0 +1,50 @@
+//! What was done under a budget, in numbers (SPEC §1 "Result").
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// What a provider's prompt cache can know again: how the assembly begins as the previous one did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cached {
+    /// Leading messages that are the same in role and content.
+    pub messages: usize,
+    /// Their tokens with their overhead, and those of the system context where that is the same.
+    pub tokens: u64,
+    /// What to give as `previous` the next time. A resident tree remembers by itself, and gives it
+    /// only to a caller that gave a `previous`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}
+
+/// Token totals by part. Their sum is the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// The system context, as a field or as a message.
+    pub system: u64,
+    /// The content of all other messages, or the document.
+    pub content: u64,
+    /// Per-message and per-request overhead.
+    pub overhead: u64,
+}
+
+impl Totals {
+    pub(crate) fn total(self) -> u64 {
+        self.system.saturating_add(self.content).saturating_add(self.overhead)
+    }
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Removed {
+    /// The items of which nothing is left.
+    pub whole: Range<usize>,
+    /// The items of which a part is left.
+    pub partial: Vec<usize>,
+    /// Tokens removed, each item counted alone.
+    pub tokens: u64,
+    /// How many items, blocks not counted, come before.
+    pub position: usize,
+    /// The marker that stands in the gap.
+    pub marker: Option<String>,
+}

@@ -1,0 +1,198 @@
+//! The last resort: not even one unit fits whole, so its texts are cut (SPEC §1 "Strategies").
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::assembly::item::{Item, Kept};
+use crate::assembly::render::{JOIN, render};
+use crate::assembly::search;
+use crate::prompt::{Content, Message, Part, Prices};
+use crate::text;
+
+/// Which part of a text is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemovedEnd {
+    /// The beginning goes, so that the marker stands first.
+    Head,
+    /// The middle goes, so that the marker stands between both ends.
+    Middle,
+}
+
+/// How texts are cut, and what of.
+#[derive(Debug)]
+pub(crate) struct Shorten<'s> {
+    pub removed_end: RemovedEnd,
+    /// Stands where a text was cut.
+    pub marker: &'s str,
+    /// Stands before the unit, behind its blocks, for the nodes before it.
+    pub gap: Option<String>,
+    /// How many blocks are given before the unit.
+    pub lead: usize,
+    /// What messages and their overhead may cost.
+    pub budget: u64,
+    pub prices: Prices<'s>,
+}
+
+/// Where a text is among the parts of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TextSlot {
+    item: usize,
+    part: usize,
+    /// Index into the content of a tool result, where it is in one.
+    inner: Option<usize>,
+    /// Where what may be cut of it begins: behind the header.
+    start: usize,
+    /// How much that is.
+    len: usize,
+}
+
+impl Ord for TextSlot {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let earlier = |slot: &Self| std::cmp::Reverse((slot.item, slot.part, slot.inner));
+        self.len.cmp(&other.len).then_with(|| earlier(self).cmp(&earlier(other)))
+    }
+}
+
+impl PartialOrd for TextSlot {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Shorten<'_> {
+    /// The blocks and the unit, with its largest texts cut as far as needed, and the indices of the items that were cut;
+    /// nothing where even that is over the budget. Headers stay.
+    pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, BTreeSet<usize>)> {
+        let mut items = unit.to_vec();
+        // Largest first; of equals the earliest. A heap, since a sort would be 3 KB of wasm for a handful of texts.
+        let mut slots: BinaryHeap<TextSlot> = slots(unit).into();
+        let mut cut = BTreeSet::new();
+        while let Some(slot) = slots.pop() {
+            let (header, whole) = text_at(&items, slot)?.split_at_checked(slot.start)?;
+            let (header, whole) = (header.to_owned(), whole.to_owned());
+            let shortened = |keep: usize| header.clone() + &self.shortened(&whole, keep);
+            let cost = |keep: usize| {
+                let mut trial = items.clone();
+                set_text(&mut trial, slot, shortened(keep));
+                self.cost(&trial)
+            };
+            cut.insert(slot.item);
+            let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
+            let Some(keep) = search::largest(1, whole.len(), guess, self.budget, cost) else {
+                // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
+                set_text(&mut items, slot, shortened(1));
+                continue;
+            };
+            set_text(&mut items, slot, shortened(keep));
+            return Some((items, cut));
+        }
+        None
+    }
+
+    /// `keep` bytes of a text, or a little less, and the marker.
+    fn shortened(&self, text: &str, keep: usize) -> String {
+        let (head, tail) = match self.removed_end {
+            RemovedEnd::Head => (0, text::tail_start(text, text.len().saturating_sub(keep))),
+            RemovedEnd::Middle => {
+                let head = text::head_end(text, keep.div_ceil(2));
+                (head, text::tail_start(text, text.len().saturating_sub(keep / 2)).max(head))
+            }
+        };
+        if head >= tail {
+            return text.to_owned();
+        }
+        let (start, end) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
+        if start.is_empty() && end.is_empty() {
+            // Something of the text has to stay: its last cluster.
+            let last = text::floor_boundary(text, text.len().saturating_sub(1));
+            return self.assemble("", text.get(last..).unwrap_or_default());
+        }
+        self.assemble(start, end)
+    }
+
+    fn assemble(&self, start: &str, end: &str) -> String {
+        let mut out = String::with_capacity(start.len() + self.marker.len() + end.len());
+        out.push_str(start.trim_end());
+        out.push_str(self.marker);
+        out.push_str(end);
+        out.trim().to_owned()
+    }
+
+    fn cost(&self, items: &[Item<'_>]) -> u64 {
+        let messages = self.render(items);
+        let content: u64 = messages.iter().map(|message| self.prices.message(message)).sum();
+        content + self.prices.overhead.per_message * messages.len() as u64
+    }
+
+    fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
+        render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref(), false)
+    }
+}
+
+/// A marker for use inside a text: on lines of its own.
+pub(crate) fn inline_marker(marker: &str) -> String {
+    if marker.trim().is_empty() { JOIN.to_owned() } else { format!("{JOIN}{}{JOIN}", marker.trim()) }
+}
+
+/// The texts that may be cut: those of text parts and of tool results. Arguments would no longer be JSON, and reasoning
+/// no longer what its signature says.
+fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
+    let mut slots = Vec::new();
+    for (item, Item { parts, header, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {
+        for (part, content) in parts.iter().enumerate() {
+            let start = header.filter(|header| header.part == part).map_or(0, |header| header.len);
+            match content {
+                Part::Text { text } => {
+                    let len = text.len().saturating_sub(start);
+                    slots.push(TextSlot { item, part, inner: None, start, len });
+                }
+                Part::ToolResult(result) => match &result.content {
+                    Content::Text(text) => slots.push(TextSlot { item, part, inner: None, start, len: text.len() }),
+                    Content::Parts(inner) => {
+                        for (at, part_in) in inner.iter().enumerate() {
+                            if let Part::Text { text } = part_in {
+                                slots.push(TextSlot { item, part, inner: Some(at), start, len: text.len() });
+                            }
+                        }
+                    }
+                },
+                _ => {}
+            }
+        }
+    }
+    slots.retain(|slot| slot.len > 0);
+    slots
+}
+
+fn text_at<'i>(items: &'i [Item<'_>], slot: TextSlot) -> Option<&'i str> {
+    match items.get(slot.item)?.parts.get(slot.part)? {
+        Part::Text { text } => Some(text),
+        Part::ToolResult(result) => match (&result.content, slot.inner) {
+            (Content::Text(text), None) => Some(text),
+            (Content::Parts(parts), Some(at)) => match parts.get(at)? {
+                Part::Text { text } => Some(text),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn set_text(items: &mut [Item<'_>], slot: TextSlot, new: String) {
+    let part = items.get_mut(slot.item).and_then(|item| item.parts.get_mut(slot.part));
+    match (part, slot.inner) {
+        (Some(Part::Text { text }), None) => *text = Cow::Owned(new),
+        (Some(Part::ToolResult(result)), inner) => match (&mut result.content, inner) {
+            (Content::Text(text), None) => *text = Cow::Owned(new),
+            (Content::Parts(parts), Some(at)) => {
+                if let Some(Part::Text { text }) = parts.get_mut(at) {
+                    *text = Cow::Owned(new);
+                }
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+}

@@ -1,0 +1,43 @@
+//! Whether a conversation fits for certain, told by the lengths of its texts alone.
+//!
+//! Counting is most of the work of a request that is well below its limit. No counter gives more than so many tokens a
+//! byte; where even that fits, nothing is cut, and a caller that wants nothing but the messages need not know the cost.
+
+use crate::prompt::Prices;
+use crate::tokens::Counter;
+
+/// Stands in for a counter whose counts are not needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uncounted;
+
+impl Counter for Uncounted {
+    fn name(&self) -> &str {
+        "uncounted"
+    }
+
+    fn count(&self, _: &str) -> u32 {
+        0
+    }
+
+    fn adds_up_before(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// How large a conversation is at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Size {
+    /// Of texts, and of all that may stand between them or in the place of media.
+    pub bytes: usize,
+    /// Of what has a price of its own.
+    pub tokens: u64,
+    pub messages: u64,
+}
+
+/// Whether a conversation of this size is below the limit whatever its texts are.
+pub(crate) fn fits(size: Size, prices: &Prices<'_>, limit: u64) -> bool {
+    let overhead = prices.overhead;
+    let fixed = overhead.per_request.saturating_add(overhead.per_message.saturating_mul(size.messages));
+    let Some(texts) = prices.counter.most(size.bytes) else { return false };
+    texts.saturating_add(size.tokens).saturating_add(fixed) <= limit
+}

@@ -1,0 +1,160 @@
+//! Which units to keep when the conversation is over the limit (SPEC §1 "Strategies").
+//!
+//! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
+//! whole is over the limit when they are called.
+
+use crate::assembly::costs::Costs;
+use crate::assembly::item::Kept;
+use crate::assembly::settings::{Settings, StartOn};
+use crate::prompt::Role;
+
+/// A conversation over the limit.
+#[derive(Debug)]
+pub(crate) struct OverLimit<'l, 'a> {
+    pub costs: Costs<'l, 'a>,
+    /// Where each unit begins, and the end.
+    pub units: &'l [usize],
+    pub limit: u64,
+    pub settings: &'l Settings,
+}
+
+impl OverLimit<'_, '_> {
+    /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
+    /// not use.
+    pub(crate) fn middle(&self) -> Option<Kept> {
+        let last = self.count().checked_sub(1)?;
+        let first = self.costs.lead();
+        let recent = self.costs.recent(self.settings.minimum_recent_nodes);
+        let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
+        // At least one unit goes: all of them together are over the limit.
+        let protected = (wanted.max(first + 1)..=last).find(|&tail| self.fits(first, tail))?;
+        let head_max = protected - 1;
+
+        if self.settings.cut_quantum > 0
+            && let Some(kept) = self.middle_by_quantum(head_max, protected)
+        {
+            return Some(kept);
+        }
+        let half = self.half();
+        let mut head =
+            self.furthest(first, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
+        let mut tail = protected;
+        loop {
+            let before = (head, tail);
+            let back = tail.saturating_sub(head + 1);
+            tail -= self.furthest(0, back, |more| self.fits(head, tail - more));
+            head = self.furthest(head, tail.saturating_sub(1), |head| self.fits(head, tail));
+            // Joining texts can make room, so that the tail may take more after the head did.
+            if before == (head, tail) {
+                return Some(self.kept(head, tail));
+            }
+        }
+    }
+
+    /// The shortest run after the head that takes away a multiple of the quantum. The head goes by the half rule alone,
+    /// so that it does not move while the conversation grows.
+    fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
+        let half = self.half();
+        let head = self.furthest(self.costs.lead(), head_max, |head| self.head_cost(head) <= half);
+        let total = self.costs.total();
+        let target = self.quantised(total);
+        let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
+        let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
+        self.fits(head, tail).then(|| self.kept(head, tail))
+    }
+
+    /// Keeps the longest run of most recent units that fits.
+    pub(crate) fn rolling(&self) -> Option<Kept> {
+        let count = self.count();
+        let last = count.checked_sub(1)?;
+        let first = self.costs.lead();
+        let fits = |tail: usize| self.window(tail) <= self.limit;
+        if !fits(last) {
+            return None;
+        }
+        let good = |more: usize| fits(last - more);
+        // Where costs only grow, what fits is found without a look at each window.
+        let monotonic = self.costs.is_monotonic();
+        let back = if monotonic { leap(0, last - first, good) } else { self.furthest(0, last - first, good) };
+        let mut tail = last - back;
+        if self.settings.cut_quantum > 0 {
+            let total = self.costs.total();
+            let target = self.quantised(total);
+            let removed = |tail: usize| total.saturating_sub(self.window(tail));
+            tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
+        }
+        // A block before the conversation is a user message already.
+        if self.settings.start_on == StartOn::User && first == 0 {
+            tail = (tail..count).find(|&unit| self.role(unit) == Some(Role::User)).unwrap_or(tail);
+        }
+        Some(Kept { head: first, tail: self.start(tail) })
+    }
+
+    /// What has to go, rounded up to a multiple of the quantum.
+    fn quantised(&self, total: u64) -> u64 {
+        total.saturating_sub(self.limit).checked_next_multiple_of(self.settings.cut_quantum).unwrap_or(u64::MAX)
+    }
+
+    /// Half of what is left after system, overhead, blocks and marker.
+    fn half(&self) -> u64 {
+        self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.marker_alone()) / 2
+    }
+
+    /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.
+    ///
+    /// Where looking is not cheap it looks at few points, and relies on what is good not to follow what is not.
+    fn furthest(&self, from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
+        if self.costs.is_cheap() {
+            return (from..to).take_while(|&at| good(at + 1)).last().map_or(from, |at| at + 1);
+        }
+        leap(from, to, good)
+    }
+
+    fn count(&self) -> usize {
+        self.units.len().saturating_sub(1)
+    }
+
+    fn start(&self, unit: usize) -> usize {
+        self.units.get(unit).copied().unwrap_or(self.costs.len())
+    }
+
+    fn role(&self, unit: usize) -> Option<Role> {
+        self.costs.items.role(self.start(unit))
+    }
+
+    fn kept(&self, head: usize, tail: usize) -> Kept {
+        Kept { head: self.start(head), tail: self.start(tail) }
+    }
+
+    fn cost(&self, head: usize, tail: usize) -> u64 {
+        self.costs.cut(self.kept(head, tail))
+    }
+
+    fn fits(&self, head: usize, tail: usize) -> bool {
+        self.cost(head, tail) <= self.limit
+    }
+
+    fn head_cost(&self, head: usize) -> u64 {
+        self.costs.run_alone(self.costs.lead(), self.start(head))
+    }
+
+    fn window(&self, tail: usize) -> u64 {
+        self.costs.window(self.start(tail))
+    }
+}
+
+/// The furthest good point, where nothing good follows what is not.
+fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
+    let (mut best, mut step) = (from, 1);
+    while best + step <= to && good(best + step) {
+        best += step;
+        step *= 2;
+    }
+    while step > 0 {
+        if best + step <= to && good(best + step) {
+            best += step;
+        }
+        step /= 2;
+    }
+    best
+}

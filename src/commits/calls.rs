@@ -1,0 +1,597 @@
+//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+//!
+//! Requests and records are snake_case, plans and results camelCase. Records are written by [`Record::to_json`], so that a
+//! field that is not known stays what it is.
+
+use serde_json::json;
+
+use crate::call::{Answer, Call, Host};
+use crate::commits::artifact::artifact_ref;
+use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
+use crate::commits::conversation::{to_loom_tree, to_messages};
+use crate::commits::formats::{BlobSource, Format, ReadOptions};
+use crate::commits::graph::{CommitGraph, MetadataUpdate};
+use crate::commits::import::{ImportOptions, import_transcript};
+use crate::commits::json_object::{JsonObject, list_of};
+use crate::commits::materialize::{Materialized, Materializer};
+use crate::commits::plan::{PlanRequest, Stop};
+use crate::commits::record::{Origin, Record, Trigger, given_text, other_fields, required_time};
+use crate::commits::transcript::Transcript;
+use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
+use crate::limits::{self, Limits};
+
+/// The calls on session files.
+pub const CALLS: &[Call] = &[
+    Call { name: "importTranscript", parameters: FILE, answer: |_, request, host| import(request, host) },
+    Call { name: "transcriptToLoomTree", parameters: FILE, answer: |_, request, _| loom_tree(request) },
+    Call { name: "transcriptToMessages", parameters: FILE, answer: |_, request, _| messages(request) },
+    Call { name: "translateTranscript", parameters: &[], answer: |_, request, host| translation(request, host) },
+];
+
+const FILE: &[&str] = &["format", "bytes", "options"];
+
+/// The methods of a graph.
+pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
+    Call {
+        name: "byTicket",
+        parameters: &["ticketId"],
+        answer: |graph, request, _| by(request, "ticketId", |id| graph.by_ticket(id)),
+    },
+    Call {
+        name: "byThread",
+        parameters: &["threadId"],
+        answer: |graph, request, _| by(request, "threadId", |id| graph.by_thread(id)),
+    },
+    Call {
+        name: "bySession",
+        parameters: &["sessionId"],
+        answer: |graph, request, _| by(request, "sessionId", |id| graph.by_session(id)),
+    },
+    Call { name: "checkpoint", parameters: &[], answer: |graph, request, _| checkpoint(graph, request) },
+    Call {
+        name: "children",
+        parameters: &["id"],
+        answer: |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?)),
+    },
+    Call { name: "commits", parameters: &[], answer: |graph, _, _| Ok(records(&graph.commits())) },
+    Call {
+        name: "commonAncestor",
+        parameters: &["one", "other"],
+        answer: |graph, request, _| common_ancestor(graph, request),
+    },
+    Call { name: "history", parameters: &["id", "options"], answer: |graph, request, _| history(graph, request) },
+    Call { name: "importJsonl", parameters: &["text"], answer: |graph, request, _| import_jsonl(graph, request) },
+    Call { name: "lackingSummary", parameters: &[], answer: |graph, _, _| Ok(records(&graph.lacking_summary())) },
+    Call { name: "planMaterialization", parameters: &[], answer: |graph, request, _| plan(graph, request) },
+    Call {
+        name: "reachableArtifacts",
+        parameters: &["tips"],
+        answer: |graph, request, _| reachable_artifacts(graph, request),
+    },
+    Call { name: "resolve", parameters: &["principal", "time"], answer: |graph, request, _| resolve(graph, request) },
+    Call {
+        name: "resolveArtifact",
+        parameters: &["artifactRef"],
+        answer: |graph, request, _| Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?),
+    },
+    Call {
+        name: "show",
+        parameters: &["id"],
+        answer: |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json())),
+    },
+    Call {
+        name: "snapshot",
+        parameters: &["plan", "result", "fields"],
+        answer: |graph, request, _| snapshot(graph, request),
+    },
+    Call { name: "tips", parameters: &[], answer: |graph, _, _| Ok(records(&graph.tips())) },
+    Call {
+        name: "updateMetadata",
+        parameters: &["id", "fields"],
+        answer: |graph, request, _| update_metadata(graph, request),
+    },
+];
+
+/// The methods of a checkpointer.
+pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
+    Call {
+        name: "checkpoint",
+        parameters: &["trigger", "fields"],
+        answer: |this, request, _| checkpoint_due(this, request),
+    },
+    Call { name: "compact", parameters: &["summary", "fields"], answer: |this, request, _| compact(this, request) },
+    Call {
+        name: "stored",
+        parameters: &["id"],
+        answer: |this, request, _| this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned())),
+    },
+];
+
+/// The options of a call, none where they are absent.
+#[derive(Clone, Copy)]
+struct Options<'t>(Option<Object<'t>>);
+
+impl<'t> Options<'t> {
+    /// Reads options, and reports those that are not known.
+    fn read(options: Option<Value<'t>>, known: &[&str], found: &mut Vec<Diagnostic>) -> Result<Self> {
+        let options = options.map(|options| options.object("options, an object")).transpose()?;
+        if let Some(options) = options {
+            options.report_unknown(known, found);
+        }
+        Ok(Self(options))
+    }
+
+    /// Reads options of a call that has no diagnostics.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for an option that is not known.
+    fn read_strictly(options: Option<Value<'t>>, known: &[&str]) -> Result<Self> {
+        let mut found = Vec::new();
+        let options = Self::read(options, known, &mut found)?;
+        refuse_unknown(&found)?;
+        Ok(options)
+    }
+
+    fn get(self, name: &str) -> Result<Option<Value<'t>>> {
+        self.0.map_or(Ok(None), |options| options.get(name))
+    }
+
+    fn text(self, name: &str) -> Result<Option<String>> {
+        self.0.map_or(Ok(None), |options| given_text(options, name))
+    }
+
+    fn flag(self, name: &str) -> Result<bool> {
+        Ok(self.get(name)?.map(Value::bool).transpose()?.unwrap_or(false))
+    }
+}
+
+fn arguments(request: Value<'_>) -> Result<Object<'_>> {
+    request.object("the arguments, an object")
+}
+
+/// An argument that is a text.
+fn text(request: Value<'_>, name: &str) -> Result<String> {
+    arguments(request)?
+        .string(name)?
+        .ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` must be a string")).with("path", name))
+}
+
+fn json_answer(json: String) -> Answer {
+    Answer { json: json.into_bytes(), bytes: Vec::new() }
+}
+
+fn records(records: &[&Record]) -> Answer {
+    json_answer(list_of(records.iter().map(|record| record.to_json())))
+}
+
+fn record_or_null(record: Option<&Record>) -> Answer {
+    json_answer(record.map_or_else(|| "null".to_owned(), Record::to_json))
+}
+
+fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Record>) -> Result<Answer> {
+    Ok(records(&list(&text(request, name)?)))
+}
+
+/// `{ id, record, artifactRef?, diagnostics?, blob? }`; the blob stands at a place among the bytes of the answer.
+fn committed(record: &Record, diagnostics: &[Diagnostic], blob: Option<usize>) -> String {
+    let mut out = JsonObject::default();
+    out.text("id", Some(&record.id));
+    out.raw("record", &record.to_json());
+    out.text("artifactRef", blob.map(|_| record.artifact_ref.as_str()));
+    if !diagnostics.is_empty() {
+        out.raw("diagnostics", &json!(diagnostics).to_string());
+    }
+    if let Some(blob) = blob {
+        out.raw("blob", &bytes_reference(blob).to_string());
+    }
+    out.finish()
+}
+
+/// A graph with `{ limits? }`.
+///
+/// # Errors
+/// [`Code::InvalidInput`].
+pub fn graph(options: &[u8]) -> Result<CommitGraph> {
+    let document = Document::read(options, &[])?;
+    let options = Options::read_strictly(not_null(document.root()), &["limits"])?;
+    limits_of(options).map(CommitGraph::new)
+}
+
+fn not_null(value: Value<'_>) -> Option<Value<'_>> {
+    Some(value).filter(|value| !value.is_null())
+}
+
+/// The limits of options of a call without diagnostics.
+fn limits_of(options: Options<'_>) -> Result<Limits> {
+    let mut found = Vec::new();
+    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    refuse_unknown(&found)?;
+    Ok(limits)
+}
+
+fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let record = graph.checkpoint(Record::read(request, Origin::Request)?)?;
+    Ok(json_answer(committed(record, &request.repaired(), None)))
+}
+
+fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let options = Options::read_strictly(arguments(request)?.get("options")?, &["depth"])?;
+    let depth = options.get("depth")?.map(Value::safe_integer).transpose()?;
+    let depth = depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
+    Ok(records(&graph.history(&text(request, "id")?, depth)?))
+}
+
+fn resolve(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let time = text(request, "time")?;
+    let time = required_time("time", &time)?;
+    Ok(record_or_null(graph.resolve(&text(request, "principal")?, time)?))
+}
+
+fn common_ancestor(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    Ok(record_or_null(graph.common_ancestor(&text(request, "one")?, &text(request, "other")?)?))
+}
+
+fn reachable_artifacts(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let tips = arguments(request)?.need("tips")?;
+    let tips = tips.list("a list of ids")?.map(Value::string).collect::<Result<Vec<_>>>()?;
+    Answer::of(&graph.reachable_artifacts(&tips)?)
+}
+
+fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+    Answer::of(&graph.import_jsonl(&bytes_of(arguments(request)?, "text", "a string or bytes")?)?)
+}
+
+/// Bytes, or where `expected` allows a string the UTF-8 of it.
+fn bytes_of<'t>(object: Object<'t>, name: &str, expected: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
+    let value = object.need(name)?;
+    if let Some(text) = value.as_text().filter(|_| expected.contains("a string")) {
+        return Ok(text.into_owned().into_bytes().into());
+    }
+    value.bytes().ok_or_else(|| value.mismatch(expected))
+}
+
+/// Null takes away. Other fields never change.
+fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let id = text(request, "id")?;
+    let fields = arguments(request)?.need("fields")?.object("the fields to change, an object")?;
+    for (name, _) in fields.entries() {
+        let name = name.string()?;
+        if !matches!(name.as_str(), "summary" | "tags") {
+            let message = format!("`{name}` of a commit never changes; only `summary` and `tags` do");
+            return Err(Error::new(Code::InvalidInput, message).with("path", name).with("commitId", id));
+        }
+    }
+    let given = |name| fields.get_or_null(name).map(|value| value.is_some());
+    let update = MetadataUpdate {
+        summary: if given("summary")? { Some(given_text(fields, "summary")?) } else { None },
+        tags: if given("tags")? { Some(fields.read("tags", Value::strings)?.unwrap_or_default()) } else { None },
+    };
+    Ok(json_answer(graph.update_metadata(&id, update)?.to_json()))
+}
+
+/// What to materialise, and the `cacheKey` where it is a plan.
+fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
+    const KNOWN: &[&str] =
+        &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
+    let fields = request.object("a plan or a request, an object")?;
+    fields.report_unknown(KNOWN, found);
+    let request = PlanRequest {
+        commit: given_text(fields, "commit")?,
+        stop: given_text(fields, "stop")?.map_or(Ok(Stop::default()), |name| Stop::from_name(&name))?,
+        format: given_text(fields, "format")?,
+        cross_family: fields.one_of("crossFamily", CrossFamily::NAMES)?.unwrap_or_default(),
+        skip_inspection: !fields.bool("inspect")?.unwrap_or(true),
+    };
+    Ok((request, given_text(fields, "cacheKey")?))
+}
+
+fn plan(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let mut found = request.repaired();
+    let mut plan = graph.plan(plan_request(request, &mut found)?.0)?;
+    plan.diagnostics.splice(0..0, found);
+    let mut out = JsonObject::default();
+    out.text("commit", plan.request.commit.as_deref());
+    out.text("stop", Some(plan.request.stop.as_str()));
+    out.text("format", Some(&plan.format));
+    if plan.request.cross_family == CrossFamily::Transcode {
+        out.text("crossFamily", Some("transcode"));
+    }
+    if plan.request.skip_inspection {
+        out.raw("inspect", "false");
+    }
+    out.raw("refs", &json!(plan.refs).to_string());
+    out.raw("steps", &json!(plan.steps).to_string());
+    out.text("cacheKey", Some(&plan.cache_key));
+    out.raw("diagnostics", &json!(plan.diagnostics).to_string());
+    Ok(json_answer(out.finish()))
+}
+
+/// Begins what a plan or a request describes. A plan must be what the graph would plan now.
+///
+/// # Errors
+/// Those of [`Materializer::new`]; [`Code::InvalidInput`].
+pub fn begin(graph: &CommitGraph, request: &[u8]) -> Result<Materializer> {
+    let document = Document::read(request, &[])?;
+    let request: Value<'_> = document.root();
+    let mut found = request.repaired();
+    let (request, cache_key) = plan_request(request, &mut found)?;
+    Materializer::new(graph, request, cache_key.as_deref()).map(|work| work.with_diagnostics(found))
+}
+
+/// The result of a materialisation; its bytes come first, unless the caller has them.
+pub fn materialized(result: Materialized) -> Answer {
+    let Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics } = result;
+    let mut out = JsonObject::default();
+    let bytes = if bytes.is_empty() { Vec::new() } else { vec![bytes] };
+    if !bytes.is_empty() {
+        out.raw("bytes", &bytes_reference(0).to_string());
+    }
+    out.text("artifactRef", Some(&artifact_ref));
+    out.text("format", Some(&format));
+    out.raw("tier", &json!(tier).to_string());
+    out.raw("messageCount", &message_count.to_string());
+    out.raw("tokenCount", &token_count.to_string());
+    out.raw("diagnostics", &json!(diagnostics).to_string());
+    Answer { json: out.finish().into_bytes(), bytes }
+}
+
+/// A commit that holds the result of a plan. `fields` are those of a checkpoint; what they do not say is as in the commit
+/// that was materialised.
+fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let mut found = request.repaired();
+    let arguments = arguments(request)?;
+    let (plan, _) = plan_request(arguments.need("plan")?, &mut found)?;
+    let result = arguments.need("result")?.object("the result of a materialisation, an object")?;
+    let fields = arguments.need("fields")?.object("the fields of the record, an object")?;
+    let mut record = graph.snapshot_of(
+        &plan,
+        &result.text("artifactRef")?,
+        &result.text("format")?,
+        &given_text(fields, "created_at")?.unwrap_or_default(),
+    )?;
+    record.message_count = result.read("messageCount", Value::safe_integer)?;
+    record.token_count = result.read("tokenCount", Value::safe_integer)?;
+    for (name, place) in [
+        ("template", &mut record.template),
+        ("principal", &mut record.principal),
+        ("machine", &mut record.machine),
+        ("session_id", &mut record.session_id),
+        ("ticket_id", &mut record.ticket_id),
+        ("thread_id", &mut record.thread_id),
+        ("summary", &mut record.summary),
+    ] {
+        if fields.get_or_null(name)?.is_some() {
+            *place = given_text(fields, name)?;
+        }
+    }
+    record.tags = fields.read("tags", Value::strings)?.unwrap_or_default();
+    if let Some(trigger) = fields.read("checkpoint", Trigger::read)? {
+        record.checkpoint = Some(trigger);
+    }
+    const KNOWN: [&str; 10] = [
+        "created_at",
+        "template",
+        "principal",
+        "machine",
+        "session_id",
+        "ticket_id",
+        "thread_id",
+        "summary",
+        "tags",
+        "checkpoint",
+    ];
+    record.other = other_fields(fields, &KNOWN)?;
+    Ok(json_answer(committed(graph.checkpoint(record)?, &found, None)))
+}
+
+/// A checkpointer with the options of its constructor.
+///
+/// # Errors
+/// Those of [`Checkpointer::new`]; [`Code::InvalidInput`].
+pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
+    const KNOWN: &[&str] = &[
+        "format",
+        "parent",
+        "every",
+        "tool_calls",
+        "template",
+        "principal",
+        "machine",
+        "session_id",
+        "ticket_id",
+        "thread_id",
+        "limits",
+    ];
+    let document = Document::read(options, &[])?;
+    let options = Options::read_strictly(not_null(document.root()), KNOWN)?;
+    let format = options.text("format")?.ok_or_else(|| {
+        Error::new(Code::InvalidInput, "the options lack `format`, the format of the messages").with("path", "format")
+    })?;
+    let every = options.get("every")?.map(Value::safe_integer).transpose()?.unwrap_or(1);
+    let made = CheckpointerOptions {
+        parent: options.text("parent")?,
+        every: u32::try_from(every).unwrap_or(u32::MAX),
+        tool_calls: options.flag("tool_calls")?,
+        template: options.text("template")?,
+        principal: options.text("principal")?,
+        machine: options.text("machine")?,
+        session_id: options.text("session_id")?,
+        ticket_id: options.text("ticket_id")?,
+        thread_id: options.text("thread_id")?,
+        ..CheckpointerOptions::new(&format)
+    };
+    Checkpointer::new(made, &limits_of(options)?)
+}
+
+fn checkpoint_fields(options: Options<'_>) -> Result<CheckpointFields> {
+    Ok(CheckpointFields {
+        created_at: options.text("created_at")?.unwrap_or_default(),
+        summary: options.text("summary")?,
+        tags: options.get("tags")?.map(Value::strings).transpose()?.unwrap_or_default(),
+    })
+}
+
+fn checkpoint_due(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let trigger = Trigger::read(arguments.need("trigger")?)?;
+    let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "summary", "tags"])?;
+    Ok(pending(checkpointer.checkpoint(trigger, &checkpoint_fields(fields)?)?, &request.repaired()))
+}
+
+fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "covered", "summary", "tags"])?;
+    let covered = fields.get("covered")?.map(Value::safe_integer).transpose()?;
+    let summary = bytes_of(arguments, "summary", "bytes")?;
+    Ok(pending(checkpointer.compact(&summary, covered, &checkpoint_fields(fields)?)?, &request.repaired()))
+}
+
+/// The commits for the host to store, with their blobs.
+fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
+    let json = list_of(
+        commits
+            .iter()
+            .enumerate()
+            .map(|(at, commit)| committed(&commit.record, &[repaired, &commit.diagnostics].concat(), Some(at))),
+    );
+    Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect() }
+}
+
+fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
+    const KNOWN: &[&str] = &[
+        "template",
+        "principal",
+        "machine",
+        "sessionId",
+        "ticketId",
+        "threadId",
+        "parent",
+        "createdAt",
+        "everyTurns",
+        "tokenizer",
+        "limits",
+    ];
+    let mut found = request.repaired();
+    let arguments = arguments(request)?;
+    let options = Options::read(arguments.get("options")?, KNOWN, &mut found)?;
+    let [template, principal, machine] = ["template", "principal", "machine"].map(|name| options.text(name));
+    let [session_id, ticket_id, thread_id] = ["sessionId", "ticketId", "threadId"].map(|name| options.text(name));
+    let (parent, created_at) = (options.text("parent")?, options.text("createdAt")?);
+    let counter = host.counter(options.get("tokenizer")?)?;
+    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let (template, principal, machine) = (template?, principal?, machine?);
+    let (session_id, ticket_id, thread_id) = (session_id?, ticket_id?, thread_id?);
+    let options = ImportOptions {
+        template: template.as_deref(),
+        principal: principal.as_deref(),
+        machine: machine.as_deref(),
+        session_id: session_id.as_deref(),
+        ticket_id: ticket_id.as_deref(),
+        thread_id: thread_id.as_deref(),
+        parent: parent.as_deref(),
+        created_at: created_at.as_deref(),
+        every: options.get("everyTurns")?.map_or(Ok(1), |every| every.whole(u32::MAX))?,
+        counter: counter.as_ref(),
+        limits: &limits,
+    };
+    let format = Format::named(&text(request, "format")?)?;
+    let mut import = import_transcript(format, &bytes_of(arguments, "bytes", "bytes")?, &options)?;
+    import.diagnostics.splice(0..0, found);
+    let blob = |(at, (artifact_ref, _)): (usize, &(String, Vec<u8>))| {
+        json!({ "artifactRef": artifact_ref, "bytes": bytes_reference(at) }).to_string()
+    };
+    let mut out = JsonObject::default();
+    out.text("tip", import.tip.as_deref());
+    out.raw("records", &list_of(import.records.iter().map(Record::to_json)));
+    out.raw("blobs", &list_of(import.blobs.iter().enumerate().map(blob)));
+    out.raw("branches", &json!(import.branches).to_string());
+    out.raw("diagnostics", &json!(import.diagnostics).to_string());
+    Ok(Answer { json: out.finish().into_bytes(), bytes: import.blobs.into_iter().map(|(_, bytes)| bytes).collect() })
+}
+
+/// Reads a session file as a transcript.
+fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
+    let mut found = request.repaired();
+    let arguments = arguments(request)?;
+    let options = Options::read(arguments.get("options")?, &["throughCompactions", "limits"], &mut found)?;
+    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let bytes = bytes_of(arguments, "bytes", "bytes")?;
+    limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
+    let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
+    let (transcript, read) = Format::named(&text(request, "format")?)?.read(&bytes, read, &limits)?;
+    found.extend(read);
+    Ok((transcript, found))
+}
+
+fn messages(request: Value<'_>) -> Result<Answer> {
+    transcript(request).and_then(|(transcript, found)| Answer::of(&to_messages(transcript, found)))
+}
+
+fn loom_tree(request: Value<'_>) -> Result<Answer> {
+    transcript(request).and_then(|(transcript, found)| Answer::of(&to_loom_tree(transcript, found)))
+}
+
+/// A delta to translate, with what it is borrowed from.
+struct DeltaFields<'t> {
+    format: String,
+    blob: std::borrow::Cow<'t, [u8]>,
+    commit: String,
+    artifact_ref: String,
+    summary: Option<String>,
+}
+
+impl<'t> DeltaFields<'t> {
+    fn read(part: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+        let part = part.object("a part, an object with `format` and `bytes`")?;
+        part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
+        Ok(Self {
+            format: part.text("format")?.into_owned(),
+            blob: bytes_of(part, "bytes", "bytes or a string")?,
+            commit: given_text(part, "commit")?.unwrap_or_default(),
+            artifact_ref: given_text(part, "artifactRef")?.unwrap_or_default(),
+            summary: given_text(part, "summary")?,
+        })
+    }
+
+    fn delta(&self) -> Delta<'_> {
+        let source = BlobSource { commit: &self.commit, artifact_ref: &self.artifact_ref };
+        Delta { format: &self.format, blob: &self.blob, source, summary: self.summary.as_deref() }
+    }
+}
+
+fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
+    const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits"];
+    let mut found = request.repaired();
+    let fields = request.object("a request, an object with `parts` and `format`")?;
+    fields.report_unknown(KNOWN, &mut found);
+    let counter = host.counter(fields.get("tokenizer")?)?;
+    let limits = Limits::read(fields.get("limits")?, &mut found)?;
+    let parts = fields
+        .need("parts")?
+        .list("a list of parts")?
+        .map(|part| DeltaFields::read(part, &mut found))
+        .collect::<Result<Vec<_>>>()?;
+    limits::check("inputBytes", parts.iter().map(|part| part.blob.len()).sum(), limits.input_bytes)?;
+    let format = fields.text("format")?;
+    let options = TranslateOptions {
+        cross_family: fields.one_of("crossFamily", CrossFamily::NAMES)?.unwrap_or_default(),
+        through_compactions: fields.bool("throughCompactions")?.unwrap_or(false),
+        limits: &limits,
+        counter: counter.as_ref(),
+    };
+    let deltas: Vec<Delta<'_>> = parts.iter().map(DeltaFields::delta).collect();
+    let mut done = translate(&deltas, &format, &options)?;
+    done.diagnostics.splice(0..0, found);
+    let json = json!({
+        "bytes": bytes_reference(0),
+        "artifactRef": artifact_ref(&done.bytes),
+        "format": format,
+        "tier": done.tier,
+        "messageCount": done.message_count,
+        "tokenCount": done.token_count,
+        "diagnostics": done.diagnostics,
+    });
+    Ok(Answer { json: json.to_string().into_bytes(), bytes: vec![done.bytes] })
+}

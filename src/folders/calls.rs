@@ -1,0 +1,388 @@
+//! The calls of this area: requests read from JSON, results written as JSON (SPEC §3, §7).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::call::{Answer, Call, Host};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::input::Content;
+use crate::json::{self, Object, Value, refuse_unknown};
+use crate::limits::{self, Limits};
+use crate::time::Timestamp;
+
+use super::records::Row;
+use super::{
+    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Reason, Selection, SessionContext, VaultFile,
+    WatchIndex, WatchRecord, paths,
+};
+
+/// The calls by their names.
+pub const CALLS: &[Call] = &[
+    Call { name: "parseContextFile", parameters: &["path", "text"], answer: |_, request, _| parse(request) },
+    Call { name: "discoverContextFolders", parameters: &["paths"], answer: |_, request, _| discover(request) },
+    Call { name: "buildContextChain", parameters: &[], answer: |_, request, host| build_chain(request, host) },
+    Call { name: "renderContextPrompt", parameters: &["chain", "options"], answer: |_, request, _| render(request) },
+    Call {
+        name: "watchersOf",
+        parameters: &["changedPath", "files", "options"],
+        answer: |_, request, _| watchers_of(request),
+    },
+    Call { name: "bubble", parameters: &["changedPaths", "files", "options"], answer: |_, request, _| bubble(request) },
+    Call { name: "editContextFile", parameters: &["text", "edit"], answer: |_, request, _| edit(request) },
+    Call { name: "migrateLegacyContexts", parameters: &[], answer: |_, request, _| migrate(request) },
+    Call { name: "contextWatchRecords", parameters: &["files"], answer: |_, request, _| watch_records(request) },
+    Call { name: "sessionContextRecords", parameters: &[], answer: |_, request, _| session_records(request) },
+    Call { name: "diffRecords", parameters: &["before", "after"], answer: |_, request, _| diff(request) },
+    Call { name: "foldersResponse", parameters: &[], answer: |_, request, _| folders_response(request) },
+    Call { name: "chainResponse", parameters: &[], answer: |_, request, _| chain_response(request) },
+];
+
+fn arguments(request: Value<'_>) -> Result<Object<'_>> {
+    request.object("arguments, an object")
+}
+
+fn file(value: Value<'_>) -> Result<VaultFile> {
+    let file = value.object("a file, an object with `path` and `content`")?;
+    Ok(VaultFile { path: string(file, "path")?, content: Content::read(file.need("content")?)? })
+}
+
+/// A list of files, which is not looked into where it has too many.
+fn files(value: Value<'_>, limits: &Limits) -> Result<Vec<VaultFile>> {
+    let files = value.list("a list of files")?;
+    limits::check("contextFiles", files.len(), limits.context_files)?;
+    files.map(file).collect()
+}
+
+/// A string that must be there.
+fn string(object: Object<'_>, name: &str) -> Result<String> {
+    object.need(name)?.string()
+}
+
+/// A list of objects that must be there, each read by a function.
+fn objects<T>(of: Object<'_>, name: &str, item: &str, read: fn(Object<'_>) -> Result<T>) -> Result<Vec<T>> {
+    of.need(name)?.list("a list")?.map(|value| read(value.object(item)?)).collect()
+}
+
+fn parse(request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let content = Content::read(arguments.need("text")?)?;
+    let mut parsed = super::parse_file(&arguments.text("path")?, &content, &Limits::default())?;
+    parsed.diagnostics.splice(0..0, request.repaired());
+    Answer::of(&parsed)
+}
+
+fn discover(request: Value<'_>) -> Result<Answer> {
+    let paths = arguments(request)?.need("paths")?.strings()?;
+    let mut found = super::discover(paths.iter().map(String::as_str), &Limits::default())?;
+    found.diagnostics.splice(0..0, request.repaired());
+    Answer::of(&found)
+}
+
+const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
+    &[("ancestors", IncludeWatched::Ancestors), ("all", IncludeWatched::All), ("none", IncludeWatched::None)];
+
+fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut found = request.repaired();
+    let input = request.object("a request, an object with `files` and `selected`")?;
+    const OPTIONS: &[&str] =
+        &["files", "selected", "includeWatched", "parentChain", "maxTokens", "truncationMarker", "tokenizer", "limits"];
+    input.report_unknown(OPTIONS, &mut found);
+    let limits = Limits::read(input.get("limits")?, &mut found)?;
+    let counter = host.counter(input.get("tokenizer")?)?;
+    let selection = Selection {
+        folders: input.need("selected")?.strings()?,
+        include_watched: input.one_of("includeWatched", INCLUDE_WATCHED)?.unwrap_or_default(),
+        parent_chain: input.bool("parentChain")?.unwrap_or(false),
+        max_tokens: input.read("maxTokens", max_tokens)?,
+        truncation_marker: input.string("truncationMarker")?,
+    };
+    let files = files(input.need("files")?, &limits)?;
+    let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
+    chain.diagnostics.splice(0..0, found);
+    Answer::of(&chain)
+}
+
+/// A whole number of tokens. More than fits a `u32` is no bound that any count would reach.
+fn max_tokens(value: Value<'_>) -> Result<u32> {
+    let tokens = value.number()?;
+    if tokens.fract() == 0.0 && tokens >= 0.0 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, positive, saturating")]
+        return Ok(tokens as u32);
+    }
+    Err(Error::new(Code::InvalidBudget, "`maxTokens` must be a whole number of tokens, 0 or more")
+        .with("setting", "maxTokens")
+        .with("value", json::number(tokens))
+        .with("path", value.path()))
+}
+
+const LEVELS: &[(&str, Level)] = &[("root", Level::Root), ("parent", Level::Parent), ("direct", Level::Direct)];
+
+const CHAIN: &str = "a chain, an object with `files`";
+const CHAIN_FILE: &str = "a file of a chain, an object";
+
+fn level(file: Object<'_>) -> Result<Level> {
+    file.need("level")?.one_of(LEVELS)
+}
+
+/// A file of a chain, of which only what the prompt shows is read.
+fn chain_file(file: Object<'_>) -> Result<ChainFile> {
+    let path = string(file, "path")?;
+    Ok(ChainFile {
+        folder: paths::folder_of(&path).to_owned(),
+        path,
+        level: level(file)?,
+        reason: Reason::Selected,
+        watched_by: Vec::new(),
+        tokens: 0,
+        truncated: false,
+        content: string(file, "content")?,
+        overridden: Vec::new(),
+    })
+}
+
+fn render(request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let files = objects(arguments.need("chain")?.object(CHAIN)?, "files", CHAIN_FILE, chain_file)?;
+    let options = arguments.read("options", |options| options.object("options, an object"))?;
+    let working_directory = match options {
+        Some(options) => options.only(&["workingDirectory"])?.read("workingDirectory", file)?,
+        None => None,
+    };
+    Answer::of(&super::render_prompt(&files, working_directory.as_ref()))
+}
+
+/// The options of a call that asks about watches, and the limits among them.
+fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Object<'t>>, Limits)> {
+    let Some(options) = arguments.read("options", |options| options.object("options, an object"))? else {
+        return Ok(Default::default());
+    };
+    let mut found = Vec::new();
+    let limits = Limits::read(options.only(known)?.get("limits")?, &mut found)?;
+    refuse_unknown(&found)?;
+    Ok((Some(options), limits))
+}
+
+/// Whether the first item of these lists has a field; all the others must then be alike.
+fn all_have(lists: &[Value<'_>], field: &str, item: &str, mixed: &str) -> Result<bool> {
+    let mut first = None;
+    for list in lists {
+        for value in list.list("a list")? {
+            let has = value.object(item)?.get(field)?.is_some();
+            if has != *first.get_or_insert(has) {
+                return Err(Error::new(Code::InvalidInput, mixed).with("path", value.path()));
+            }
+        }
+    }
+    Ok(first == Some(true))
+}
+
+/// The watches of a list of files or of rows of `context_watches`.
+fn watch_index(files: Value<'_>, limits: &Limits) -> Result<WatchIndex> {
+    const ITEM: &str = "a file or a row of `context_watches`, an object";
+    const MIXED: &str = "`files` mixes files with rows of `context_watches`; give one or the other";
+    if all_have(&[files], "watcherPath", ITEM, MIXED)? {
+        let rows = files.list("a list")?.map(|row| watch_row(row.object(ITEM)?)).collect::<Result<Vec<_>>>()?;
+        return WatchIndex::of_records(&rows, limits);
+    }
+    WatchIndex::of_files(&self::files(files, limits)?, limits)
+}
+
+fn watchers_of(request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let (_, limits) = watch_options(arguments, &["limits"])?;
+    let changed = arguments.text("changedPath")?;
+    Answer::of(&watch_index(arguments.need("files")?, &limits)?.watchers_of(&changed, &limits)?)
+}
+
+fn bubble(request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let (options, limits) = watch_options(arguments, &["limits", "maxDepth"])?;
+    let depth = match options {
+        Some(options) => options.read("maxDepth", max_depth)?.unwrap_or(usize::MAX),
+        None => usize::MAX,
+    };
+    let changed = arguments.need("changedPaths")?.strings()?;
+    Answer::of(&watch_index(arguments.need("files")?, &limits)?.bubble(&changed, depth, &limits)?)
+}
+
+fn max_depth(value: Value<'_>) -> Result<usize> {
+    let depth = value.number()?;
+    if depth < 0.0 {
+        return Err(value.mismatch("a number, 0 or more"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturating")]
+    Ok(depth as usize)
+}
+
+/// The edits by their names, each with its reader.
+const EDITS: &[(&str, fn(Object<'_>) -> Result<Edit>)] = &[
+    ("append", |edit| {
+        let (section, content, create) = (string(edit, "section")?, string(edit, "content")?, create(edit)?);
+        Ok(Edit::Append { section, content, create })
+    }),
+    ("replaceSection", |edit| {
+        let (section, content, create) = (string(edit, "section")?, string(edit, "content")?, create(edit)?);
+        Ok(Edit::ReplaceSection { section, content, create })
+    }),
+    ("addHistory", |edit| {
+        Ok(Edit::AddHistory {
+            section: edit.string("section")?.unwrap_or_else(|| "History".to_owned()),
+            content: string(edit, "content")?,
+            time: Timestamp::read(edit.need("time")?)?,
+            author: edit.string("author")?.unwrap_or_else(|| "curator".to_owned()),
+            create: create(edit)?,
+        })
+    }),
+    ("undo", |edit| {
+        let change = edit.need("change")?.object("a change, an object with `at`, `removed` and `inserted`")?;
+        Ok(Edit::Undo(Change {
+            at: change.need("at")?.whole(u32::MAX)? as usize,
+            removed: string(change, "removed")?,
+            inserted: string(change, "inserted")?,
+        }))
+    }),
+];
+
+fn create(edit: Object<'_>) -> Result<bool> {
+    Ok(edit.bool("createSection")?.unwrap_or(false))
+}
+
+fn edit(request: Value<'_>) -> Result<Answer> {
+    let arguments = arguments(request)?;
+    let edit = arguments.need("edit")?.object("an edit, an object with `type`")?;
+    edit.only(&["type", "path", "section", "content", "time", "author", "createSection", "change"])?;
+    // An edit keeps every byte, so that nothing may be replaced on the way in.
+    if let Some(path) = request.repaired().into_iter().find_map(|found| found.path) {
+        let message = format!("`{path}` holds half of a surrogate pair, which cannot be kept; remove it");
+        return Err(Error::new(Code::InvalidEdit, message).with("path", path));
+    }
+    let path = edit.string("path")?;
+    let content = Content::read(arguments.need("text")?)?;
+    let mut unread = Vec::new();
+    let Some(text) = content.text(path.as_deref().unwrap_or("the file"), &mut unread) else {
+        let found = unread.pop().map(|found| (found.message, found.path)).unwrap_or_default();
+        return Err(Error::new(Code::InvalidEdit, found.0).with("path", found.1));
+    };
+    let edit = edit.need("type")?.one_of(EDITS)?(edit)?;
+    Answer::of(&super::edit_file(text, &edit, path.as_deref(), &Limits::default())?)
+}
+
+fn migrate(request: Value<'_>) -> Result<Answer> {
+    let mut found = request.repaired();
+    let input = request.object("an input, an object with `files`")?;
+    input.report_unknown(&["files", "folders", "map", "contexts"], &mut found);
+    let limits = Limits::default();
+    let mut map = BTreeMap::new();
+    if let Some(given) = input.get("map")? {
+        for (from, folder) in given.object("an object of folders")?.entries() {
+            map.insert(from.string()?, folder.string()?);
+        }
+    }
+    let input = MigrationInput {
+        files: input.read("files", |value| files(value, &limits))?.unwrap_or_default(),
+        folders: input.read("folders", Value::strings)?.unwrap_or_default(),
+        map,
+        contexts: input.read("contexts", Value::strings)?.unwrap_or_default(),
+    };
+    let mut migration = super::migrate_legacy(&input, &limits)?;
+    migration.diagnostics.splice(0..0, found);
+    Answer::of(&migration)
+}
+
+fn watch_records(request: Value<'_>) -> Result<Answer> {
+    #[derive(Serialize)]
+    struct WatchRecords {
+        records: Vec<WatchRecord>,
+        diagnostics: Vec<Diagnostic>,
+    }
+    let limits = Limits::default();
+    let files = files(arguments(request)?.need("files")?, &limits)?;
+    let (records, mut diagnostics) = super::watch_records(&files, &limits)?;
+    diagnostics.splice(0..0, request.repaired());
+    Answer::of(&WatchRecords { records, diagnostics })
+}
+
+fn session_records(request: Value<'_>) -> Result<Answer> {
+    let session = request.object("an object with `sessionId` and `folders`")?;
+    session.only(&["sessionId", "folders", "addedAt"])?;
+    let (id, folders) = (session.text("sessionId")?, session.need("folders")?.strings()?);
+    let added_at = session.read("addedAt", added_at)?;
+    Answer::of(&super::session_records(&id, &folders, added_at.as_deref(), &Limits::default())?)
+}
+
+/// When a row was added: text as the host writes it, or a moment.
+fn added_at(value: Value<'_>) -> Result<String> {
+    value.as_text().map_or_else(|| Timestamp::read(value).map(|time| time.to_string()), |text| Ok(text.into_owned()))
+}
+
+fn session_row(row: Object<'_>) -> Result<SessionContext> {
+    Ok(SessionContext {
+        session_id: string(row, "sessionId")?,
+        folder_path: string(row, "folderPath")?,
+        added_at: row.read("addedAt", added_at)?,
+    })
+}
+
+fn watch_row(row: Object<'_>) -> Result<WatchRecord> {
+    Ok(WatchRecord {
+        watcher_path: string(row, "watcherPath")?,
+        watch_pattern: string(row, "watchPattern")?,
+        resolved_paths: row.read("resolvedPaths", Value::strings)?,
+    })
+}
+
+const ROW: &str = "a row of `session_contexts` or of `context_watches`";
+
+fn diff(request: Value<'_>) -> Result<Answer> {
+    const MIXED: &str = "`before` and `after` hold rows of two tables; diff one table at a time";
+    let tables = arguments(request)?;
+    if all_have(&[tables.need("before")?, tables.need("after")?], "sessionId", ROW, MIXED)? {
+        diff_rows(tables, session_row)
+    } else {
+        diff_rows(tables, watch_row)
+    }
+}
+
+fn diff_rows<R: Row + Serialize>(tables: Object<'_>, read: fn(Object<'_>) -> Result<R>) -> Result<Answer> {
+    Answer::of(&super::diff(&objects(tables, "before", ROW, read)?, &objects(tables, "after", ROW, read)?)?)
+}
+
+/// The response to `GET /api/contexts/folders`.
+fn folders_response(request: Value<'_>) -> Result<Answer> {
+    #[derive(Serialize)]
+    struct Folder {
+        path: String,
+        has_agents_md: bool,
+        has_claude_md: bool,
+    }
+    let discovery = request.object("what `discoverContextFolders` gives")?;
+    let folders = objects(discovery, "folders", "a folder, an object", |folder| {
+        Ok(Folder {
+            path: string(folder, "path")?,
+            has_agents_md: folder.need("hasAgentsMd")?.bool()?,
+            has_claude_md: folder.need("hasClaudeMd")?.bool()?,
+        })
+    })?;
+    Answer::of(&folders)
+}
+
+/// The response to `GET /api/contexts/chain`.
+fn chain_response(request: Value<'_>) -> Result<Answer> {
+    #[derive(Serialize)]
+    struct File {
+        path: String,
+        level: Level,
+        tokens: u32,
+    }
+    #[derive(Serialize)]
+    struct Chain {
+        files: Vec<File>,
+        total_tokens: u32,
+    }
+    let chain = request.object(CHAIN)?;
+    let files = objects(chain, "files", CHAIN_FILE, |file| {
+        Ok(File { path: string(file, "path")?, level: level(file)?, tokens: file.need("tokens")?.whole(u32::MAX)? })
+    })?;
+    Answer::of(&Chain { files, total_tokens: chain.need("totalTokens")?.whole(u32::MAX)? })
+}

@@ -1,0 +1,14 @@
+//! Pieces of the lines that a loom-aware agent reads.
+
+/// What stands between the parts of a line.
+pub(crate) const SEPARATOR: &str = " · ";
+
+/// `1 annotation`, `2 annotations`.
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A text on one line, with single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

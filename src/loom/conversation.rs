@@ -1,0 +1,427 @@
+//! The nodes of a path that make its conversation: paired, grouped into units, and counted.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::assembly::costs::break_after;
+use crate::assembly::item::{Header, Item, Items, Outline, Shape};
+use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
+use crate::error::Diagnostic;
+use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
+use crate::loom::parts;
+use crate::loom::path_context::PathContext;
+use crate::loom::report::{Fate, Reason};
+use crate::loom::select::{Entry, Selection};
+use crate::loom::tools;
+use crate::loom::tree::{Block, Tree};
+use crate::prompt::{Part, Prices, Role};
+
+/// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    /// For each entry, how many members come before it, and whether pairing may begin there anew.
+    starts: Vec<Start>,
+    pub members: Vec<Member>,
+    /// Where each unit begins among the members; a last element closes the last unit.
+    pub units: Vec<usize>,
+    /// What repairing found, by entry.
+    tools_found: Vec<(usize, Diagnostic)>,
+    /// What making parts found, by member.
+    parts_found: Vec<(usize, Diagnostic)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    members: usize,
+    /// No call before is open here, and no reasoning before can belong to a call from here on.
+    free: bool,
+}
+
+/// A node of the conversation.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub entry: Entry,
+    /// Tokens of its parts, as a message of their own.
+    alone: u64,
+    blocks: MemberBlocks,
+    shape: Shape,
+}
+
+/// Which blocks of its node a member holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum MemberBlocks {
+    /// One text, which is all of the node.
+    OneText,
+    All,
+    /// These; the others are of broken pairs.
+    Some(Box<[usize]>),
+}
+
+impl Conversation {
+    /// What was found in making it.
+    pub(crate) fn found(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.tools_found.iter().chain(&self.parts_found).map(|(_, found)| found)
+    }
+
+    /// Makes members of the entries from `kept` on, and of those before that they may belong to. Gives how many members
+    /// stayed as they were.
+    pub(crate) fn extend(&mut self, context: &PathContext<'_>, selection: &mut Selection, kept: usize) -> usize {
+        let mut from = kept.min(self.starts.len().saturating_sub(1));
+        while from > 0 && !self.starts.get(from).is_some_and(|start| start.free) {
+            from -= 1;
+        }
+        let before = self.starts.get(from).map_or(0, |start| start.members);
+        self.starts.truncate(from);
+        self.members.truncate(before);
+        self.units.pop();
+        self.units.truncate(self.units.partition_point(|&unit| unit < before));
+        self.tools_found.retain(|&(entry, _)| entry < from);
+        self.parts_found.retain(|&(member, _)| member < before);
+
+        let entries = selection.entries.get(from..).unwrap_or_default();
+        let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
+        let has = |entry: &Entry, what: fn(&Block) -> bool| context.tree.at(entry.node).content.iter().any(what);
+        if entries.iter().any(|entry| has(entry, acts)) {
+            for entry in entries {
+                if let Some(row) =
+                    selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken))
+                {
+                    (row.fate, row.reason) = (Fate::Kept, None);
+                }
+            }
+            let mut found = Vec::new();
+            let repaired = tools::repair(context.tree, entries, &mut selection.rows, &mut found);
+            // They come in the order of the entries, each about the node of one.
+            let mut at = 0;
+            for found in found {
+                let about =
+                    |entry: &Entry| found.node_id.as_ref().is_some_and(|id| context.tree.at(entry.node).id == *id);
+                at += entries.iter().skip(at).position(about).unwrap_or(0);
+                self.tools_found.push((from + at, found));
+            }
+            let mut open = vec![0i32; entries.len() + 1];
+            for &(call, result) in &repaired.calls {
+                for (at, by) in [(call + 1, 1), (result.map_or(entries.len(), |result| result + 1), -1)] {
+                    open.get_mut(at).into_iter().for_each(|open| *open += by);
+                }
+            }
+            let mut inside = 0;
+            let mut next = 0;
+            let mut reasoning = OpenReasoning::default();
+            for (entry, by) in entries.iter().zip(open) {
+                inside += by;
+                let free = reasoning.next(context.tree, entry) && inside == 0;
+                self.starts.push(Start { members: before + next, free });
+                next += usize::from(repaired.entries.get(next).is_some_and(|kept| kept.row == entry.row));
+            }
+            let units = repaired.units.iter().take(repaired.units.len().saturating_sub(1));
+            self.units.extend(units.map(|unit| before + unit));
+            for (entry, blocks) in repaired.entries.iter().zip(&repaired.blocks) {
+                let member = member(context, *entry, blocks, self.members.len(), &mut self.parts_found);
+                self.members.push(member);
+            }
+        } else {
+            let mut reasoning = OpenReasoning::default();
+            for entry in entries {
+                let at = self.members.len();
+                self.starts.push(Start { members: at, free: reasoning.next(context.tree, entry) });
+                self.units.push(at);
+                let member = whole_member(context, *entry, at, &mut self.parts_found);
+                self.members.push(member);
+            }
+        }
+        self.units.push(self.members.len());
+        before
+    }
+}
+
+/// Whether a model's turn has reasoning in it that a call further on may follow from.
+#[derive(Debug, Default)]
+struct OpenReasoning {
+    in_turn: bool,
+    open: bool,
+}
+
+impl OpenReasoning {
+    /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
+    fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
+        let assistant = entry.role == Role::Assistant;
+        let before = self.in_turn && assistant && self.open;
+        let reasons = |block: &Block| matches!(block, Block::Reasoning { .. });
+        self.open = assistant && (before || tree.at(entry.node).content.iter().any(reasons));
+        self.in_turn = assistant;
+        !before
+    }
+}
+
+fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut Vec<(usize, Diagnostic)>) -> Member {
+    let blocks: &[Block] = &context.tree.at(entry.node).content;
+    if let [Block::Text(text)] = blocks {
+        let alone = context.text_tokens(entry.node, text.trim());
+        return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text };
+    }
+    let blocks: Vec<&Block> = blocks.iter().collect();
+    member(context, entry, &blocks, at, found)
+}
+
+fn member(
+    context: &PathContext<'_>,
+    entry: Entry,
+    blocks: &[&Block],
+    at: usize,
+    found: &mut Vec<(usize, Diagnostic)>,
+) -> Member {
+    let node = context.tree.at(entry.node);
+    if let ([Block::Text(_)], [_]) = (node.content.as_slice(), blocks) {
+        return whole_member(context, entry, at, found);
+    }
+    let mut diagnostics = Vec::new();
+    let parts = parts::parts(blocks, &node.id, &context.options.media, &mut diagnostics);
+    found.extend(diagnostics.into_iter().map(|diagnostic| (at, diagnostic)));
+    let alone = parts.iter().map(|part| context.prices.part(part)).sum();
+    let shape = Shape::of(&parts);
+    if blocks.len() == node.content.len() {
+        return Member { entry, alone, blocks: MemberBlocks::All, shape };
+    }
+    let mut rest = blocks.iter().peekable();
+    let kept = node.content.iter().enumerate();
+    let kept = kept.filter(|(_, block)| rest.next_if(|next| std::ptr::eq(**next, *block)).is_some());
+    Member { entry, alone, blocks: MemberBlocks::Some(kept.map(|(at, _)| at).collect()), shape }
+}
+
+/// The members of a conversation with the header of each, between the blocks that stand around them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConversationItems<'l, 'a> {
+    pub context: &'l PathContext<'a>,
+    pub members: &'l [Member],
+    pub framing: &'l Framing,
+}
+
+/// What stands at a place among the items.
+enum Slot<'l> {
+    Block(&'l str, u64),
+    /// A member and its number.
+    Member(&'l Member, usize),
+}
+
+impl<'l, 'a> ConversationItems<'l, 'a> {
+    fn slot(&self, at: usize) -> Option<Slot<'l>> {
+        let block = |(text, tokens): &'l (String, u64)| Slot::Block(text, *tokens);
+        let number = match at.checked_sub(self.framing.lead()) {
+            None => return self.framing.before.as_ref().map(block),
+            Some(number) => number,
+        };
+        match self.members.get(number) {
+            Some(member) => Some(Slot::Member(member, number)),
+            None if number == self.members.len() => self.framing.after.as_ref().map(block),
+            None => None,
+        }
+    }
+
+    /// The member at a place among the items.
+    pub(crate) fn member(&self, at: usize) -> Option<&'l Member> {
+        if let Some(Slot::Member(member, _)) = self.slot(at) { Some(member) } else { None }
+    }
+
+    fn member_item(&self, member: &Member, number: usize) -> Item<'a> {
+        let mut item = Item {
+            role: member.entry.role,
+            id: Some(&self.context.tree.at(member.entry.node).id),
+            parts: member.parts(self.context),
+            alone: member.alone,
+            header: None,
+        };
+        if let Some((placed, text)) = self.framing.header(member.entry.node, number) {
+            item.alone = placed.alone;
+            if let Some(Part::Text { text: own }) = item.parts.get_mut(placed.part).filter(|_| placed.before_text) {
+                *own = Cow::Owned([text, own.as_ref()].concat());
+                item.header = Some(Header { part: placed.part, len: text.len() });
+            } else {
+                let line = text.trim_end();
+                item.header = Some(Header { part: placed.part, len: line.len() });
+                let at = placed.part.min(item.parts.len());
+                item.parts.insert(at, Part::Text { text: Cow::Owned(line.to_owned()) });
+            }
+        }
+        item
+    }
+
+    fn touching(&self, at: usize, pick: impl Fn(&[Part<'a>]) -> Option<Part<'a>>) -> Option<Cow<'l, str>>
+    where
+        'a: 'l,
+    {
+        let (member, number) = match self.slot(at)? {
+            Slot::Block(text, _) => return Some(Cow::Borrowed(text)),
+            Slot::Member(member, number) => (member, number),
+        };
+        if let Some(text) = member.one_text(self.context) {
+            return Some(match self.framing.header(member.entry.node, number) {
+                Some((_, header)) => Cow::Owned([header, text].concat()),
+                None => Cow::Borrowed(text),
+            });
+        }
+        match pick(&self.member_item(member, number).parts)? {
+            Part::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
+    fn len(&self) -> usize {
+        self.framing.lead() + self.members.len() + usize::from(self.framing.after.is_some())
+    }
+
+    fn outline(&self, at: usize) -> Option<Outline> {
+        Some(match self.slot(at)? {
+            Slot::Block(_, alone) => Outline { role: Role::User, is_block: true, alone, shape: Shape::Text },
+            Slot::Member(member, number) => {
+                let Member { entry, alone, shape, .. } = member;
+                let outline = Outline { role: entry.role, is_block: false, alone: *alone, shape: *shape };
+                match (self.framing.header(entry.node, number), *shape) {
+                    (None, _) => outline,
+                    (Some((placed, _)), Shape::Parts { begins_with_text, ends_with_text, .. })
+                        if !placed.before_text =>
+                    {
+                        let begins_with_text = begins_with_text || placed.part == 0;
+                        let shape = Shape::Parts { single: false, begins_with_text, ends_with_text };
+                        Outline { alone: placed.alone, shape, ..outline }
+                    }
+                    (Some((placed, _)), _) => Outline { alone: placed.alone, ..outline },
+                }
+            }
+        })
+    }
+
+    fn id(&self, at: usize) -> Option<&'a str> {
+        self.member(at).map(|member| self.context.tree.at(member.entry.node).id.as_str())
+    }
+
+    fn text(&self, at: usize) -> Option<(&str, &str)> {
+        match self.slot(at)? {
+            Slot::Block(text, _) => Some(("", text)),
+            Slot::Member(member, number) => {
+                let header = self.framing.header(member.entry.node, number).map_or("", |(_, header)| header);
+                Some((header, member.one_text(self.context)?))
+            }
+        }
+    }
+
+    fn borrowed_text(&self, at: usize) -> Option<&'a str> {
+        let Slot::Member(member, number) = self.slot(at)? else { return None };
+        let bare = self.framing.header(member.entry.node, number).is_none();
+        if bare { member.one_text(self.context) } else { None }
+    }
+
+    fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.touching(at, |parts| parts.first().cloned())
+    }
+
+    fn last_text(&self, at: usize) -> Option<Cow<'_, str>> {
+        self.touching(at, |parts| parts.last().cloned())
+    }
+
+    fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64 {
+        if let Some(Slot::Member(member, number)) = self.slot(at)
+            && let Some(text) = member.one_text(self.context)
+        {
+            // A header is a paragraph of its own: where counts add up behind it, nothing of it matters.
+            let bare = self.framing.header(member.entry.node, number).is_none();
+            if bare || prices.counter.adds_up_before(text) {
+                return self.context.break_after(member.entry.node, text);
+            }
+        }
+        self.last_text(at).map_or(0, |text| break_after(&text, prices))
+    }
+
+    fn item(&self, at: usize) -> Option<Item<'a>> {
+        Some(match self.slot(at)? {
+            Slot::Block(text, alone) => Item {
+                role: Role::User,
+                id: None,
+                parts: vec![Part::Text { text: Cow::Owned(text.to_owned()) }],
+                alone,
+                header: None,
+            },
+            Slot::Member(member, number) => self.member_item(member, number),
+        })
+    }
+
+    fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
+        let lead = self.framing.lead();
+        let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK));
+        if range.start < lead && !range.is_empty() {
+            block(index);
+        }
+        let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
+        for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
+            let Member { entry, blocks, .. } = member;
+            let texts = *blocks == MemberBlocks::OneText;
+            let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
+            let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
+            index.add(entry.role, kind, Some(ItemKey { slot: entry.node, content, header }));
+        }
+        if range.end > lead + self.members.len() && range.start < range.end {
+            block(index);
+        }
+    }
+}
+
+impl Member {
+    /// The text, where that is all of its node.
+    fn one_text<'a>(&self, context: &PathContext<'a>) -> Option<&'a str> {
+        match context.tree.at(self.entry.node).content.as_slice() {
+            [Block::Text(text)] if self.blocks == MemberBlocks::OneText => Some(text.trim()),
+            _ => None,
+        }
+    }
+
+    /// The parts, without a header.
+    fn parts<'a>(&self, context: &PathContext<'a>) -> Vec<Part<'a>> {
+        let node = context.tree.at(self.entry.node);
+        let blocks: Vec<&'a Block> = match &self.blocks {
+            MemberBlocks::OneText | MemberBlocks::All => node.content.iter().collect(),
+            MemberBlocks::Some(kept) => kept.iter().filter_map(|&at| node.content.get(at)).collect(),
+        };
+        parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new())
+    }
+
+    /// Whether there is a place for a header: calls and reasoning stay as the provider gave them, results as the tool did.
+    pub(crate) fn takes_header(&self, context: &PathContext<'_>) -> bool {
+        let takes = |block: &Block| match block {
+            Block::Text(text) => !text.trim_start().is_empty(),
+            Block::Image { .. } | Block::Audio { .. } => true,
+            Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => false,
+        };
+        let content = &context.tree.at(self.entry.node).content;
+        match &self.blocks {
+            MemberBlocks::OneText | MemberBlocks::All => content.iter().any(takes),
+            MemberBlocks::Some(kept) => kept.iter().filter_map(|&at| content.get(at)).any(takes),
+        }
+    }
+
+    /// Where a header stands, and what it adds: before the first text or media, as a paragraph of its own.
+    pub(crate) fn place_header(&self, context: &PathContext<'_>, header: &HeaderLine) -> Option<PlacedHeader> {
+        let prices = &context.prices;
+        let beside = |part, text: &str| {
+            // Where counts add up, the text need not be counted once more.
+            if prices.counter.adds_up_before(text) {
+                return PlacedHeader { part, before_text: true, alone: self.alone.saturating_add(header.tokens) };
+            }
+            let both = prices.text(&[header.text.as_str(), text].concat());
+            let alone = self.alone.saturating_sub(prices.text(text)).saturating_add(both);
+            PlacedHeader { part, before_text: true, alone }
+        };
+        if let Some(text) = self.one_text(context) {
+            return Some(beside(0, text));
+        }
+        let parts = self.parts(context);
+        let takes_header = |part: &Part<'_>| matches!(part, Part::Text { .. } | Part::Image(_) | Part::Audio(_));
+        let at = parts.iter().position(takes_header)?;
+        if let Some(Part::Text { text }) = parts.get(at) {
+            return Some(beside(at, text));
+        }
+        let alone = self.alone.saturating_add(header.line_tokens);
+        Some(PlacedHeader { part: at, before_text: false, alone })
+    }
+}

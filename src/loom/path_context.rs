@@ -1,0 +1,91 @@
+//! What a path is looked at with: tree, options, and a counter that may remember what it counted.
+
+use std::rc::Rc;
+
+use crate::assembly::costs::break_after;
+use crate::assembly::size_bound::Uncounted;
+use crate::loom::request::Options;
+use crate::loom::select::Mode;
+use crate::loom::tree::{NodeIx, Tree};
+use crate::prompt::Prices;
+use crate::tokens::Counter;
+use crate::tokens::memory::{CachingCounter, CounterId, InternedText};
+
+/// The surroundings of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathContext<'a> {
+    pub tree: &'a Tree<'a>,
+    pub options: &'a Options,
+    pub mode: Mode,
+    pub prices: Prices<'a>,
+    remembered: Option<Remembered<'a>>,
+}
+
+/// What a resident tree remembers of its nodes, by place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remembered<'a> {
+    pub counter: &'a CachingCounter<'a>,
+    /// The texts that are counted: the first is the node's one text, where it has no more.
+    pub texts: &'a [Box<[Rc<InternedText>]>],
+    /// How often what is there changed.
+    pub revisions: &'a [u32],
+}
+
+impl<'a> PathContext<'a> {
+    /// For a single assembly.
+    pub(crate) fn new(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, counter: &'a dyn Counter) -> Self {
+        let Options { overhead, image, audio_second, .. } = *options;
+        let prices = Prices { counter, overhead, image, audio_second };
+        Self { tree, options, mode, prices, remembered: None }
+    }
+
+    /// For a resident tree.
+    pub(crate) fn resident(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, remembered: Remembered<'a>) -> Self {
+        Self { remembered: Some(remembered), ..Self::new(tree, options, mode, remembered.counter) }
+    }
+
+    /// The same where nothing has to be counted.
+    pub(crate) fn uncounted(self) -> Self {
+        Self { prices: Prices { counter: &Uncounted, ..self.prices }, remembered: None, ..self }
+    }
+
+    pub(crate) fn is_resident(&self) -> bool {
+        self.remembered.is_some()
+    }
+
+    /// What the counter is called.
+    pub(crate) fn tokenizer(&self) -> &'a str {
+        self.prices.counter.name()
+    }
+
+    pub(crate) fn counter_id(&self) -> Option<CounterId> {
+        self.remembered.map(|remembered| remembered.counter.id())
+    }
+
+    /// How often what is at this place changed.
+    pub(crate) fn revision(&self, node: NodeIx) -> u32 {
+        self.remembered.and_then(|remembered| remembered.revisions.get(node as usize).copied()).unwrap_or(0)
+    }
+
+    /// Tokens of the one text of a node.
+    pub(crate) fn text_tokens(&self, node: NodeIx, text: &str) -> u64 {
+        match self.interned(node) {
+            Some((counter, interned)) => counter.interned(interned, text).into(),
+            None => self.prices.text(text),
+        }
+    }
+
+    /// What a paragraph break behind the one text of a node costs.
+    pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
+        let find = || break_after(text, &self.prices);
+        match self.interned(node) {
+            Some((counter, interned)) => interned.break_after(counter.id(), find),
+            None => find(),
+        }
+    }
+
+    fn interned(&self, node: NodeIx) -> Option<(&'a CachingCounter<'a>, &'a InternedText)> {
+        let remembered = self.remembered?;
+        Some((remembered.counter, remembered.texts.get(node as usize)?.first()?))
+    }
+}

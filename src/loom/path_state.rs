@@ -1,0 +1,271 @@
+//! The last path that was asked for, with what was selected along it (SPEC §1 "Path", "Resident tree").
+//!
+//! All of it is kept as lists that go on from the oldest node to the tip, so that a tip further on, or an edit near the
+//! tip, costs as much as what is new. What is before the first step that may have changed stays as it is. A one-shot
+//! assembly advances an empty state.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::loom::path::{self, Choices, NewSteps, Position, Step};
+use crate::loom::path_context::PathContext;
+use crate::loom::request::{Annotations, InstructionScope, Media};
+use crate::loom::select::{Mode, SelectionState};
+use crate::loom::tree::{NodeIx, Tree};
+use crate::prompt::ImageRule;
+use crate::tokens::memory::CounterId;
+
+/// A path and what was selected along it.
+#[derive(Debug, Default)]
+pub(crate) struct PathState {
+    key: Option<PathKey>,
+    pub steps: Vec<Step>,
+    /// For each place of the tree, one more than its step on the path, or 0.
+    on_path: Vec<u32>,
+    /// What was found on the path, by step; last found first.
+    found: Vec<(usize, Diagnostic)>,
+    pub selected: SelectionState,
+    /// For each place of the tree, one more than the first step that depends on it, or 0.
+    dependents: Vec<u32>,
+    /// The places in `dependents` that are not 0, by step.
+    dependencies: Vec<NodeIx>,
+    /// How many dependencies there were before each step.
+    dependency_marks: Vec<usize>,
+    /// Whether a node names one that the tree does not have, so that any new node may be that one.
+    dangling: bool,
+    /// The first step that may have changed since.
+    dirty: usize,
+}
+
+/// The options that the path, the selection and the costs depend on.
+#[derive(Debug)]
+struct PathKey {
+    mode: Mode,
+    counter: Option<CounterId>,
+    explicit: bool,
+    choices: Choices,
+    annotations: Annotations,
+    scope: InstructionScope,
+    image: ImageRule,
+    audio_second: u64,
+    media: Rc<BTreeMap<String, Media>>,
+}
+
+impl PathKey {
+    fn of(context: &PathContext<'_>) -> Self {
+        let options = context.options;
+        Self {
+            mode: context.mode,
+            counter: context.counter_id(),
+            explicit: matches!(options.position, Position::Path(_)),
+            choices: options.choices.clone(),
+            annotations: options.annotations.clone(),
+            scope: options.instruction_scope,
+            image: options.image,
+            audio_second: options.audio_second,
+            media: Rc::clone(&options.media),
+        }
+    }
+
+    fn is_of(&self, context: &PathContext<'_>) -> bool {
+        let options = context.options;
+        self.mode == context.mode
+            && self.counter == context.counter_id()
+            && self.explicit == matches!(options.position, Position::Path(_))
+            && self.scope == options.instruction_scope
+            && self.image == options.image
+            && self.audio_second == options.audio_second
+            && self.choices == options.choices
+            && self.annotations == options.annotations
+            && (Rc::ptr_eq(&self.media, &options.media) || self.media == options.media)
+    }
+}
+
+impl PathState {
+    /// Notes that something changed at these places.
+    pub(crate) fn touch(&mut self, places: &[NodeIx]) {
+        for &place in places {
+            match self.dependents.get(place as usize) {
+                Some(&step) if step > 0 => self.dirty = self.dirty.min(step as usize - 1),
+                _ if self.dangling => self.dirty = 0,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it can go on with these options.
+    pub(crate) fn is_for(&self, context: &PathContext<'_>) -> bool {
+        self.key.as_ref().is_none_or(|key| key.is_of(context))
+    }
+
+    /// What was found on the path.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut diagnostics: Vec<Diagnostic> = self.found.iter().rev().map(|(_, found)| found.clone()).collect();
+        if self.steps.is_empty() {
+            let message = "the path holds no nodes, so there is nothing to assemble";
+            diagnostics.push(Diagnostic::new(DiagnosticCode::EmptyPath, Severity::Info, message));
+        }
+        diagnostics
+    }
+
+    /// The ids of the path, oldest first.
+    pub(crate) fn ids<'a>(&self, tree: &'a Tree<'a>) -> Vec<&'a str> {
+        self.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect()
+    }
+
+    /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection
+    /// stayed as they were.
+    pub(crate) fn advance(&mut self, context: &PathContext<'_>) -> Result<usize> {
+        let key = self.key.take().unwrap_or_else(|| PathKey::of(context));
+        let mut new = self.new_steps(context)?;
+        let postponed = self.selected.postponed();
+        let leaves = |step: &Step| postponed.contains(&step.node);
+        let mut anew = !postponed.is_empty() && self.steps.iter().skip(new.keep).any(leaves);
+        self.resize(context.tree.places());
+        if !anew {
+            self.truncate(new.keep);
+            anew = !self.selected.expect(context.tree, &new.steps);
+        }
+        if anew {
+            // What stood beside the path comes to be on it, or the reverse: earlier steps would have gone otherwise.
+            let mut steps = std::mem::take(&mut self.steps);
+            steps.truncate(new.keep);
+            steps.append(&mut new.steps);
+            let mut found = std::mem::take(&mut self.found);
+            found.retain(|&(step, _)| step <= new.keep);
+            found.append(&mut new.found);
+            *self = Self::default();
+            self.resize(context.tree.places());
+            new = NewSteps { keep: 0, steps, found };
+            self.selected.expect(context.tree, &new.steps);
+        }
+        let kept = self.extend(context, new)?;
+        self.key = Some(key);
+        Ok(kept)
+    }
+
+    fn resize(&mut self, places: usize) {
+        self.on_path.resize(places, 0);
+        self.dependents.resize(places, 0);
+    }
+
+    /// The steps that are not as they were.
+    fn new_steps(&mut self, context: &PathContext<'_>) -> Result<NewSteps> {
+        let PathContext { tree, options, .. } = *context;
+        path::check_choices(tree, &options.choices)?;
+        let mut new = match &options.position {
+            Position::Tip(tip) => {
+                let known = |node: NodeIx| {
+                    let step = self.on_path.get(node as usize).and_then(|&step| (step as usize).checked_sub(1))?;
+                    let edge = self.steps.get(step).filter(|_| step < self.dirty)?.edge;
+                    Some((step, edge))
+                };
+                path::walk_back(tree, tree.find(tip)?, &options.choices, &options.limits, &known)?
+            }
+            Position::Path(ids) => {
+                let mut new = path::explicit(tree, ids, &options.choices, &options.limits)?;
+                let same = self.steps.iter().zip(&new.steps).take_while(|(old, new)| old == new).count();
+                // What belongs to a step depends on the one behind it.
+                new.keep = same.min(self.dirty).saturating_sub(1);
+                new.steps.drain(..new.keep);
+                self.found.clear();
+                new
+            }
+        };
+        if options.instruction_scope == InstructionScope::Generation {
+            // Which instructions count depends on where the path ends.
+            let ends = self.steps.len().min(new.keep + new.steps.len());
+            let keep = new.keep.min(ends.saturating_sub(2));
+            let again = self.steps.get(keep..new.keep).unwrap_or_default();
+            new.steps.splice(0..0, again.iter().cloned());
+            if matches!(options.position, Position::Tip(_)) {
+                let stays = |(step, _): &&(usize, Diagnostic)| *step > keep && *step <= new.keep;
+                let found: Vec<_> = self.found.iter().filter(stays).cloned().collect();
+                new.found.splice(0..0, found);
+            }
+            new.keep = keep;
+        }
+        Ok(new)
+    }
+
+    /// Forgets the steps from `keep` on.
+    fn truncate(&mut self, keep: usize) {
+        self.selected.truncate(keep, &self.steps);
+        for step in self.steps.drain(keep.min(self.steps.len())..) {
+            if let Some(place) = self.on_path.get_mut(step.node as usize) {
+                *place = 0;
+            }
+        }
+        // That of the step itself was found on the edge to it, which stays.
+        self.found.retain(|&(step, _)| step <= keep);
+        if let Some(&mark) = self.dependency_marks.get(keep) {
+            for place in self.dependencies.drain(mark..) {
+                if let Some(step) = self.dependents.get_mut(place as usize) {
+                    *step = 0;
+                }
+            }
+            self.dependency_marks.truncate(keep);
+        }
+    }
+
+    /// Goes on with new steps. Gives how many entries of the selection stayed.
+    fn extend(&mut self, context: &PathContext<'_>, new: NewSteps) -> Result<usize> {
+        let NewSteps { keep, steps, found } = new;
+        for (at, step) in (keep..).zip(&steps) {
+            if let Some(place) = self.on_path.get_mut(step.node as usize) {
+                *place = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
+            }
+        }
+        self.steps.extend(steps);
+        self.found.extend(found);
+        let kept = self.selected.selection.entries.len();
+        self.selected.steps(context.tree, &self.steps, keep, context.options, context.mode)?;
+        if context.is_resident() {
+            for at in keep..self.steps.len() {
+                self.note_dependencies(context, at);
+            }
+        }
+        self.dirty = usize::MAX;
+        Ok(kept)
+    }
+
+    /// Notes which places a step depends on.
+    fn note_dependencies(&mut self, context: &PathContext<'_>, at: usize) {
+        let tree: &Tree<'_> = context.tree;
+        self.dependency_marks.push(self.dependencies.len());
+        let (Some(step), next) = (self.steps.get(at), self.steps.get(at + 1)) else { return };
+        let Self { dependents, dependencies, dangling, .. } = self;
+        let number = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
+        let mut note = |place: NodeIx| {
+            if let Some(dependent) = dependents.get_mut(place as usize).filter(|step| **step == 0) {
+                *dependent = number;
+                dependencies.push(place);
+            }
+        };
+        note(step.node);
+        // The remarks about included remarks belong to the step, too.
+        let mut open: Vec<NodeIx> = tree.annotations(step.node).collect();
+        let mut followed = Vec::new();
+        while let Some(annotation) = open.pop() {
+            note(annotation);
+            if context.options.annotations.include(&tree.at(annotation).id) && !followed.contains(&annotation) {
+                followed.push(annotation);
+                open.extend(tree.annotations(annotation));
+            }
+        }
+        step.versions.iter().copied().for_each(&mut note);
+        if let Some(edge) = next.and_then(|next| next.edge) {
+            tree.sources(edge).iter().for_each(|link| note(link.node));
+        }
+        // An edit without an edge of its own, and versions of one node, depend on what they are edits of.
+        let edited = step.edge.is_none_or(|edge| tree.edge(edge).target != step.node);
+        let own = (edited || !step.versions.is_empty()).then_some(&step.node);
+        for &version in own.into_iter().chain(&step.versions) {
+            let chain = path::origins(tree, version);
+            let last = chain.last().and_then(|&last| tree.at(last).edited_from.as_deref());
+            *dangling |= last.is_some_and(|id| tree.find_opt(id).is_none());
+            chain.into_iter().for_each(&mut note);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Dialogues, documents and bodies from a resident tree.
+
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use super::loom_tree::{GivenMessages, LastBody, LoomTree};
+use crate::assembly::body::{body, text_body};
+use crate::assembly::message_index::{MessageKind, PreviousMessages};
+use crate::assembly::plan::Planned;
+use crate::error::Result;
+use crate::loom::body::body_of_buffer;
+use crate::loom::buffer::{self, BufferAssembly};
+use crate::loom::dialogue::{DialogueAssembly, DialoguePlan, Purpose, plan_dialogue};
+use crate::loom::path_state::PathState;
+use crate::loom::report::{Cut, Report, ReportSummary, Tokens};
+use crate::loom::request::Options;
+use crate::loom::select::Mode;
+use crate::prompt::Message;
+use crate::prompt::bodies::{Provider, Target};
+use crate::tokens::memory::CachingCounter;
+
+/// A dialogue with the short account of it, whose size does not grow with the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DialogueSummary<'a> {
+    /// The combined system context; absent when empty, and when it stands in `messages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The messages, oldest first.
+    pub messages: Vec<Message<'a>>,
+    /// What was done, in numbers.
+    pub report: ReportSummary,
+}
+
+/// The body of a request, with the short account of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummarizedBody {
+    /// JSON in UTF-8, ready to be sent.
+    pub bytes: Vec<u8>,
+    /// What was done; its diagnostics include what the provider cannot express.
+    pub report: ReportSummary,
+}
+
+/// What a whole path costs, before anything is cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measure {
+    /// `contextWindow − tokenBuffer`.
+    pub limit: u64,
+    /// What the request would cost if all of the path were sent.
+    pub tokens: Tokens,
+    /// Tokens that are still free; negative by as much as the path is over the limit.
+    pub remaining: i64,
+    /// Nodes of the conversation: those of the path and its sources that no rule leaves out.
+    pub nodes: usize,
+    /// How many nodes the path has, before exclusion.
+    pub path_length: usize,
+}
+
+/// A dialogue for somebody who keeps the messages of the one before, so that only what is new has to be handed over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DialogueDelta<'a, R = ReportSummary> {
+    /// The number of this delta, to be given back with the next call; never 0.
+    pub number: u32,
+    /// The combined system context; absent when empty, and when it stands in a message.
+    pub system: Option<String>,
+    /// What the messages are, oldest first.
+    pub changes: Vec<Change<'a>>,
+    /// What was done: in numbers, or the whole account.
+    pub report: R,
+}
+
+/// Where messages of a delta come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change<'a> {
+    /// So many messages of the dialogue before, as they were.
+    Same {
+        /// The first of them.
+        from: usize,
+        /// How many.
+        count: usize,
+    },
+    /// A message that was not in the dialogue before.
+    New {
+        /// The message.
+        message: Message<'a>,
+        /// Whether a later delta may refer to it. If not, it still takes a place in the list.
+        keep: bool,
+    },
+}
+
+impl LoomTree {
+    /// Assembles a dialogue: what [`assemble_dialogue`](crate::loom::assemble_dialogue) gives for the tree as it is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn assemble_dialogue<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+    ) -> Result<DialogueAssembly<'a>> {
+        let this: &'a Self = self;
+        this.plan(options, counter, Purpose::Send, |plan| plan.assembly(Some(&this.previous)))
+    }
+
+    /// Assembles a dialogue with a short account of it. With this, what an assembly costs does not grow with the part
+    /// of the path that is cut.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn summarize_dialogue<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+    ) -> Result<DialogueSummary<'a>> {
+        let this: &'a Self = self;
+        this.plan(options, counter, Purpose::Send, |plan| {
+            let mut planned = plan.choose()?;
+            let report = plan.summary(&mut planned, Some(&this.previous));
+            Ok(DialogueSummary { system: plan.system(), messages: plan.plan.messages(&planned), report })
+        })
+    }
+
+    /// The same for a caller that keeps the messages of the delta with the number `have`, which is the last that this tree
+    /// gave; with any other number, such as 0, all messages are new.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn dialogue_delta<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+        have: u32,
+    ) -> Result<DialogueDelta<'a>> {
+        let this: &'a Self = self;
+        this.delta(options, counter, have, |plan, planned| plan.summary(planned, Some(&this.previous)))
+    }
+
+    /// The same with the whole account.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn assembly_delta<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+        have: u32,
+    ) -> Result<DialogueDelta<'a, Report<'a>>> {
+        let this: &'a Self = self;
+        this.delta(options, counter, have, |plan, planned| plan.report(planned, Some(&this.previous)))
+    }
+
+    fn delta<'a, R>(
+        &'a self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+        have: u32,
+        report: impl Fn(&DialoguePlan<'_, 'a>, &mut Planned<'a>) -> R,
+    ) -> Result<DialogueDelta<'a, R>> {
+        let mut given = self.given.borrow_mut();
+        if have == 0 || have != given.number {
+            given.known = PreviousMessages::default();
+        }
+        let GivenMessages { number, known } = &mut *given;
+        self.plan(options, counter, Purpose::Send, |plan| {
+            let mut planned = plan.choose()?;
+            let report = report(&plan, &mut planned);
+            let runs = planned.runs(known);
+            let mut changes = Vec::new();
+            for run in &runs {
+                match run.known {
+                    Some(from) => changes.push(Change::Same { from, count: run.count }),
+                    None => changes.extend((run.from..).take(run.count).map(|at| Change::New {
+                        message: plan.plan.message(&planned, at),
+                        keep: planned.index.kind(at) == MessageKind::ItemTexts,
+                    })),
+                }
+            }
+            known.replace(Rc::clone(&planned.index), &runs);
+            *number = number.checked_add(1).unwrap_or(1);
+            Ok(DialogueDelta { number: *number, system: plan.system(), changes, report })
+        })
+    }
+
+    /// Assembles the path and writes the body for a target, with a short account; as
+    /// [`request_body`](crate::loom::request_body) writes it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn request_body(
+        &mut self,
+        options: &Options,
+        target: &Target,
+        counter: &CachingCounter<'_>,
+    ) -> Result<SummarizedBody> {
+        self.show_body(options, target, counter, |bytes, report| SummarizedBody { bytes: bytes.to_vec(), report })
+    }
+
+    /// The same, with a look at the bytes: where the tree keeps them, they are not copied.
+    ///
+    /// # Errors
+    /// As [`LoomTree::request_body`].
+    pub fn show_body<R>(
+        &mut self,
+        options: &Options,
+        target: &Target,
+        counter: &CachingCounter<'_>,
+        show: impl FnOnce(&[u8], ReportSummary) -> R,
+    ) -> Result<R> {
+        if target.provider == Provider::Completion {
+            let assembly = self.assemble_buffer(options, counter)?;
+            let (bytes, found) = body_of_buffer(&assembly, target)?;
+            let mut report = ReportSummary::of(&assembly.report);
+            report.diagnostics.extend(found);
+            return Ok(show(&bytes, report));
+        }
+        let mut last_body = self.last_body.borrow_mut();
+        let last = last_body.take().filter(|last| last.provider == target.provider);
+        self.plan(options, counter, Purpose::Send, |plan| {
+            let mut planned = plan.choose()?;
+            let mut report = plan.summary(&mut planned, Some(&self.previous));
+            let hints = plan.plan.hints(&planned, report.cache.as_ref());
+            let (before, mut known) = match last {
+                Some(LastBody { written, known, .. }) => (written, known),
+                None => Default::default(),
+            };
+            let diagnostics = &mut report.diagnostics;
+            match text_body(&plan.plan, &planned, target, &hints, (&before, &known), diagnostics)? {
+                Some((written, runs)) => {
+                    known.replace(Rc::clone(&planned.index), &runs);
+                    let shown = show(&written.bytes, report);
+                    *last_body = Some(LastBody { provider: target.provider, written, known });
+                    Ok(shown)
+                }
+                None => {
+                    let bytes = body(&plan.plan, &planned, target, &hints, diagnostics)?;
+                    Ok(show(&bytes, report))
+                }
+            }
+        })
+    }
+
+    /// What the whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered.
+    ///
+    /// # Errors
+    /// Those of the path and of the settings.
+    pub fn measure_path(&mut self, options: &Options, counter: &CachingCounter<'_>) -> Result<Measure> {
+        self.plan(options, counter, Purpose::Measure, |plan| {
+            let (tokens, nodes) = plan.whole();
+            let limit = plan.plan.limit;
+            let remaining = signed(limit).saturating_sub(signed(tokens.total));
+            Ok(Measure { limit, remaining, nodes, path_length: plan.path_length(), tokens })
+        })
+    }
+
+    /// What would be cut from the path as a dialogue, in the form that reports have; nothing where all of it fits.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn would_cut<'a>(
+        &'a mut self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+    ) -> Result<Option<Cut<'a>>> {
+        self.plan(options, counter, Purpose::Send, |plan| plan.would_cut())
+    }
+
+    /// Assembles a document: what [`assemble_buffer`](crate::loom::assemble_buffer) gives for the tree as it is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn assemble_buffer<'a>(
+        &'a self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+    ) -> Result<BufferAssembly<'a>> {
+        let context = self.context(options, counter, Mode::Buffer);
+        match self.document.try_borrow_mut() {
+            Ok(mut state) => buffer::document(&context, &mut state),
+            // A counter may ask for a document while it counts one.
+            Err(_) => buffer::document(&context, &mut PathState::default()),
+        }
+    }
+
+    fn plan<'a, R>(
+        &'a self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+        purpose: Purpose,
+        then: impl FnOnce(DialoguePlan<'_, 'a>) -> Result<R>,
+    ) -> Result<R> {
+        let context = self.context(options, counter, Mode::Dialogue);
+        plan_dialogue(context, &mut self.dialogue.borrow_mut(), purpose, then)
+    }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,378 @@
+//! A tree that is changed in place, with what is remembered of it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
+use crate::error::{Code, Error, Result};
+use crate::limits::{self, Limits};
+use crate::loom::dialogue_state::DialogueState;
+use crate::loom::parts;
+use crate::loom::path;
+use crate::loom::path_context::{PathContext, Remembered};
+use crate::loom::path_state::PathState;
+use crate::loom::request::Options;
+use crate::loom::select::Mode;
+use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
+use crate::prompt::bodies::{Provider, WrittenBody};
+use crate::tokens::memory::{CachingCounter, InternedText, Memory};
+
+/// A tree that is changed in place and assembled again and again.
+#[derive(Debug)]
+pub struct LoomTree {
+    tree: Tree<'static>,
+    memory: Memory,
+    /// The interned texts of each node, by place.
+    interned: Vec<Box<[Rc<InternedText>]>>,
+    /// Bytes of text of each node, by place, and of all of them.
+    sizes: Vec<usize>,
+    text_bytes: usize,
+    /// How often the node at each place changed.
+    revisions: Vec<u32>,
+    /// The last path as a dialogue, and as a document.
+    pub(super) dialogue: RefCell<DialogueState>,
+    pub(super) document: RefCell<PathState>,
+    /// The last dialogue, so that the next can say how much of it is the same.
+    pub(super) previous: RefCell<Option<PreviousDialogue>>,
+    /// The messages that the last delta was about.
+    pub(super) given: RefCell<GivenMessages>,
+    /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
+    pub(super) last_body: RefCell<Option<LastBody>>,
+}
+
+/// The messages that a caller keeps from the last delta.
+#[derive(Debug, Default)]
+pub(super) struct GivenMessages {
+    pub number: u32,
+    pub known: PreviousMessages,
+}
+
+/// The body that was written last.
+#[derive(Debug)]
+pub(super) struct LastBody {
+    pub provider: Provider,
+    pub written: WrittenBody,
+    pub known: PreviousMessages,
+}
+
+/// What went with the nodes and edges that were removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    /// Edges that led to a removed node, or that lost every node they could come from.
+    pub edges: Vec<String>,
+    /// Edges that lost a source and stay.
+    pub shortened: Vec<String>,
+}
+
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeSize {
+    /// Nodes in the tree.
+    pub nodes: usize,
+    /// Edges in the tree.
+    pub edges: usize,
+    /// Bytes of text in its nodes, as UTF-8.
+    pub text_bytes: usize,
+    /// Texts of which something may be remembered; trees of one memory share them.
+    pub texts: usize,
+    /// Counts that are remembered.
+    pub counts: usize,
+}
+
+impl LoomTree {
+    /// A resident tree. What is remembered of its texts is remembered in `memory`, which several trees may share.
+    pub fn new(tree: Tree<'_>, memory: &Memory) -> Self {
+        let mut this = Self {
+            tree: tree.into_owned(),
+            memory: memory.clone(),
+            interned: Vec::new(),
+            sizes: Vec::new(),
+            text_bytes: 0,
+            revisions: Vec::new(),
+            dialogue: RefCell::default(),
+            document: RefCell::default(),
+            previous: RefCell::default(),
+            given: RefCell::default(),
+            last_body: RefCell::default(),
+        };
+        for place in 0..this.tree.places() {
+            this.intern(u32::try_from(place).unwrap_or(u32::MAX));
+        }
+        this
+    }
+
+    /// The tree as it is.
+    pub fn tree(&self) -> &Tree<'static> {
+        &self.tree
+    }
+
+    /// What is remembered.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// How large it is.
+    pub fn size(&self) -> TreeSize {
+        TreeSize {
+            nodes: self.tree.len(),
+            edges: self.tree.edge_count(),
+            text_bytes: self.text_bytes,
+            texts: self.memory.texts(),
+            counts: self.memory.counts(),
+        }
+    }
+
+    /// Sets what the tree says about itself.
+    pub fn configure(&mut self, settings: TreeSettings) {
+        self.tree.set_settings(settings);
+    }
+
+    /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call.
+    ///
+    /// # Errors
+    /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
+    /// tree is then as it was.
+    pub fn upsert(&mut self, nodes: Vec<Node<'_>>, edges: Vec<Edge<'_>>, limits: &Limits) -> Result<()> {
+        self.check(&nodes, &edges, limits)?;
+        for node in nodes {
+            let place = self.tree.put_node(node.into_owned());
+            self.intern(place);
+        }
+        for edge in edges {
+            self.tree.put_edge(edge.into_owned());
+        }
+        self.touch();
+        Ok(())
+    }
+
+    fn check(&self, nodes: &[Node], edges: &[Edge], limits: &Limits) -> Result<()> {
+        let mut ids = BTreeSet::new();
+        let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
+        for node in nodes {
+            if !ids.insert(node.id.as_str()) {
+                return Err(tree::duplicate("node", &node.id));
+            }
+            match self.tree.find_opt(&node.id) {
+                Some(place) => bytes -= self.sizes.get(place as usize).copied().unwrap_or(0),
+                None => count += 1,
+            }
+            bytes += size(node);
+        }
+        limits::check("nodes", count, limits.nodes)?;
+        limits::check("inputBytes", bytes, limits.input_bytes)?;
+        let mut edge_ids = BTreeSet::new();
+        let mut count = self.tree.edge_count();
+        for edge in edges {
+            if !edge_ids.insert(edge.id.as_str()) {
+                return Err(tree::duplicate("edge", &edge.id));
+            }
+            count += usize::from(self.tree.find_edge(&edge.id).is_none());
+            limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
+            for id in edge.nodes() {
+                if !ids.contains(id) && self.tree.find_opt(id).is_none() {
+                    return Err(tree::edge_node_not_found(&edge.id, id));
+                }
+            }
+        }
+        limits::check("edges", count, limits.edges)
+    }
+
+    /// Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source,
+    /// and goes too when no source is left that it could come from. What went along is in the answer.
+    ///
+    /// # Errors
+    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
+    pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Removal> {
+        let mut gone = BTreeSet::new();
+        for id in nodes {
+            gone.insert(self.tree.find(id)?);
+        }
+        let mut named = BTreeSet::new();
+        for id in edges {
+            named.insert(self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?);
+        }
+        // In the order of the nodes, so that the answer is the same each time.
+        let mut along: Vec<EdgeIx> = Vec::new();
+        let mut shortened: Vec<EdgeIx> = Vec::new();
+        let mut looked_at = named.clone();
+        for &place in &gone {
+            let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
+            for &edge in into.chain(self.tree.outgoing(place)) {
+                if looked_at.insert(edge) {
+                    let list = if self.stays(edge, &gone) { &mut shortened } else { &mut along };
+                    list.push(edge);
+                }
+            }
+        }
+        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
+        let removal = Removal { edges: name(&along), shortened: name(&shortened) };
+        for edge in named.into_iter().chain(along) {
+            self.tree.remove_edge(edge);
+        }
+        for edge in shortened {
+            self.tree.drop_sources(edge, |node| gone.contains(&node));
+        }
+        for place in gone {
+            self.tree.remove_node(place);
+            self.intern(place);
+        }
+        self.touch();
+        Ok(removal)
+    }
+
+    /// Whether an edge still leads somewhere, from somewhere, without these nodes.
+    fn stays(&self, edge: EdgeIx, gone: &BTreeSet<NodeIx>) -> bool {
+        let linked = self.tree.edge(edge);
+        let origins = if linked.kind == EdgeKind::Continuation {
+            path::primaries(&self.tree, edge)
+        } else {
+            linked.links.iter().map(|link| link.node).collect()
+        };
+        !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
+    }
+
+    /// Interns the texts of what is now at this place, and gives up those of what was.
+    fn intern(&mut self, place: NodeIx) {
+        let at = place as usize;
+        let places = self.tree.places();
+        self.interned.resize_with(places, Box::default);
+        self.sizes.resize(places, 0);
+        self.revisions.resize(places, 0);
+        if let Some(revision) = self.revisions.get_mut(at) {
+            *revision = revision.wrapping_add(1);
+        }
+        let node = self.tree.at(place);
+        let interned = texts(node, |text| self.memory.intern(text));
+        let size = size(node);
+        if let (Some(interned_here), Some(size_here)) = (self.interned.get_mut(at), self.sizes.get_mut(at)) {
+            *interned_here = interned.into();
+            self.text_bytes = self.text_bytes.saturating_sub(*size_here).saturating_add(size);
+            *size_here = size;
+        }
+    }
+
+    fn touch(&mut self) {
+        let touched = self.tree.take_touched();
+        self.dialogue.get_mut().touch(&touched);
+        self.document.get_mut().touch(&touched);
+    }
+
+    /// The ids of the path that the options name, oldest first.
+    ///
+    /// # Errors
+    /// Those of a path; see [`assemble_dialogue`](crate::loom::assemble_dialogue).
+    pub fn path(&self, options: &Options) -> Result<Vec<&str>> {
+        let steps = path::resolve(&self.tree, &options.position, &options.choices, &options.limits)?;
+        Ok(steps.iter().map(|step| self.tree.at(step.node).id.as_str()).collect())
+    }
+
+    /// Tokens of the content of each of these nodes, counted alone, as [`NodeReport`](crate::loom::NodeReport) has them.
+    ///
+    /// # Errors
+    /// [`Code::NodeNotFound`].
+    pub fn tokens_of(&self, ids: &[String], options: &Options, counter: &CachingCounter<'_>) -> Result<Vec<u64>> {
+        let context = self.context(options, counter, Mode::Dialogue);
+        ids.iter().map(|id| Ok(self.cost(self.tree.find(id)?, &context))).collect()
+    }
+
+    fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
+        let node = self.tree.at(place);
+        if let [Block::Text(text)] = node.content.as_slice() {
+            return context.text_tokens(place, text.trim());
+        }
+        let blocks: Vec<&Block> = node.content.iter().collect();
+        let parts = parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new());
+        parts.iter().map(|part| context.prices.part(part)).sum()
+    }
+
+    /// What the path of these options is looked at with.
+    pub(super) fn context<'a>(
+        &'a self,
+        options: &'a Options,
+        counter: &'a CachingCounter<'a>,
+        mode: Mode,
+    ) -> PathContext<'a> {
+        let remembered = Remembered { counter, texts: &self.interned, revisions: &self.revisions };
+        PathContext::resident(&self.tree, options, mode, remembered)
+    }
+}
+
+/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none.
+fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
+    if let [Block::Text(text)] = node.content.as_slice() {
+        let trimmed = text.trim();
+        // As it stands, too: that is what a document counts.
+        let whole = (trimmed.len() < text.len()).then(|| intern(text));
+        return std::iter::once(intern(trimmed)).chain(whole).collect();
+    }
+    let mut interned = Vec::new();
+    let mut document = String::new();
+    for block in &node.content {
+        block_texts(block, &mut |text| interned.push(intern(text)));
+        if let Block::Text(text) = block {
+            document.push_str(text);
+        }
+    }
+    let blocks: Vec<&Block> = node.content.iter().collect();
+    let none = std::collections::BTreeMap::new();
+    for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
+        if let crate::prompt::Part::Text { text } = part {
+            interned.push(intern(&text));
+        }
+    }
+    if !document.is_empty() {
+        interned.push(intern(&document));
+    }
+    interned
+}
+
+fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
+    match block {
+        Block::Text(text) => intern(text.trim()),
+        Block::Reasoning { text, .. } => intern(text),
+        Block::ToolCall { name, arguments, .. } => {
+            intern(name);
+            match arguments {
+                serde_json::Value::String(text) => intern(text),
+                value => intern(&value.to_string()),
+            }
+        }
+        Block::ToolResult { content, .. } => content.iter().for_each(|block| {
+            if let Block::Text(text) = block {
+                intern(text);
+            }
+        }),
+        Block::Image { .. } | Block::Audio { .. } => {}
+    }
+}
+
+/// Bytes of a node's text.
+fn size(node: &Node) -> usize {
+    node.content.iter().map(block_size).sum()
+}
+
+fn block_size(block: &Block) -> usize {
+    let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    match block {
+        Block::Text(text) => text.len(),
+        Block::Reasoning { text, signature } => text.len() + of(signature),
+        Block::Image { reference, mime_type, alt_text, .. } => reference.len() + mime_type.len() + of(alt_text),
+        Block::Audio { reference, mime_type, transcript_ref, .. } => {
+            reference.len() + mime_type.len() + of(transcript_ref)
+        }
+        Block::ToolCall { id, name, .. } => id.len() + name.len(),
+        Block::ToolResult { tool_call_id, content, .. } => {
+            tool_call_id.len() + content.iter().map(block_size).sum::<usize>()
+        }
+    }
+}
+
+#[cold]
+fn edge_not_found(id: &str) -> Error {
+    Error::new(Code::EdgeNotFound, format!("edge `{id}` is not in the tree; check the id")).with("edgeId", id)
+}

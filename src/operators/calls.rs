@@ -1,0 +1,110 @@
+//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+
+use crate::call::{Answer, Call, Host};
+use crate::error::{Diagnostic, Result};
+use crate::json::{Value, refuse_unknown};
+use crate::limits::{Limits, XML_DEPTH_MAX};
+
+use super::assemble::{begin, finish};
+use super::explain::explain;
+use super::failure::{reduce_failure, sequential_failure};
+use super::parse::{parse_bytes, parse_task};
+use super::read;
+use super::write::{without_source, write_source};
+use super::xml::place_of;
+
+/// The calls by their names.
+pub const CALLS: &[Call] = &[
+    Call { name: "parseTask", parameters: &["xml", "options"], answer: |_, request, _| parse(request) },
+    Call { name: "writeTask", parameters: &[], answer: |_, request, _| write(request) },
+    Call {
+        name: "explainTask",
+        parameters: &[],
+        answer: |_, request, _| Answer::of(&explain(&strict(request, read::task)?)),
+    },
+    Call { name: "beginContextAssembly", parameters: &[], answer: |_, request, host| begin_assembly(request, host) },
+    Call {
+        name: "finishContextAssembly",
+        parameters: &["state", "answer"],
+        answer: |_, request, host| finish_assembly(request, host),
+    },
+    Call {
+        name: "sequentialFailure",
+        parameters: &[],
+        answer: |_, request, _| Answer::of(&sequential_failure(strict(request, read::sequential_failure)?)),
+    },
+    Call {
+        name: "reduceFailure",
+        parameters: &[],
+        answer: |_, request, _| Answer::of(&reduce_failure(strict(request, read::reduce_failure)?)),
+    },
+    Call { name: "startRun", parameters: &[], answer: |_, request, _| Answer::of(&strict(request, read::run)?) },
+    // What came back from an earlier call has no options.
+    Call {
+        name: "nextRequest",
+        parameters: &[],
+        answer: |_, request, _| Answer::of(&read::run(request, &mut Vec::new())?.next()),
+    },
+    Call { name: "recordResult", parameters: &["run", "result"], answer: |_, request, _| record_result(request) },
+];
+
+/// Reads the request of a call without diagnostics, which refuses options that are not known.
+fn strict<'t, T>(request: Value<'t>, read: impl FnOnce(Value<'t>, &mut Vec<Diagnostic>) -> Result<T>) -> Result<T> {
+    let mut found = Vec::new();
+    let read = read(request, &mut found)?;
+    refuse_unknown(&found)?;
+    Ok(read)
+}
+
+fn parse(request: Value<'_>) -> Result<Answer> {
+    let mut found = request.repaired();
+    let request = request.object("a template and options, an object")?;
+    let xml = request.need("xml")?;
+    let options = request.read("options", |options| read::parse_options(options, &mut found))?.unwrap_or_default();
+    let mut parsed = match (xml.as_text(), xml.bytes()) {
+        (Some(text), _) => {
+            let place = xml.first_repaired().map(|at| place_of(&text, at));
+            for repaired in found.iter_mut().filter(|found| found.path.as_deref() == Some("xml")) {
+                (repaired.line, repaired.column) = place.map(|place| (place.line, place.column)).unzip();
+            }
+            parse_task(&text, &options)?
+        }
+        (None, Some(bytes)) => parse_bytes(&bytes, &options)?,
+        (None, None) => return Err(xml.mismatch("a string or bytes")),
+    };
+    parsed.diagnostics.splice(0..0, found);
+    Answer::of(&parsed)
+}
+
+fn write(request: Value<'_>) -> Result<Answer> {
+    let source = request.object("a task, an object")?.get("source")?.ok_or_else(without_source)?;
+    // What was read under wider limits than the defaults can be written all the same.
+    let limits = Limits {
+        xml_bytes: u32::MAX,
+        xml_depth: XML_DEPTH_MAX,
+        xml_elements: u32::MAX,
+        xml_attributes: u32::MAX,
+        ..Limits::default()
+    };
+    Answer::of(&write_source(&source.text()?, limits)?)
+}
+
+fn begin_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut found = request.repaired();
+    let mut begun = begin(&read::assembly(request, &host.tokenizers, &mut found)?, &host.tokenizers)?;
+    begun.diagnostics_mut().splice(0..0, found);
+    Answer::of(&begun)
+}
+
+fn finish_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let input = request.object("a state and an answer, an object")?;
+    let mut state = read::state(input.need("state")?, &host.tokenizers)?;
+    state.pending.diagnostics.extend(request.repaired());
+    Answer::of(&finish(state, read::answer(input.need("answer")?)?, &host.tokenizers)?)
+}
+
+fn record_result(request: Value<'_>) -> Result<Answer> {
+    let input = request.object("a run and a result, an object")?;
+    let run = read::run(input.need("run")?, &mut Vec::new())?;
+    Answer::of(&run.record(read::run_result(input.need("result")?)?)?)
+}

@@ -1,0 +1,337 @@
+//! Tasks, assemblies and runs as they come in JSON (SPEC §7).
+//!
+//! `found` takes the options that are not known. Tasks, outputs and states may hold more than is read of them; their
+//! settings may not.
+
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::json::{Object, Value};
+use crate::limits::{self, Limits, XML_DEPTH_MAX};
+use crate::tokens::Tokenizers;
+
+use super::assemble::{AssemblyRequest, AssemblyState, Headings, MemoryAnswer, Pending, Purpose, Sizes, StepOutput};
+use super::failure::{ReduceFailureInput, SequentialFailureInput};
+use super::kind::{Kind, Role};
+use super::run::{ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
+use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origin, Origins};
+use super::task::{Operator, Span, Task};
+use super::validate::ParseOptions;
+
+const TASK: &str = "a task, an object";
+
+pub(super) fn parse_options(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<ParseOptions> {
+    let options = value.object("options, an object")?;
+    options.report_unknown(&["mode", "exclusive", "limits"], found);
+    Ok(ParseOptions {
+        strict: options.one_of("mode", &[("compat", false), ("strict", true)])?.unwrap_or_default(),
+        exclusive: options.bool("exclusive")?.unwrap_or_default(),
+        limits: Limits::read(options.get("limits")?, found)?,
+    })
+}
+
+/// A task with all that is in it, but not deeper than any template can be.
+pub(super) fn task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Task> {
+    task_within(value, Role::Task, XML_DEPTH_MAX, found)
+}
+
+fn task_within(value: Value<'_>, role: Role, levels: u32, found: &mut Vec<Diagnostic>) -> Result<Task> {
+    let too_deep = || limits::exceeded("jsonDepth", XML_DEPTH_MAX as usize + 1, XML_DEPTH_MAX);
+    let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
+    let task = value.object(TASK)?;
+    let operator = operator(value, role, found)?;
+    let steps = task.read("steps", |steps| {
+        let steps = steps.list("a list of tasks")?;
+        steps.map(|step| task_within(step, Role::Step, levels, found)).collect()
+    })?;
+    let mut part = |name, role| task.read(name, |part| task_within(part, role, levels, found).map(Box::new));
+    Ok(Task {
+        operator,
+        steps,
+        inner_task: part("innerTask", Role::InnerTask)?,
+        reduction_task: part("reductionTask", Role::ReductionTask)?,
+        task: part("task", Role::Task)?,
+        elements: Vec::new(),
+        line: number(task, "line")?.unwrap_or_default(),
+        column: number(task, "column")?.unwrap_or_default(),
+        span: Span::default(),
+        source: None,
+    })
+}
+
+/// A task by itself, whatever is in it. All of it may be left out.
+fn operator(value: Value<'_>, role: Role, found: &mut Vec<Diagnostic>) -> Result<Operator> {
+    let task = value.object(TASK)?;
+    let given_kind = task.string("type")?;
+    let kind_origin = if given_kind.is_some() { Origin::Explicit } else { Origin::Default };
+    let kind = given_kind.map_or(Kind::Atomic, |name| Kind::named(&name));
+    let role = task.one_of("role", Role::NAMES)?.unwrap_or(role);
+    let given = task.read("contextManagement", |settings| context_management(settings, &kind, found))?;
+    let (context_management, mut origins) = given.unwrap_or_default().or(&ContextManagement::defaults(&kind, role));
+    origins.kind = Some(kind_origin);
+    if let Some(known) = task.get("origins")? {
+        read_origins(known, &mut origins)?;
+    }
+    let (id, description) = (task.string("id")?, task.string("description")?);
+    Ok(Operator { kind, role, id, description, context_management, origins })
+}
+
+fn context_management(value: Value<'_>, kind: &Kind, found: &mut Vec<Diagnostic>) -> Result<ContextManagement> {
+    let settings = value.object("context settings, an object")?;
+    settings.report_unknown(&["inheritContext", "accumulateData", "accumulationFormat", "freshContext"], found);
+    let accumulate_data = settings.read("accumulateData", |value| match value.bool()? {
+        true if !kind.accumulates() => Err(value.invalid(|setting| {
+            format!("{setting} must not be true: a task of type `{}` accumulates nothing", kind.as_str())
+        })),
+        accumulates => Ok(accumulates),
+    })?;
+    Ok(ContextManagement {
+        inherit_context: settings.one_of("inheritContext", Inherit::NAMES)?,
+        accumulate_data,
+        accumulation_format: settings.one_of("accumulationFormat", Format::NAMES)?,
+        fresh_context: settings.one_of("freshContext", Fresh::NAMES)?,
+    })
+}
+
+/// The settings of a parsed task are all there; its origins tell which of them the template does not say.
+fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
+    let known = value.object("origins, an object")?;
+    for (name, origin) in [
+        ("type", &mut origins.kind),
+        ("inheritContext", &mut origins.inherit_context),
+        ("accumulateData", &mut origins.accumulate_data),
+        ("accumulationFormat", &mut origins.accumulation_format),
+        ("freshContext", &mut origins.fresh_context),
+    ] {
+        if known.one_of(name, Origin::NAMES)? == Some(Origin::Default) && origin.is_some() {
+            *origin = Some(Origin::Default);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn assembly(
+    value: Value<'_>,
+    tokenizers: &Tokenizers,
+    found: &mut Vec<Diagnostic>,
+) -> Result<AssemblyRequest> {
+    const FIELDS: &[&str] = &[
+        "task",
+        "taskText",
+        "parentContext",
+        "previousOutputs",
+        "accumulation",
+        "headings",
+        "warnTokens",
+        "maxTokens",
+        "tokenizer",
+        "limits",
+    ];
+    let request = value.object("a request, an object")?;
+    request.report_unknown(FIELDS, found);
+    let limits = Limits::read(request.get("limits")?, found)?;
+    let assembly = AssemblyRequest {
+        task: operator(request.need("task")?, Role::Task, found)?,
+        task_text: request.string("taskText")?,
+        parent_context: request.string("parentContext")?,
+        previous_outputs: outputs(request.get("previousOutputs")?, "step")?,
+        accumulation: request.one_of("accumulation", Accumulation::NAMES)?,
+        headings: headings(request, found)?,
+        sizes: sizes(request, tokenizers)?,
+    };
+    let mut bytes = [&assembly.task_text, &assembly.parent_context].into_iter().flatten().map(String::len).sum();
+    for step in &assembly.previous_outputs {
+        bytes += step.output.len() + step.notes.as_ref().map_or(0, String::len);
+    }
+    limits::check("inputBytes", bytes, limits.input_bytes)?;
+    Ok(assembly)
+}
+
+fn headings(within: Object<'_>, found: &mut Vec<Diagnostic>) -> Result<Headings> {
+    let defaults = Headings::default();
+    let Some(headings) = within.get("headings")? else { return Ok(defaults) };
+    let headings = headings.object("headings, an object")?;
+    headings.report_unknown(&["task", "inheritedContext", "previousOutputs"], found);
+    Ok(Headings {
+        task: headings.string("task")?.unwrap_or(defaults.task),
+        inherited_context: headings.string("inheritedContext")?.unwrap_or(defaults.inherited_context),
+        previous_outputs: headings.string("previousOutputs")?.unwrap_or(defaults.previous_outputs),
+    })
+}
+
+fn sizes(within: Object<'_>, tokenizers: &Tokenizers) -> Result<Sizes> {
+    let tokenizer = within.read("tokenizer", |value| {
+        let name = value.string()?;
+        tokenizers.get(&name).map_err(|error| error.with("path", value.path()))?;
+        Ok(name)
+    })?;
+    Ok(Sizes { tokenizer, warn_tokens: number(within, "warnTokens")?, max_tokens: number(within, "maxTokens")? })
+}
+
+fn number(within: Object<'_>, name: &str) -> Result<Option<u32>> {
+    within.read(name, |value| value.whole(u32::MAX))
+}
+
+/// What steps gave, or the inner task for inputs: `id` is what the name of either is under.
+fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let output = |value: Value<'_>| {
+        let output = value.object(&format!("what came of it, an object with `{id}` and `output`"))?;
+        Ok(StepOutput {
+            step: output.need(id)?.string()?,
+            output: output.need("output")?.string()?,
+            notes: output.string("notes")?,
+        })
+    };
+    value.list("a list of outputs")?.map(output).collect()
+}
+
+pub(super) fn state(value: Value<'_>, tokenizers: &Tokenizers) -> Result<AssemblyState> {
+    let state = value.object("the `state` that `beginContextAssembly` gave, an object")?;
+    let pending = state.need("pending")?.object("the assembly as it came, an object")?;
+    let diagnostics =
+        pending.read("diagnostics", |all| all.list("a list of diagnostics")?.map(diagnostic).collect())?;
+    let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, tokenizers))?;
+    Ok(AssemblyState {
+        pending: Pending {
+            purpose: pending.need("purpose")?.one_of(Purpose::NAMES)?,
+            inherited: pending.string("inherited")?,
+            accumulated: pending.string("accumulated")?,
+            diagnostics: diagnostics.unwrap_or_default(),
+        },
+        sizes: sizes.unwrap_or_default(),
+    })
+}
+
+fn diagnostic(value: Value<'_>) -> Result<Diagnostic> {
+    const SEVERITIES: &[(&str, Severity)] =
+        &[("error", Severity::Error), ("warning", Severity::Warning), ("info", Severity::Info)];
+    let codes: Vec<_> = DiagnosticCode::ALL.iter().map(|&code| (code.as_str(), code)).collect();
+    let found = value.object("a diagnostic, an object")?;
+    let code = found.need("code")?.one_of(&codes)?;
+    let severity = found.need("severity")?.one_of(SEVERITIES)?;
+    let message = found.need("message")?.string()?;
+    Ok(Diagnostic { path: found.string("path")?, ..Diagnostic::new(code, severity, message) })
+}
+
+pub(super) fn answer(value: Value<'_>) -> Result<MemoryAnswer> {
+    let answer = value.object("the memory system's answer, an object with `context` and `matches`")?;
+    let pair = |value: Value<'_>| {
+        const EXPECTED: &str = "a match, a list of a path and its metadata or null";
+        let mut parts = value.list(EXPECTED)?;
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(path), Some(metadata), None) => Ok((path.string()?, metadata.to_json()?)),
+            _ => Err(value.mismatch(EXPECTED)),
+        }
+    };
+    Ok(MemoryAnswer {
+        context: answer.need("context")?.string()?,
+        inherited: answer.string("inherited")?,
+        matches: answer.need("matches")?.list("a list of matches")?.map(pair).collect::<Result<_>>()?,
+    })
+}
+
+pub(super) fn sequential_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<SequentialFailureInput> {
+    let input = value.object("what is known of the failure, an object")?;
+    input.report_unknown(&["task", "outputs", "failedStep", "totalSteps", "reason", "message"], found);
+    let task = input.need("task")?;
+    let steps = task.object(TASK)?.read("steps", |steps| Ok(steps.list("a list of tasks")?.len()))?;
+    let total_steps = number(input, "totalSteps")?.map(|total| total as usize).or(steps);
+    Ok(SequentialFailureInput {
+        accumulation: operator(task, Role::Task, found)?.context_management.accumulation(),
+        outputs: outputs(input.get("outputs")?, "step")?,
+        failed_step: input.need("failedStep")?.string()?,
+        total_steps: total_steps.ok_or_else(|| value.lacks("totalSteps"))?,
+        reason: input.string("reason")?,
+        message: input.string("message")?,
+    })
+}
+
+pub(super) fn reduce_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<ReduceFailureInput> {
+    let input = value.object("what is known of the failure, an object")?;
+    input.report_unknown(&["failedInput", "outputs", "totalInputs", "accumulator", "reason", "message"], found);
+    Ok(ReduceFailureInput {
+        failed_input: input.string("failedInput")?,
+        outputs: outputs(input.get("outputs")?, "input")?,
+        total_inputs: number(input, "totalInputs")?.map(|total| total as usize),
+        accumulator: input.string("accumulator")?,
+        reason: input.string("reason")?,
+        message: input.string("message")?,
+    })
+}
+
+/// A run at its beginning, or as it came back.
+pub(super) fn run(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Run> {
+    const FIELDS: &[&str] = &[
+        "task",
+        "inputs",
+        "reduction",
+        "parentContext",
+        "headings",
+        "context",
+        "outputs",
+        "reduced",
+        "accumulator",
+        "failure",
+    ];
+    let input = value.object("a run, an object")?;
+    input.report_unknown(FIELDS, found);
+    let task = input.need("task")?;
+    let not_a_run = |error: crate::error::Error| error.with("path", format!("{}.type", task.path()));
+    Ok(Run {
+        inputs: input.read("inputs", inputs)?.unwrap_or_default(),
+        reduction: input.one_of("reduction", Reduction::NAMES)?.unwrap_or(Reduction::All),
+        parent_context: input.string("parentContext")?,
+        headings: headings(input, found)?,
+        context: input.string("context")?,
+        outputs: outputs(input.get("outputs")?, "step")?,
+        reduced: number(input, "reduced")?.unwrap_or_default() as usize,
+        accumulator: input.string("accumulator")?,
+        failure: input.read("failure", step_error)?,
+        ..Run::new(run_task(task, found)?).map_err(not_a_run)?
+    })
+}
+
+fn run_task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<RunTask> {
+    let task = value.object(TASK)?;
+    let head = operator(value, Role::Task, found)?;
+    let steps = task.read("steps", |steps| {
+        steps.list("a list of tasks")?.map(|step| operator(step, Role::Step, found)).collect()
+    })?;
+    let mut part = |name, role| task.read(name, |part| operator(part, role, found));
+    Ok(RunTask {
+        operator: head,
+        steps: steps.unwrap_or_default(),
+        inner_task: part("innerTask", Role::InnerTask)?,
+        reduction_task: part("reductionTask", Role::ReductionTask)?,
+    })
+}
+
+/// The inputs of a reduce task, each a text or a text with an id.
+fn inputs(value: Value<'_>) -> Result<Vec<ReduceInput>> {
+    let input = |(index, value): (usize, Value<'_>)| {
+        let (id, text) = match value.as_text() {
+            Some(text) => (None, text.into_owned()),
+            None => {
+                let input = value.object("a text, or an object with `id` and `text`")?;
+                (input.string("id")?, input.need("text")?.string()?)
+            }
+        };
+        Ok(ReduceInput { id: id.unwrap_or_else(|| format!("input-{}", index + 1)), text })
+    };
+    value.list("a list of inputs")?.enumerate().map(input).collect()
+}
+
+fn step_error(value: Value<'_>) -> Result<StepError> {
+    let error = value.object("a failure, an object with `message`")?;
+    Ok(StepError { message: error.need("message")?.string()?, reason: error.string("reason")? })
+}
+
+/// What came of what came next: exactly one of the three.
+pub(super) fn run_result(value: Value<'_>) -> Result<RunResult> {
+    let result = value.object("what came of it, an object with `context`, `output` or `error`")?;
+    match (result.string("context")?, result.string("output")?, result.read("error", step_error)?) {
+        (Some(context), None, None) => Ok(RunResult::Context(context)),
+        (None, Some(output), None) => Ok(RunResult::Output { output, notes: result.string("notes")? }),
+        (None, None, Some(error)) => Ok(RunResult::Error(error)),
+        _ => Err(value.invalid(|result| format!("{result} must have exactly one of `context`, `output` and `error`"))),
+    }
+}

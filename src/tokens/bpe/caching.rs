@@ -1,0 +1,46 @@
+//! Counting that gets faster with what it has counted.
+
+use std::cell::RefCell;
+
+use super::merge_cache::MergeCache;
+use super::vocabulary::{Vocabulary, saturate, up_to};
+use crate::tokens::Counter;
+
+/// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
+/// come again they are found sooner.
+///
+/// It takes at most 768 KB beside the vocabulary, and those only when there is something to remember.
+#[derive(Debug)]
+pub struct CachingCounter {
+    vocabulary: Vocabulary,
+    cache: RefCell<MergeCache>,
+}
+
+impl CachingCounter {
+    /// Nothing is remembered yet.
+    pub fn new(vocabulary: Vocabulary) -> Self {
+        Self { vocabulary, cache: RefCell::new(MergeCache::large()) }
+    }
+
+    fn count_until(&self, text: &str, limit: u64) -> u64 {
+        self.vocabulary.count_until(text, limit, &mut self.cache.borrow_mut())
+    }
+}
+
+impl Counter for CachingCounter {
+    fn name(&self) -> &str {
+        self.vocabulary.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        saturate(self.count_until(text, u64::MAX))
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        up_to(limit, self.count_until(text, limit.into()))
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        self.vocabulary.adds_up_before(next)
+    }
+}
