@@ -34,7 +34,8 @@ impl Host {
 pub struct Answer {
     /// The result as JSON; `null` where there is none.
     pub json: Vec<u8>,
-    /// Bytes that belong to it.
+    /// Bytes that belong to it: fields of the result that are `{ "\u0000bytes": index }`, or where `json` is empty the
+    /// result itself.
     pub bytes: Vec<Vec<u8>>,
 }
 

@@ -43,6 +43,8 @@ pub const CALLS: &[&[call::Call]] = &[
     commits::CALLS,
     #[cfg(feature = "folders")]
     folders::CALLS,
+    #[cfg(feature = "loom")]
+    loom::CALLS,
     #[cfg(feature = "operators")]
     operators::CALLS,
     tokens::CALLS,

@@ -20,25 +20,13 @@ export function version(): string;
  */
 export function call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
 
-export function assembleDialogue(request: unknown): unknown;
-export function assembleBuffer(request: unknown): unknown;
-export function requestBody(request: unknown): Uint8Array<ArrayBuffer>;
-export function requestBodyWithReport(request: unknown): unknown;
 export class LoomTree {
-  constructor(tree: unknown);
-  readonly diagnostics: unknown;
-  upsert(change: unknown): unknown;
-  remove(removal: unknown): unknown;
-  configure(settings: unknown, defaults: unknown): void;
-  size(): unknown;
-  path(tip: string, options: unknown): unknown;
-  tokensOf(ids: unknown, options: unknown): unknown;
-  measurePath(options: unknown): unknown;
-  wouldCut(options: unknown): unknown;
-  packAssembly(options: unknown, have: number): unknown;
-  packDialogue(options: unknown, have: number): unknown;
-  assembleBuffer(options: unknown): unknown;
-  requestBody(options: unknown, withReport: boolean): unknown;
+  constructor(tree: Uint8Array);
+  /** Calls a method by its name, as {@link call} a function. */
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
+  packAssembly(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, have: number): unknown;
+  packDialogue(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, have: number): unknown;
+  requestBody(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, withReport: boolean): unknown;
   free(): void;
 }
 

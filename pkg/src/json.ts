@@ -65,23 +65,38 @@ export function callJson(name: string, request: unknown): unknown {
 
 type Raw = Parameters<Parameters<typeof call>[0]>[0];
 
-/** The same with a call of one's own, a method of a handle say. */
+/** The same with a call of one's own, a method of a handle say; the options may also be the field `options` of the request. */
 export function answerOf(
+  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
+  request: unknown,
+): unknown {
+  return fromAnswer(rawAnswerOf(run, request));
+}
+
+/** The same with what the call gives as it is. */
+export function rawAnswerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
 ): unknown {
   const tokenizer = ownTokenizer(request);
   const crossing = toRequest(tokenizer ? { ...(request as object), tokenizer: {} } : request);
-  return fromAnswer(call((wasm) => run(wasm, crossing, tokenizer)));
+  return call((wasm) => run(wasm, crossing, tokenizer));
+}
+
+/** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
+export function callJsonOrBytes(name: string, request: unknown): unknown {
+  const json = asBytes(request);
+  return json ? fromAnswer(call((wasm) => wasm.call(name, json, [], undefined))) : callJson(name, request);
 }
 
 /**
- * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`.
- * `null` stands for nothing.
+ * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`,
+ * or that are the result where there is no text. `null` stands for nothing.
  */
 export function fromAnswer(answer: unknown): unknown {
   if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
   const [json, ...bytes] = answer as [string, ...Uint8Array[]];
+  if (json === "") return bytes[0];
   return JSON.parse(json, (_, value: unknown) => {
     const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
     return at === undefined ? value : bytes[at];

@@ -1,6 +1,6 @@
 //! JSON: values as JavaScript has them, and errors that say where in a request something does not fit.
 
-#[cfg(any(feature = "requests", target_arch = "wasm32"))]
+#[cfg(feature = "requests")]
 mod shape;
 mod tape;
 #[cfg(feature = "requests")]
@@ -9,12 +9,10 @@ mod value;
 
 use serde_json::Number;
 
-#[cfg(target_arch = "wasm32")]
-pub(crate) use shape::{shape_error, under_index, under_key};
 pub(crate) use tape::Kind;
 #[cfg(feature = "requests")]
 pub(crate) use text::*;
-#[cfg(feature = "commits")]
+#[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unknown_value};
 

@@ -4,6 +4,7 @@
 //! kind, which names are not known, and where in the request that is (SPEC §0.5, §0.10).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::{Copied, Peekable};
 use std::slice::Iter;
@@ -191,6 +192,12 @@ impl<'t> Value<'t> {
 
     pub(crate) fn number(self) -> Result<f64> {
         self.as_number().ok_or_else(|| self.mismatch("a number"))
+    }
+
+    /// A number, even one that JSON cannot carry: for settings that say themselves what they cannot be.
+    pub(crate) fn any_number(self) -> Result<f64> {
+        let not_finite = || self.not_json()?.parse().ok();
+        self.as_number().or_else(not_finite).ok_or_else(|| self.mismatch("a number"))
     }
 
     /// A whole number from 0 to `max`.
@@ -452,8 +459,7 @@ impl<'t> Object<'t> {
                 true => unescape(key.raw()) == name,
             };
             if is_it && found.replace(value).is_some() {
-                let path = value.path();
-                return Err(invalid(format!("`{path}` is there twice; leave one of them out"), &path));
+                return Err(twice(value));
             }
         }
         Ok(found)
@@ -465,6 +471,51 @@ impl<'t> Object<'t> {
     /// [`Code::InvalidInput`] where the object has it twice.
     pub(crate) fn get(self, name: &str) -> Result<Option<Value<'t>>> {
         Ok(self.get_or_null(name)?.filter(|value| !value.is_null()))
+    }
+
+    /// The fields of these names, in their order; nothing for those that are absent or `null`. For objects of which there
+    /// are many: each key is looked at once.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] where the object has one of them twice.
+    pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N]> {
+        let mut found = [None; N];
+        self.find_fields(&names, &mut found)?;
+        Ok(found)
+    }
+
+    fn find_fields(self, names: &[&str], found: &mut [Option<Value<'t>>]) -> Result<()> {
+        for (key, value) in self.entries() {
+            let raw = key.raw();
+            let at = match self.0.document.tape.is_escaped(key.at) {
+                false => names.iter().position(|name| *name == raw),
+                true => {
+                    let plain = unescape(raw);
+                    names.iter().position(|name| *name == plain)
+                }
+            };
+            if let Some(field) = at.and_then(|at| found.get_mut(at))
+                && field.replace(value).is_some()
+            {
+                return Err(twice(value));
+            }
+        }
+        found.iter_mut().for_each(|field| *field = field.filter(|value| !value.is_null()));
+        Ok(())
+    }
+
+    /// All fields by their names, each read by a function; those that are `null` are absent.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] where the object has one of them twice.
+    pub(crate) fn map<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<BTreeMap<String, T>> {
+        let mut map = BTreeMap::new();
+        for (key, value) in self.entries() {
+            if !value.is_null() && map.insert(key.string()?, read(value)?).is_some() {
+                return Err(twice(value));
+            }
+        }
+        Ok(map)
     }
 
     /// A field that must be there.
@@ -485,10 +536,6 @@ impl<'t> Object<'t> {
     /// A string of one's own that may be there.
     pub(crate) fn string(self, name: &str) -> Result<Option<String>> {
         self.read(name, Value::string)
-    }
-
-    pub(crate) fn number(self, name: &str) -> Result<Option<f64>> {
-        self.read(name, Value::number)
     }
 
     pub(crate) fn bool(self, name: &str) -> Result<Option<bool>> {
@@ -535,7 +582,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
 }
 
 /// What stands in the JSON of a result for bytes that go beside it.
-#[cfg(feature = "commits")]
+#[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     serde_json::json!({ BYTES: index })
 }
@@ -550,6 +597,13 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         _ if known.is_empty() => String::new(),
         _ => format!("; there are `{}`", known.join("`, `")),
     }
+}
+
+/// The error for a field that an object has already.
+#[cold]
+fn twice(value: Value<'_>) -> Error {
+    let path = value.path();
+    invalid(format!("`{path}` is there twice; leave one of them out"), &path)
 }
 
 /// The error for a name that is not one of those that a field can have.
@@ -767,7 +821,7 @@ mod tests {
         let document = Document::read(text, &bytes).unwrap();
         let document: &Document<'_> = &document;
         let root = document.root().object("a request, an object").unwrap();
-        let error = root.number("a").unwrap_err();
+        let error = root.read("a", Value::number).unwrap_err();
         assert_eq!(error.message(), "`a` is NaN, which JSON cannot carry; it must be a number");
         assert!(root.need("a").unwrap().to_json().is_err());
         assert_eq!(root.need("b").unwrap().bytes().as_deref(), Some(&b"ab"[..]));

@@ -1,182 +1,148 @@
 //! From the JSON of a node's content to its blocks (SPEC §1 "Model").
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
+use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
 use crate::loom::tree::Block;
 
-/// What may still be read of a request's text.
+/// Reads the contents of a request's nodes, and counts what they take of the limits.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct ContentReader {
     limits: Limits,
+    /// Bytes of text so far.
     bytes: usize,
+    /// Blocks of this node so far.
+    blocks: usize,
 }
 
-impl Budget {
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Image,
+    Audio,
+    Mixed,
+    ToolCall,
+    ToolResult,
+    Reasoning,
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("text", Kind::Text),
+    ("image", Kind::Image),
+    ("audio", Kind::Audio),
+    ("mixed", Kind::Mixed),
+    ("toolCall", Kind::ToolCall),
+    ("toolResult", Kind::ToolResult),
+    ("reasoning", Kind::Reasoning),
+];
+
+impl ContentReader {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { limits: *limits, bytes: 0 }
+        Self { limits: *limits, bytes: 0, blocks: 0 }
     }
 
-    fn take(&mut self, text: &str) -> Result<()> {
-        self.bytes = self.bytes.saturating_add(text.len());
-        limits::check("inputBytes", self.bytes, self.limits.input_bytes)
+    /// Reads the content of a node: a string, or one block.
+    pub(crate) fn read(&mut self, content: Value<'_>) -> Result<Vec<Block>> {
+        self.blocks = 0;
+        let mut blocks = Vec::with_capacity(1);
+        self.content(content, 1, &mut blocks)?;
+        Ok(blocks)
     }
-}
 
-/// Reads the content of a node: a string, or one block.
-pub(crate) fn read(content: Value, node: &str, budget: &mut Budget) -> Result<Vec<Block>> {
-    let mut reader = Reader { node, budget, count: 0 };
-    let mut blocks = Vec::new();
-    reader.content(content, "content", 1, &mut blocks)?;
-    Ok(blocks)
-}
-
-struct Reader<'r> {
-    node: &'r str,
-    budget: &'r mut Budget,
-    count: usize,
-}
-
-impl Reader<'_> {
-    fn content(&mut self, content: Value, at: &str, depth: u32, blocks: &mut Vec<Block>) -> Result<()> {
-        self.count += 1;
-        limits::check("contentBlocks", self.count, self.budget.limits.content_blocks)?;
-        limits::check("jsonDepth", depth as usize, self.budget.limits.json_depth)?;
-        match content {
-            Value::String(text) => {
-                self.budget.take(&text)?;
-                blocks.push(Block::Text(text));
-                Ok(())
-            }
-            Value::Object(mut fields) => {
-                let kind = self.text(&mut fields, "type", at)?;
-                self.block(&kind, fields, at, depth, blocks)
-            }
-            _ => Err(self.wrong(at, "a string or a block with a `type`")),
+    fn content(&mut self, content: Value<'_>, depth: u32, blocks: &mut Vec<Block>) -> Result<()> {
+        self.count_blocks(1)?;
+        limits::check("jsonDepth", depth as usize, self.limits.json_depth)?;
+        if let Some(text) = content.as_text() {
+            blocks.push(Block::Text(self.counted(text)?));
+            return Ok(());
         }
-    }
-
-    fn block(
-        &mut self,
-        kind: &str,
-        mut fields: Map<String, Value>,
-        at: &str,
-        depth: u32,
-        blocks: &mut Vec<Block>,
-    ) -> Result<()> {
-        let block = match kind {
-            "text" => Block::Text(self.text(&mut fields, "text", at)?),
-            "image" => Block::Image {
-                reference: self.text(&mut fields, "ref", at)?,
-                mime_type: self.text(&mut fields, "mimeType", at)?,
-                width: self.size(&mut fields, "width", at)?,
-                height: self.size(&mut fields, "height", at)?,
-                alt_text: self.text_opt(&mut fields, "altText", at)?,
+        let fields = content.object("a string or a block with a `type`")?;
+        let block = match fields.need("type")?.one_of(KINDS)? {
+            Kind::Text => Block::Text(self.text(fields, "text")?),
+            Kind::Image => Block::Image {
+                reference: self.text(fields, "ref")?,
+                mime_type: self.text(fields, "mimeType")?,
+                width: fields.read("width", size)?,
+                height: fields.read("height", size)?,
+                alt_text: self.text_opt(fields, "altText")?,
             },
-            "audio" => Block::Audio {
-                reference: self.text(&mut fields, "ref", at)?,
-                mime_type: self.text(&mut fields, "mimeType", at)?,
-                duration_ms: self.size(&mut fields, "durationMs", at)?,
-                transcript_ref: self.text_opt(&mut fields, "transcriptRef", at)?,
+            Kind::Audio => Block::Audio {
+                reference: self.text(fields, "ref")?,
+                mime_type: self.text(fields, "mimeType")?,
+                duration_ms: fields.read("durationMs", size)?,
+                transcript_ref: self.text_opt(fields, "transcriptRef")?,
             },
-            "mixed" => return self.mixed(&mut fields, at, depth, blocks),
-            "toolCall" => Block::ToolCall {
-                id: self.text(&mut fields, "id", at)?,
-                name: self.text(&mut fields, "name", at)?,
-                arguments: self.arguments(&mut fields, at, depth)?,
-            },
-            "toolResult" => {
-                let mut content = Vec::new();
-                let inner = fields.shift_remove("content").ok_or_else(|| self.lacks(at, "content"))?;
-                self.content(inner, &format!("{at}.content"), depth.saturating_add(1), &mut content)?;
-                let is_error = match fields.shift_remove("isError") {
-                    None | Some(Value::Null) => None,
-                    Some(Value::Bool(is_error)) => Some(is_error),
-                    Some(_) => return Err(self.wrong(&format!("{at}.isError"), "true or false")),
-                };
-                Block::ToolResult { tool_call_id: self.text(&mut fields, "toolCallId", at)?, content, is_error }
+            Kind::Mixed => {
+                let inner = fields.need("blocks")?.list("a list of blocks")?;
+                limits::check("contentBlocks", self.blocks.saturating_add(inner.len()), self.limits.content_blocks)?;
+                for block in inner {
+                    // A list and a block: two levels of JSON.
+                    self.content(block, depth.saturating_add(2), blocks)?;
+                }
+                return Ok(());
             }
-            "reasoning" => Block::Reasoning {
-                text: self.text(&mut fields, "text", at)?,
-                signature: self.text_opt(&mut fields, "signature", at)?,
+            Kind::ToolCall => Block::ToolCall {
+                id: self.text(fields, "id")?,
+                name: self.text(fields, "name")?,
+                arguments: self.arguments(fields, depth)?,
             },
-            other => return Err(self.unknown(at, other)),
+            Kind::ToolResult => {
+                let mut content = Vec::new();
+                self.content(fields.need("content")?, depth.saturating_add(1), &mut content)?;
+                let is_error = fields.bool("isError")?;
+                Block::ToolResult { tool_call_id: self.text(fields, "toolCallId")?, content, is_error }
+            }
+            Kind::Reasoning => {
+                Block::Reasoning { text: self.text(fields, "text")?, signature: self.text_opt(fields, "signature")? }
+            }
         };
         blocks.push(block);
         Ok(())
     }
 
-    fn mixed(&mut self, fields: &mut Map<String, Value>, at: &str, depth: u32, blocks: &mut Vec<Block>) -> Result<()> {
-        let Some(Value::Array(inner)) = fields.shift_remove("blocks") else {
-            return Err(self.wrong(&format!("{at}.blocks"), "a list of blocks"));
-        };
-        for (index, block) in inner.into_iter().enumerate() {
-            // A list and a block: two levels of JSON.
-            self.content(block, &format!("{at}.blocks[{index}]"), depth.saturating_add(2), blocks)?;
-        }
-        Ok(())
+    fn count_blocks(&mut self, count: usize) -> Result<()> {
+        self.blocks = self.blocks.saturating_add(count);
+        limits::check("contentBlocks", self.blocks, self.limits.content_blocks)
     }
 
-    fn arguments(&mut self, fields: &mut Map<String, Value>, at: &str, depth: u32) -> Result<Value> {
-        let arguments = fields.shift_remove("arguments").ok_or_else(|| self.lacks(at, "arguments"))?;
+    /// Any JSON value, `null` too.
+    fn arguments(&self, fields: Object<'_>, depth: u32) -> Result<serde_json::Value> {
+        let arguments = fields.get_or_null("arguments")?.ok_or_else(|| fields.value().lacks("arguments"))?.to_json()?;
         let deepest = depth_of(&arguments).saturating_add(depth as usize);
-        limits::check("jsonDepth", deepest, self.budget.limits.json_depth)?;
+        limits::check("jsonDepth", deepest, self.limits.json_depth)?;
         Ok(arguments)
     }
 
-    fn text(&mut self, fields: &mut Map<String, Value>, field: &str, at: &str) -> Result<String> {
-        self.text_opt(fields, field, at)?.ok_or_else(|| self.lacks(at, field))
+    fn text(&mut self, fields: Object<'_>, field: &str) -> Result<String> {
+        let text = fields.text(field)?;
+        self.counted(text)
     }
 
-    fn text_opt(&mut self, fields: &mut Map<String, Value>, field: &str, at: &str) -> Result<Option<String>> {
-        match fields.shift_remove(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => {
-                self.budget.take(&text)?;
-                Ok(Some(text))
-            }
-            Some(_) => Err(self.wrong(&format!("{at}.{field}"), "a string")),
-        }
+    fn text_opt(&mut self, fields: Object<'_>, field: &str) -> Result<Option<String>> {
+        fields.read(field, Value::text)?.map(|text| self.counted(text)).transpose()
     }
 
-    fn size(&self, fields: &mut Map<String, Value>, field: &str, at: &str) -> Result<Option<u32>> {
-        let Some(value) = fields.shift_remove(field).filter(|value| !value.is_null()) else { return Ok(None) };
-        let size = value.as_f64().filter(|size| (0.0..=f64::from(u32::MAX)).contains(size));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
-        let size = size.map(|size| size.ceil() as u32);
-        size.map(Some).ok_or_else(|| self.wrong(&format!("{at}.{field}"), "a number from 0 to 4294967295"))
-    }
-
-    #[cold]
-    fn lacks(&self, at: &str, field: &str) -> Error {
-        let message = format!("node `{}` lacks `{at}.{field}`", self.node);
-        Error::new(Code::InvalidInput, message).with("nodeId", self.node)
-    }
-
-    #[cold]
-    fn wrong(&self, at: &str, expected: &str) -> Error {
-        let message = format!("`{at}` of node `{}` must be {expected}", self.node);
-        Error::new(Code::InvalidInput, message).with("nodeId", self.node)
-    }
-
-    #[cold]
-    fn unknown(&self, at: &str, kind: &str) -> Error {
-        let expected = ["text", "image", "audio", "mixed", "toolCall", "toolResult", "reasoning"];
-        let message =
-            format!("`{at}` of node `{}` has type `{kind}`; it must be one of `{}`", self.node, expected.join("`, `"));
-        Error::new(Code::UnknownValue, message)
-            .with("value", kind)
-            .with("expected", expected.to_vec())
-            .with("nodeId", self.node)
+    fn counted(&mut self, text: Cow<'_, str>) -> Result<String> {
+        self.bytes = self.bytes.saturating_add(text.len());
+        limits::check("inputBytes", self.bytes, self.limits.input_bytes)?;
+        Ok(text.into_owned())
     }
 }
 
+/// Pixels or milliseconds; a fraction counts as a whole one.
+fn size(value: Value<'_>) -> Result<u32> {
+    let size = value.as_number().filter(|size| (0.0..=f64::from(u32::MAX)).contains(size));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
+    size.map(|size| size.ceil() as u32).ok_or_else(|| value.mismatch("a number from 0 to 4294967295"))
+}
+
 /// How many levels of lists and objects a value has. The reader has bounded it already.
-fn depth_of(value: &Value) -> usize {
+fn depth_of(value: &serde_json::Value) -> usize {
     match value {
-        Value::Array(values) => 1 + values.iter().map(depth_of).max().unwrap_or(0),
-        Value::Object(values) => 1 + values.values().map(depth_of).max().unwrap_or(0),
+        serde_json::Value::Array(values) => 1 + values.iter().map(depth_of).max().unwrap_or(0),
+        serde_json::Value::Object(values) => 1 + values.values().map(depth_of).max().unwrap_or(0),
         _ => 0,
     }
 }

@@ -52,14 +52,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a text of the options holds this character.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn holds(&self, ch: char) -> bool {
-        let aware = self.loom_aware.iter().flat_map(|aware| aware.texts());
-        let said = self.system_prompt.iter().chain([&self.working_buffer]).map(String::as_str);
-        said.chain(aware).any(|text| text.contains(ch))
-    }
-
     /// Defaults for a path that ends at `tip`.
     pub fn from_tip(tip: &str, context_window: u32) -> Self {
         Self::new(Position::Tip(tip.to_owned()), context_window.into())

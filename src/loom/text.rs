@@ -4,9 +4,6 @@ use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Deref;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
-
 /// A text of its own, or one that is borrowed from what it was read from, where it stands there as it is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text<'t>(Cow<'t, str>);
@@ -58,6 +55,12 @@ impl<'t> From<&'t str> for Text<'t> {
     }
 }
 
+impl<'t> From<Cow<'t, str>> for Text<'t> {
+    fn from(text: Cow<'t, str>) -> Self {
+        Self(text)
+    }
+}
+
 impl From<String> for Text<'_> {
     fn from(text: String) -> Self {
         Self(Cow::Owned(text))
@@ -85,48 +88,5 @@ impl PartialEq<&str> for Text<'_> {
 impl PartialEq<String> for Text<'_> {
     fn eq(&self, other: &String) -> bool {
         *self.0 == **other
-    }
-}
-
-impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyText;
-
-        impl<'de> Visitor<'de> for AnyText {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(text.into())
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(text.to_owned().into())
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Text<'de>, E> {
-                Ok(text.into())
-            }
-        }
-
-        deserializer.deserialize_string(AnyText)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_there_as_it_is_stays_there() {
-        let read = |json: &'static str| serde_json::from_str::<Text<'static>>(json);
-        assert!(matches!(read("\"häß\"").unwrap().0, Cow::Borrowed("häß")));
-        let escaped = read("\"a\\n\"").unwrap();
-        assert!(matches!(&escaped.0, Cow::Owned(text) if text == "a\n"));
-        assert_eq!(read("5").unwrap_err().to_string(), serde_json::from_str::<String>("5").unwrap_err().to_string());
-        assert!(matches!(Text::from("a").into_owned().0, Cow::Owned(_)));
     }
 }

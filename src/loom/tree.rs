@@ -66,15 +66,6 @@ impl<'t> Node<'t> {
             pruned: self.pruned,
         }
     }
-
-    /// Whether a text of the node holds this character.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn holds(&self, ch: char) -> bool {
-        let local_id = self.local_id.as_ref();
-        self.id.contains(ch)
-            || local_id.is_some_and(|id| id.contains(ch))
-            || self.content.iter().any(|block| block.holds(ch))
-    }
 }
 
 /// Who wrote a node.
@@ -140,19 +131,6 @@ pub enum Block {
         /// The provider's proof of them.
         signature: Option<String>,
     },
-}
-
-impl Block {
-    #[cfg(target_arch = "wasm32")]
-    fn holds(&self, ch: char) -> bool {
-        match self {
-            Self::Text(text) | Self::Reasoning { text, .. } => text.contains(ch),
-            Self::Image { alt_text, .. } => alt_text.as_ref().is_some_and(|text| text.contains(ch)),
-            Self::Audio { .. } => false,
-            Self::ToolCall { arguments, .. } => arguments.to_string().contains(ch),
-            Self::ToolResult { content, .. } => content.iter().any(|block| block.holds(ch)),
-        }
-    }
 }
 
 /// Leads from its sources to the node that follows them.

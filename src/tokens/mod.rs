@@ -3,8 +3,6 @@
 pub mod bpe;
 mod calls;
 pub mod chat;
-#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
-mod choice;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_table;
@@ -26,8 +24,6 @@ use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::heuristic_words::Words;
 
 pub use calls::CALLS;
-#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
-pub(crate) use choice::TokenizerChoice;
 
 /// Counts the tokens of a text.
 ///

@@ -31,15 +31,25 @@ pub(super) fn answer<T>(
     bytes: &JsValue,
     tokenizer: &JsValue,
 ) -> std::result::Result<JsValue, JsValue> {
-    let bytes = bytes_of(bytes);
     let counter = OwnCounter::new(tokenizer);
-    let host = Host { tokenizers: tokenizers(), counter: counter.clone().map(|counter| counter as Rc<dyn Counter>) };
-    let found = tables.iter().copied().flatten().find(|call| call.name == name);
-    let answer = found.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")));
-    let answer = answer.and_then(|call| call.answer(this, request, &bytes, &host));
-    // What a caller's own tokenizer threw comes before what followed from it.
+    with_host(bytes, counter.as_ref(), |bytes, host| {
+        let call = tables.iter().copied().flatten().find(|call| call.name == name);
+        let call = call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))?;
+        call.answer(this, request, bytes, host).and_then(written)
+    })
+}
+
+/// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
+pub(super) fn with_host(
+    bytes: &JsValue,
+    counter: Option<&Rc<OwnCounter>>,
+    answer: impl FnOnce(&[Vec<u8>], &Host) -> Result<JsValue>,
+) -> std::result::Result<JsValue, JsValue> {
+    let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
+    let host = Host { tokenizers: tokenizers(), counter: own };
+    let answer = answer(&bytes_of(bytes), &host);
     let failed = counter.map_or(Ok(()), |counter| counter.check());
-    failed.and(answer).and_then(written).map_err(|error| throw(&error))
+    failed.and(answer).map_err(|error| throw(&error))
 }
 
 fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {

@@ -1,22 +1,15 @@
-//! The JavaScript boundary: decode, call, encode. The only place that names wasm-bindgen; there is no logic here.
+//! The JavaScript boundary. The only place that names wasm-bindgen; there is no logic here.
 //!
 //! What crosses is plain data. Errors are thrown as `{ code, message, details }`; the npm package makes real
 //! `CtxweaveError`s of them.
 
-#[cfg(feature = "loom")]
-pub mod bodies;
 pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod data;
-#[cfg(feature = "loom")]
-pub mod loom;
 mod own;
-mod read;
 #[cfg(feature = "loom")]
 pub mod resident;
-#[cfg(feature = "loom")]
-mod surrogates;
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;

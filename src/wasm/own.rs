@@ -6,7 +6,6 @@ use std::rc::Rc;
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
 
-use super::read::said;
 use crate::error::{Code, Error};
 use crate::tokens::Counter;
 
@@ -20,15 +19,6 @@ pub(super) struct OwnCounter {
 }
 
 impl OwnCounter {
-    /// The counter in a request's `tokenizer`, where that is an object with a function `count`.
-    pub(super) fn of(request: &JsValue) -> Option<Rc<Self>> {
-        // Asked of anything but an object, `Reflect` throws, and what is thrown across the boundary is never given back.
-        if !request.is_object() {
-            return None;
-        }
-        Self::new(&Reflect::get(request, &"tokenizer".into()).ok()?)
-    }
-
     /// The counter that an object with a function `count` is.
     pub(super) fn new(tokenizer: &JsValue) -> Option<Rc<Self>> {
         let object = Some(tokenizer.clone()).filter(JsValue::is_object)?;
@@ -44,6 +34,11 @@ impl OwnCounter {
         self.object == other.object && self.count == other.count
     }
 
+    /// Whether counting failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     /// Fails when counting did.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)
@@ -51,7 +46,7 @@ impl OwnCounter {
 
     fn call(&self, text: &str) -> Result<u32, String> {
         let answer = self.count.call1(&self.object, &text.into());
-        let answer = answer.map_err(|thrown| format!("threw: {}", said(&thrown)))?;
+        let answer = answer.map_err(|thrown| format!("threw: {}", message_of(&thrown)))?;
         let number =
             answer.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
@@ -77,4 +72,11 @@ impl Counter for OwnCounter {
             0
         })
     }
+}
+
+/// What an exception says.
+#[cold]
+fn message_of(thrown: &JsValue) -> String {
+    let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+    message.or_else(|| thrown.as_string()).unwrap_or_default()
 }

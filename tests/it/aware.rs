@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctxweave::loom::wire::{assemble_buffer_json, assemble_dialogue_json, request_body_json};
+use crate::calls::loom::{assemble_buffer_json, assemble_dialogue_json, request_body_json};
 use ctxweave::loom::{Author, EdgeKind, LoomAware, SourceRole, assemble_dialogue};
 use ctxweave::time::Timestamp;
 use ctxweave::{Code, Error};
@@ -199,8 +199,7 @@ fn lighthouse() -> Value {
 }
 
 fn assemble(request: Value) -> Result<Value, Error> {
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
-        .map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 /// The id of a node of the lighthouse, by how its text begins.
@@ -484,7 +483,7 @@ fn documents_have_none_of_it() {
         tree["bufferModeSystemContext"] = json!(true);
         let tip = id(&tree, "Good. Write");
         let request = json!({ "tree": tree, "tip": tip, "contextWindow": 9000, "loomAware": aware });
-        let bytes = assemble_buffer_json(request.to_string().as_bytes(), &Default::default()).unwrap();
+        let bytes = assemble_buffer_json(request.to_string().as_bytes()).unwrap();
         serde_json::from_slice::<Value>(&bytes).unwrap()
     };
     let (mut aware, plain) = (request(json!({ "trace": ["viewed"] })), request(json!(false)));
@@ -524,7 +523,7 @@ fn request_bodies_keep_results_by_their_calls() {
             "tree": tree, "tip": id(&tree, "Good. Write"), "contextWindow": 9000, "provider": provider,
             "target": { "provider": provider, "model": "m" }, "loomAware": { "trace": ["viewed [words]"] },
         });
-        let bytes = request_body_json(request.to_string().as_bytes(), &Default::default()).unwrap();
+        let bytes = request_body_json(request.to_string().as_bytes()).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     };
     let texts = |value: &Value| value.to_string();

@@ -1,7 +1,7 @@
 //! The promises of buffer assembly (SPEC §0, §1).
 
+use crate::calls::loom::assemble_buffer_json;
 use ctxweave::Code;
-use ctxweave::loom::wire::assemble_buffer_json;
 use ctxweave::loom::{Block, Fate, Reason, Strategy as Cut, assemble_buffer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -139,8 +139,7 @@ fn story(texts: &[&str]) -> Value {
 }
 
 fn assemble(request: Value) -> Result<Value, ctxweave::Error> {
-    assemble_buffer_json(request.to_string().as_bytes(), &Default::default())
-        .map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_buffer_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 #[test]

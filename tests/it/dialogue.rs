@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctxweave::loom::wire::assemble_dialogue_json;
+use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::loom::{Fate, NodePart, Options, Reason, Strategy as Cut, Tree, assemble_dialogue};
 use ctxweave::{Code, Error};
 use proptest::prelude::*;
@@ -233,8 +233,7 @@ fn chain(texts: &[&str]) -> Value {
 }
 
 fn assemble(request: Value) -> Result<Value, Error> {
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
-        .map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 /// SPEC §1 "cutQuantum": the cut stays put while the conversation grows by less than the quantum.
@@ -392,7 +391,7 @@ fn long_unbroken_texts_are_no_trouble() {
 #[test]
 fn lone_surrogates_are_replaced() {
     let request = br#"{"tree":{"nodes":[{"id":"a","content":"x\ud800y","authorType":"human"}],"edges":[]},"tip":"a","contextWindow":5000}"#;
-    let result: Value = serde_json::from_slice(&assemble_dialogue_json(request, &Default::default()).unwrap()).unwrap();
+    let result: Value = serde_json::from_slice(&assemble_dialogue_json(request).unwrap()).unwrap();
     assert_eq!(messages(&result)[0]["content"], "x\u{fffd}y");
     assert_eq!(result["report"]["diagnostics"][0]["code"], "lone_surrogate_replaced");
     assert_eq!(result["report"]["diagnostics"][0]["path"], "tree.nodes[0].content");

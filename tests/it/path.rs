@@ -1,6 +1,6 @@
 //! Which nodes are on the path (SPEC §1 "Path").
 
-use ctxweave::loom::wire::assemble_dialogue_json;
+use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
@@ -33,8 +33,7 @@ fn tree(nodes: &[&str], edges: &[&str]) -> Value {
 fn assemble(tree: Value, more: Value) -> Result<Value, Error> {
     let mut request = json!({ "tree": tree, "contextWindow": 100_000 });
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
-        .map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 fn path(tree: Value, more: Value) -> Vec<String> {

@@ -366,9 +366,12 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 let providers = ["anthropic", "openai", "openai-responses", "gemini"];
                 let provider = providers[(number / 40 + usize::from(number % 11 == 5)) % 4];
                 let target = if provider == "anthropic" {
-                    Target::read(json!({ "provider": provider, "model": "m", "cache": true })).unwrap()
+                    Target::from_json(
+                        json!({ "provider": provider, "model": "m", "cache": true }).to_string().as_bytes(),
+                    )
+                    .unwrap()
                 } else {
-                    Target::read(json!({ "provider": provider, "model": "m" })).unwrap()
+                    Target::from_json(json!({ "provider": provider, "model": "m" }).to_string().as_bytes()).unwrap()
                 };
                 let body = tree.request_body(&options, &target, &counting);
                 let body = body.map(|body| (text_of(body.bytes), body.report.diagnostics));
@@ -700,7 +703,7 @@ fn what_is_known_is_neither_sent_nor_written_again() {
         if provider == "anthropic" {
             target["cache"] = json!({ "messages": [round, round + 7, -1] });
         }
-        let target = Target::read(target).unwrap();
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
         let body = text_of(tree.request_body(&options, &target, &counting).unwrap().bytes);
         assert_eq!(body, text_of(request_body(&fresh, &options, &target, &counter).unwrap().bytes), "round {round}");
     }

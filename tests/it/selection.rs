@@ -1,7 +1,7 @@
 //! What belongs to the path, what the rules leave out, and the system context (SPEC §1 "Exclusion", "System context",
 //! "Context sources", "Units").
 
-use ctxweave::loom::wire::assemble_dialogue_json;
+use crate::calls::loom::assemble_dialogue_json;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
@@ -22,8 +22,7 @@ fn assemble(nodes: Vec<Value>, edges: Vec<Value>, more: Value) -> Result<Value, 
             None => request[key] = value.clone(),
         }
     }
-    assemble_dialogue_json(request.to_string().as_bytes(), &Default::default())
-        .map(|result| serde_json::from_slice(&result).unwrap())
+    assemble_dialogue_json(request.to_string().as_bytes()).map(|result| serde_json::from_slice(&result).unwrap())
 }
 
 fn row<'a>(result: &'a Value, id: &str) -> &'a Value {

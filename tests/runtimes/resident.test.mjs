@@ -266,6 +266,33 @@ describe("LoomTree", () => {
     }
   });
 
+  it("lets a tip take the place of a default path, and the reverse", () => {
+    const { LoomTree } = ctxweave;
+    const tree = new LoomTree(chain(5));
+    const ids = (options) => tree.summarizeDialogue(options).messages.flatMap(({ nodeIds }) => nodeIds);
+    tree.configure({ contextWindow: 4000, path: ["n0", "n1"] });
+    assert.deepEqual(ids({}), ["n0", "n1"]);
+    assert.equal(ids({ tip: "n2", path: undefined }).at(-1), "n2");
+    assert.equal(tree.path("n3").at(-1), "n3");
+    tree.configure({ tip: "n4" });
+    assert.equal(ids({}).at(-1), "n4");
+    assert.deepEqual(ids({ path: ["n0"], tip: undefined }), ["n0"]);
+    assert.throws(() => tree.configure({ contextwindow: 1 }), { code: "invalid_input" });
+    tree.free();
+  });
+
+  it("repairs and reports half pairs in every field", () => {
+    const { LoomTree } = ctxweave;
+    const tree = new LoomTree({ title: "a\ud800", nodes: [node(0)], edges: [] });
+    assert.deepEqual(
+      tree.diagnostics.map(({ code, path }) => [code, path]),
+      [["lone_surrogate_replaced", "title"]],
+    );
+    const { diagnostics } = tree.upsert({ nodes: [{ ...node(1), authorAgentId: "\udc00" }] });
+    assert.equal(diagnostics[0].path, "nodes[0].authorAgentId");
+    tree.free();
+  });
+
   it("survives a tokenizer that throws, and one that uses it", () => {
     const { LoomTree } = ctxweave;
     const tree = new LoomTree(chain(6));

@@ -7,8 +7,15 @@ use wasm_bindgen::{JsCast, JsValue};
 /// Makes a call; nothing when no table has the name.
 pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>> {
     let call = ctxweave::CALLS.iter().copied().flatten().find(|call| call.name == name)?;
-    let (json, bytes) = request(call, args);
-    Some(ctxweave::wasm::call::call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
+    let (json, bytes) = match args.get(0).dyn_into::<Uint8Array>() {
+        // The request is bytes of JSON.
+        Ok(json) if name.starts_with("requestBody") => (json.to_vec(), JsValue::UNDEFINED),
+        _ => {
+            let (json, bytes) = request(call, args);
+            (json.into_bytes(), bytes)
+        }
+    };
+    Some(ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

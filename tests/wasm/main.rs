@@ -3,17 +3,11 @@
 #![cfg(target_arch = "wasm32")]
 
 #[cfg(test)]
-mod bodies;
-#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod commits;
 #[cfg(test)]
-mod loom;
-#[cfg(test)]
 mod resident;
-#[cfg(test)]
-mod shapes;
 
 #[cfg(test)]
 mod goldens {
@@ -61,7 +55,7 @@ mod goldens {
     }
 
     /// The calls that goldens make, an area a file.
-    const AREAS: &[Area] = &[crate::bodies::call, crate::commits::call, crate::loom::call, crate::resident::call];
+    const AREAS: &[Area] = &[crate::commits::call, crate::resident::call];
 
     /// Makes a call by its name, its arguments and, of a class, the steps; nothing when it does not know the name.
     type Area = fn(&str, &Array, &Array) -> Option<Result<JsValue, JsValue>>;

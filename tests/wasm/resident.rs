@@ -1,68 +1,63 @@
-//! The tree that stays, step by step.
+//! The resident tree, step by step.
 
+use ctxweave::loom::resident::METHODS;
 use ctxweave::wasm::resident::LoomTree;
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::calls::{request, result};
 use crate::goldens::thrown;
 
-/// What the tree keeps itself; all other settings are defaults of what is asked, which the package keeps.
+/// What the tree keeps itself; all other settings are defaults of the options, which the package keeps.
 const OWN: [&str; 7] = ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
 
 pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsValue, JsValue>> {
     if name != "LoomTree" {
         return None;
     }
-    Some(LoomTree::new(args.get(0)).map(|tree| {
+    let tree = args.get(0);
+    let json = match tree.dyn_ref::<Uint8Array>() {
+        Some(json) => json.to_vec(),
+        None => js_sys::JSON::stringify(&tree).ok()?.as_string()?.into_bytes(),
+    };
+    Some(LoomTree::new(&json).map(|tree| {
         let defaults = Object::new();
         let given = steps.iter().map(|given| given.unchecked_into::<Array>());
         let results = given.map(|given| {
             let method = given.get(0).as_string().expect("a method");
             let result = step(&tree, &defaults, &method, &given.slice(1, given.length()));
-            let result = result.unwrap_or_else(|error| thrown(&error));
-            // As JSON writes what is not there in a list.
-            if result.is_undefined() { JsValue::NULL } else { result }
+            result.unwrap_or_else(|error| thrown(&error))
         });
         results.collect::<Array>().into()
     }))
 }
 
-fn step(tree: &LoomTree, defaults: &Object, method: &str, args: &Array) -> Result<JsValue, JsValue> {
-    let first = args.get(0);
-    let with = |options: JsValue| -> JsValue {
-        let all = Object::assign(&Object::new(), defaults);
-        options.dyn_ref::<Object>().map_or(all.clone(), |options| Object::assign(&all, options)).into()
+fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<JsValue, JsValue> {
+    let args: Array = args.iter().collect();
+    let all = Object::assign(&Object::new(), defaults);
+    let place = match name {
+        "upsert" | "remove" => None,
+        "path" | "tokensOf" => Some(1),
+        _ => Some(0),
     };
-    match method {
-        "upsert" => tree.upsert(first),
-        "remove" => tree.remove(first),
-        "configure" => {
-            let all = Object::assign(&Object::new(), defaults);
-            for entry in Object::entries(first.unchecked_ref()).iter() {
-                let entry: Array = entry.unchecked_into();
-                let key = entry.get(0);
-                if OWN.contains(&key.as_string().unwrap_or_default().as_str()) {
-                    continue;
-                }
-                if entry.get(1).is_null() {
-                    Reflect::delete_property(&all, &key)?;
-                } else {
-                    Reflect::set(&all, &key, &entry.get(1))?;
-                }
-            }
-            tree.configure(first, all.clone().into())?;
-            Object::keys(defaults).iter().for_each(|key| drop(Reflect::delete_property(defaults, &key)));
-            Object::assign(defaults, &all);
-            Ok(JsValue::UNDEFINED)
+    if let Some(place) = place {
+        if let Some(given) = args.get(place).dyn_ref::<Object>() {
+            Object::assign(&all, given);
         }
-        "path" => tree.path(first.as_string().unwrap_or_default(), with(args.get(1))),
-        "tokensOf" => tree.tokens_of(first, with(args.get(1))),
-        "measurePath" => tree.measure_path(with(first)),
-        "wouldCut" => tree.would_cut(with(first)),
-        "assembleDialogue" => tree.assemble_dialogue(with(first)),
-        "summarizeDialogue" => tree.summarize_dialogue(with(first)),
-        "assembleBuffer" => tree.assemble_buffer(with(first)),
-        "requestBody" => tree.request_body(with(first), false),
-        other => panic!("no method {other}"),
+        args.set(place, all.clone().into());
     }
+    let method = METHODS.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let (json, bytes) = request(method, &args);
+    let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;
+    if name == "configure" {
+        for key in Object::keys(&all).iter() {
+            let value = Reflect::get(&all, &key)?;
+            if value.is_null() {
+                Reflect::delete_property(defaults, &key)?;
+            } else if !OWN.contains(&key.as_string().unwrap_or_default().as_str()) {
+                Reflect::set(defaults, &key, &value)?;
+            }
+        }
+    }
+    Ok(result(&answer))
 }

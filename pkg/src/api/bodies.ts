@@ -1,7 +1,6 @@
 /** Request bodies. */
 
-import { call } from "../runtime.js";
-import { asBytes } from "../source.js";
+import { callJsonOrBytes } from "../json.js";
 import type { BodyRequest, RequestBodyWithReport } from "../types/bodies.js";
 
 /**
@@ -13,7 +12,7 @@ import type { BodyRequest, RequestBodyWithReport } from "../types/bodies.js";
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function requestBody(request: BodyRequest | ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  return call((raw) => raw.requestBody(asBytes(request) ?? request));
+  return callJsonOrBytes("requestBody", request) as Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -22,5 +21,5 @@ export function requestBody(request: BodyRequest | ArrayBuffer | ArrayBufferView
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function requestBodyWithReport(request: BodyRequest | ArrayBuffer | ArrayBufferView): RequestBodyWithReport {
-  return call((raw) => raw.requestBodyWithReport(asBytes(request) ?? request)) as RequestBodyWithReport;
+  return callJsonOrBytes("requestBodyWithReport", request) as RequestBodyWithReport;
 }

@@ -1,6 +1,6 @@
 /** Assembly of Loom trees. */
 
-import { call } from "../runtime.js";
+import { callJson } from "../json.js";
 import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest } from "../types/loom.js";
 
 /**
@@ -10,7 +10,7 @@ import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest }
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function assembleDialogue(request: DialogueRequest): DialogueAssembly {
-  return call((raw) => raw.assembleDialogue(request)) as DialogueAssembly;
+  return callJson("assembleDialogue", request) as DialogueAssembly;
 }
 
 /**
@@ -20,5 +20,5 @@ export function assembleDialogue(request: DialogueRequest): DialogueAssembly {
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function assembleBuffer(request: BufferRequest): BufferAssembly {
-  return call((raw) => raw.assembleBuffer(request)) as BufferAssembly;
+  return callJson("assembleBuffer", request) as BufferAssembly;
 }

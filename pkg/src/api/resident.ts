@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" />
-/** The tree that stays. */
+/** The resident tree. */
 
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
-import { call, instance } from "../runtime.js";
+import { answerOf, rawAnswerOf, toRequest } from "../json.js";
+import { call, instance, reasonOf } from "../runtime.js";
 import { asBytes } from "../source.js";
 import type { Diagnostic } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
@@ -22,7 +23,7 @@ import type {
   TreeSettings,
   TreeSize,
 } from "../types/resident.js";
-import { checkedText, invalid } from "./checked.js";
+import { invalid } from "./checked.js";
 import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./parcel.js";
 
 /**
@@ -37,23 +38,24 @@ import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./parce
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
   constructor(tree: LoomTreeData | ArrayBuffer | ArrayBufferView) {
-    const raw = call((raw) => new raw.LoomTree(asBytes(tree) ?? tree));
+    const json = asBytes(tree) ?? toRequest(tree).json;
+    const raw = call((wasm) => new wasm.LoomTree(json));
     handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0, kept: { number: 0, messages: [] } });
   }
 
   /** What had to be repaired in the tree when it was made. */
   get diagnostics(): Diagnostic[] {
-    return ask(this, (raw) => raw.diagnostics) as Diagnostic[];
+    return ask(this, "diagnostics", () => null) as Diagnostic[];
   }
 
   /** How large it is, and how much is remembered. */
   get size(): TreeSize {
-    return ask(this, (raw) => raw.size()) as TreeSize;
+    return ask(this, "size", () => null) as TreeSize;
   }
 
   /** Adds nodes and edges; one whose id is in the tree is put in its place, and an edge keeps its order. */
   upsert(change: TreeChange): ChangeReport {
-    return ask(this, (raw) => raw.upsert(change)) as ChangeReport;
+    return ask(this, "upsert", () => change) as ChangeReport;
   }
 
   /**
@@ -63,49 +65,57 @@ export class LoomTree {
    * @throws {CtxweaveError} `node_not_found`, `edge_not_found`
    */
   remove(removal: TreeRemoval): RemovalReport {
-    return ask(this, (raw) => raw.remove(removal)) as RemovalReport;
+    return ask(this, "remove", () => removal) as RemovalReport;
   }
 
-  /** Changes what the tree says about itself, and the defaults of what is asked of it. */
+  /** Changes what the tree says about itself, and the defaults of the options. */
   configure(settings: TreeSettings): void {
-    ask(this, (raw, handle) => {
+    using(this, (handle) => {
       if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
       const defaults = { ...handle.defaults };
-      for (const [key, value] of Object.entries(settings)) {
-        if (OWN.has(key) || value === undefined) continue;
+      const entries = given(settings);
+      for (const [key, value] of entries) {
+        if (OWN.has(key)) continue;
         if (value === null) delete defaults[key];
         else defaults[key] = value;
       }
-      raw.configure(settings, defaults);
+      const all = Object.fromEntries(entries);
+      keepOnePosition(defaults, all);
+      answerOf(method(handle, "configure"), { ...all, ...defaults });
       handle.defaults = defaults;
     });
   }
 
   /** The ids of the path that ends at a node, oldest first. */
   path(tip: string, options?: TreeOptions): string[] {
-    return ask(this, (raw, handle) => raw.path(checkedText(tip, "tip"), asked(handle, options))) as string[];
+    return ask(this, "path", (handle) => ({ tip, options: asked(handle, options) })) as string[];
   }
 
   /** Tokens of the content of each of these nodes, counted alone. */
   tokensOf(nodeIds: readonly string[], options?: TreeOptions): number[] {
-    return ask(this, (raw, handle) => raw.tokensOf(nodeIds, asked(handle, options))) as number[];
+    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: asked(handle, options) })) as number[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
   measurePath(options: TreeOptions): PathMeasure {
-    return ask(this, (raw, handle) => raw.measurePath(asked(handle, options))) as PathMeasure;
+    return ask(this, "measurePath", (handle) => asked(handle, options)) as PathMeasure;
   }
 
   /** What would be cut from a path as a dialogue, as reports have it; undefined where all of it fits. */
   wouldCut(options: TreeOptions): Cut | undefined {
-    return ask(this, (raw, handle) => raw.wouldCut(asked(handle, options))) as Cut | undefined;
+    return ask(this, "wouldCut", (handle) => asked(handle, options)) as Cut | undefined;
   }
 
   /** Messages, as the function `assembleDialogue` gives them. */
   assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
-    return ask(this, (raw, handle) =>
-      unpackAssembly(handle.kept, raw.packAssembly(asked(handle, options), handle.kept.number)),
-    );
+    return using(this, (handle) => {
+      const { raw, kept } = handle;
+      const packed = rawAnswerOf(
+        (_, { json, bytes }, tokenizer) => raw.packAssembly(json, bytes, tokenizer, kept.number),
+        asked(handle, options),
+      );
+      return unpackAssembly(kept, packed);
+    });
   }
 
   /**
@@ -113,27 +123,30 @@ export class LoomTree {
    * cut: for every keystroke.
    */
   summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
-    return ask(this, (raw, handle) =>
-      unpackDialogue(handle.kept, raw.packDialogue(asked(handle, options), handle.kept.number)),
-    );
+    return using(this, (handle) => {
+      const { raw, kept } = handle;
+      const packed = rawAnswerOf(
+        (_, { json, bytes }, tokenizer) => raw.packDialogue(json, bytes, tokenizer, kept.number),
+        asked(handle, options),
+      );
+      return unpackDialogue(kept, packed);
+    });
   }
 
   /** A document, as the function `assembleBuffer` gives it. */
   assembleBuffer(options: TreeBufferOptions): BufferAssembly {
-    return ask(this, (raw, handle) => raw.assembleBuffer(asked(handle, options))) as BufferAssembly;
+    return ask(this, "assembleBuffer", (handle) => asked(handle, options)) as BufferAssembly;
   }
 
   /** The body that the target's provider is sent, as the function `requestBody` gives it: JSON in UTF-8. */
   requestBody(options: TreeBodyOptions): Uint8Array<ArrayBuffer> {
-    return ask(this, (raw, handle) => raw.requestBody(asked(handle, options), false)) as Uint8Array<ArrayBuffer>;
+    return bodyOf(this, options, false) as Uint8Array<ArrayBuffer>;
   }
 
-  /** The same body, with the short account of it. */
+  /** The same body, with the short report of it. */
   requestBodyWithReport(options: TreeBodyOptions): SummarizedBody {
-    return ask(this, (raw, handle) => {
-      const [body, report] = raw.requestBody(asked(handle, options), true) as [unknown, unknown];
-      return { body, report: unpackReport(report) };
-    }) as SummarizedBody;
+    const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
+    return { body, report: unpackReport(report) };
   }
 
   /** Gives the memory back. To free it again is harmless. */
@@ -151,17 +164,7 @@ export class LoomTree {
 }
 
 /** What the tree itself keeps; all other settings are defaults of what is asked. */
-const OWN = new Set([
-  "title",
-  "mode",
-  "systemContext",
-  "bufferModeSystemContext",
-  "preferences",
-  "limits",
-  "media",
-  "nodes",
-  "edges",
-]);
+const OWN = new Set(["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"]);
 
 interface Handle {
   raw: glue.LoomTree;
@@ -176,7 +179,25 @@ interface Handle {
 /** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
 const handles = new WeakMap<LoomTree, Handle>();
 
-function ask<T>(tree: LoomTree, question: (raw: glue.LoomTree, handle: Handle) => T): T {
+/** Calls a method of the handle by its name. */
+function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
+  return using(tree, (handle) => answerOf(method(handle, name), request(handle)));
+}
+
+function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
+  return (_, { json, bytes }, tokenizer) => raw.call(name, json, bytes, tokenizer);
+}
+
+function bodyOf(tree: LoomTree, options: TreeBodyOptions, withReport: boolean): unknown {
+  return using(tree, (handle) =>
+    rawAnswerOf(
+      (_, { json, bytes }, tokenizer) => handle.raw.requestBody(json, bytes, tokenizer, withReport),
+      asked(handle, options),
+    ),
+  );
+}
+
+function using<T>(tree: LoomTree, use: (handle: Handle) => T): T {
   const handle = handles.get(tree);
   if (!handle) throw new CtxweaveError("handle_freed", "the tree was freed; make a new one");
   if (handle.instance !== instance()) {
@@ -188,7 +209,7 @@ function ask<T>(tree: LoomTree, question: (raw: glue.LoomTree, handle: Handle) =
   if (handle.calls > 0) throw busy();
   handle.calls += 1;
   try {
-    return call(() => question(handle.raw, handle));
+    return use(handle);
   } finally {
     handle.calls -= 1;
   }
@@ -202,15 +223,29 @@ function busy(): CtxweaveError {
 }
 
 /** The options, over the defaults. */
-function asked(handle: Handle, options: object | undefined): unknown {
-  if (options === undefined || options === null) return { ...handle.defaults };
-  if (typeof options !== "object") throw invalid("options", "an object");
+function asked(handle: Handle, options: object | undefined): Record<string, unknown> {
   const all = { ...handle.defaults };
-  for (const [key, value] of Object.entries(options)) {
-    if (value !== undefined) all[key] = value;
-  }
-  // Path and tip are two ways to say one thing.
-  if ("path" in options && !("tip" in options)) delete all["tip"];
-  if ("tip" in options && !("path" in options)) delete all["path"];
+  if (options === undefined || options === null) return all;
+  if (typeof options !== "object") throw invalid("options", "an object");
+  const entries = given(options);
+  for (const [key, value] of entries) all[key] = value;
+  keepOnePosition(all, Object.fromEntries(entries));
   return all;
+}
+
+/** What is there. */
+function given(options: object): [string, unknown][] {
+  try {
+    return Object.entries(options).filter(([, value]) => value !== undefined);
+  } catch (cause) {
+    const message = `the options cannot be read: asking for one threw: ${reasonOf(cause)}`;
+    throw new CtxweaveError("invalid_input", message, {}, { cause });
+  }
+}
+
+/** Path and tip are two ways to say one thing: the one that is asked for takes the place of the other in the defaults. */
+function keepOnePosition(all: Record<string, unknown>, given: Record<string, unknown>): void {
+  const has = (name: string): boolean => (given[name] ?? undefined) !== undefined;
+  if (has("path") && !has("tip")) delete all["tip"];
+  if (has("tip") && !has("path")) delete all["path"];
 }

@@ -30,7 +30,7 @@ export interface LoomNode {
   authorType: "human" | "model";
   authorAgentId?: string;
   /** RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers. */
-  createdAt?: string;
+  createdAt?: string | number | Date;
   /** The id of the node that this one is an edit of. */
   editedFrom?: string;
   summary?: string;
@@ -203,7 +203,7 @@ export interface LoomAware {
    * What ages are counted up to: RFC 3339, or milliseconds as `Date.now()` gives them. Without it there are no ages, and a
    * conversation's beginning stays the same from turn to turn.
    */
-  now?: string | number;
+  now?: string | number | Date;
   /** What is added to the system prompt: a description of the parts (`true`, the default), nothing, or a text of your own. */
   addendum?: boolean | string;
   /** `[localId] author · age · connections` before the words of each node. Default true. */

@@ -11,7 +11,7 @@ mod header;
 mod lines;
 mod local_id;
 mod loom_aware;
-pub(crate) mod wire;
+pub(crate) mod read;
 
 pub(crate) use frame::{Added, addendum, frame};
 pub use loom_aware::{Addendum, LoomAware, Pinned, Stash};

@@ -6,9 +6,10 @@
 //! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
 
 mod assemble;
+mod handle;
 mod loom_tree;
-pub mod wire;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
+pub use handle::{Handle, METHODS};
 pub use loom_tree::{LoomTree, Removal, TreeSize};

@@ -1,8 +1,9 @@
 //! The `target` of a request: the provider, and the fields that the caller wants in the body.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Diagnostic, Result};
+use crate::json::{self, Document, Kind, Value, refuse_unknown};
 
 /// A provider's interface (SPEC §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +34,6 @@ impl Provider {
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, provider)| *provider == self).map_or("", |(name, _)| name)
     }
-
-    fn from_name(name: &str) -> Result<Self> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|&(_, provider)| provider).ok_or_else(|| {
-            let expected: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
-            let message = format!("`target.provider` is `{name}`; it must be one of `{}`", expected.join("`, `"));
-            Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
-        })
-    }
 }
 
 /// The `target` of a request.
@@ -56,11 +48,11 @@ pub struct Target {
     /// The value where the provider requires the field and the caller gave none: the `tokenBuffer`.
     pub fallback_max_tokens: u64,
     /// The temperature, a number.
-    pub temperature: Option<Value>,
+    pub temperature: Option<serde_json::Value>,
     /// Whether the answer shall be streamed.
     pub stream: Option<bool>,
     /// Tool definitions: `{ name, description?, parameters? }`, or in the provider's own shape.
-    pub tools: Vec<Value>,
+    pub tools: Vec<serde_json::Value>,
     /// Leave all reasoning out, as is needed after another provider's model wrote it.
     pub drop_reasoning: bool,
     /// The user message that is put first where the provider requires one and the conversation has none.
@@ -68,7 +60,7 @@ pub struct Target {
     /// Where Anthropic's cache breakpoints go.
     pub cache: Option<CacheSettings>,
     /// All other fields, in the provider's own names; they are copied into the body.
-    pub fields: Map<String, Value>,
+    pub fields: Map<String, serde_json::Value>,
 }
 
 /// The default of [`Target::opening_text`].
@@ -150,123 +142,80 @@ impl Target {
         }
     }
 
-    /// Reads the `target` of a request.
+    /// Reads a `target` from its JSON.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] with the path of what does not fit, [`Code::UnknownValue`] for a provider that is not
-    /// known.
-    pub fn read(value: Value) -> Result<Self> {
-        let Value::Object(mut given) = value else {
-            return Err(wrong("target", "an object with `provider` and `model`"));
-        };
-        let mut take = |name: &str| given.shift_remove(name).filter(|value| !value.is_null());
-        let provider = match take("provider") {
-            Some(Value::String(name)) => Provider::from_name(&name)?,
-            _ => return Err(wrong("target.provider", "a provider's name")),
-        };
-        let mut target = Self::bare(provider);
-        target.model = text(take("model"), "target.model")?;
-        if target.model.is_none() && provider != Provider::Gemini {
-            return Err(wrong("target.model", "the name of a model"));
+    /// [`Code::InvalidInput`](crate::Code::InvalidInput) with the path of what does not fit, and
+    /// [`Code::UnknownValue`](crate::Code::UnknownValue).
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let document = Document::read(text, &[])?;
+        let document: &Document<'_> = &document;
+        let mut found = Vec::new();
+        let target = Self::read(document.root(), &mut found)?;
+        refuse_unknown(&found)?;
+        Ok(target)
+    }
+
+    /// Reads the `target` of a request. Fields that are not known are the provider's, but for those of `cache`.
+    pub(crate) fn read(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+        let given = value.object("an object with `provider` and `model`")?;
+        let mut target = Self::bare(given.need("provider")?.one_of(&Provider::NAMES)?);
+        target.model = given.string("model")?;
+        if target.model.is_none() && target.provider != Provider::Gemini {
+            return Err(value.lacks("model"));
         }
-        if let Some(value) = take("maxTokens") {
-            let tokens = value.as_u64().filter(|tokens| *tokens <= u64::from(u32::MAX));
-            target.max_tokens = Some(tokens.ok_or_else(|| wrong("target.maxTokens", "a whole number, 0 or more"))?);
+        target.max_tokens = given.read("maxTokens", |tokens| tokens.whole(u32::MAX))?.map(u64::from);
+        target.temperature = given.read("temperature", |value| value.number().map(json::number))?;
+        target.stream = given.bool("stream")?;
+        if let Some(tools) = given.get("tools")? {
+            let tool = |tool: Value<'_>| tool.object("a tool, an object")?.value().to_json();
+            target.tools = tools.list("a list of tools")?.map(tool).collect::<Result<_>>()?;
         }
-        target.temperature = take("temperature");
-        if target.temperature.as_ref().is_some_and(|value| !value.is_number()) {
-            return Err(wrong("target.temperature", "a number"));
-        }
-        target.stream = flag(take("stream"), "target.stream")?;
-        if let Some(tools) = take("tools") {
-            let Value::Array(tools) = tools else { return Err(wrong("target.tools", "a list of tools")) };
-            if let Some(at) = tools.iter().position(|tool| !tool.is_object()) {
-                return Err(wrong(&format!("target.tools[{at}]"), "a tool, an object"));
+        target.drop_reasoning = given.bool("dropReasoning")?.unwrap_or_default();
+        if let Some(opening) = given.get("openingText")? {
+            target.opening_text = opening.string()?;
+            if target.opening_text.trim().is_empty() {
+                return Err(opening.mismatch("a text that is not blank"));
             }
-            target.tools = tools;
         }
-        target.drop_reasoning = flag(take("dropReasoning"), "target.dropReasoning")?.unwrap_or(false);
-        if let Some(opening) = text(take("openingText"), "target.openingText")? {
-            if opening.trim().is_empty() {
-                return Err(wrong("target.openingText", "a text that is not blank"));
+        target.cache = given.read("cache", |value| cache(value, found))?.flatten();
+        for (name, value) in given.entries() {
+            let name = name.string()?;
+            if !FIELDS.contains(&&*name) && !value.is_null() {
+                target.fields.insert(name, value.to_json()?);
             }
-            target.opening_text = opening;
         }
-        target.cache = take("cache").map(cache).transpose()?.flatten();
-        // What is null, or undefined in JavaScript, is absent.
-        given.retain(|_, value| !value.is_null());
-        target.fields = given;
         Ok(target)
     }
 }
 
-#[cfg(target_arch = "wasm32")]
-impl Target {
-    /// Whether anything that the caller wrote holds this character.
-    pub(crate) fn holds(&self, ch: char) -> bool {
-        let own = [self.model.as_deref(), Some(&self.opening_text)];
-        own.into_iter().flatten().any(|text| text.contains(ch))
-            || self.tools.iter().any(|tool| tool.to_string().contains(ch))
-            || self.fields.iter().any(|(name, value)| name.contains(ch) || value.to_string().contains(ch))
-    }
-}
+/// What a target has beside the provider's own fields.
+const FIELDS: &[&str] =
+    &["provider", "model", "maxTokens", "temperature", "stream", "tools", "dropReasoning", "openingText", "cache"];
 
 /// `true`, `false`, or `{ system?, messages?, ttl? }`.
-fn cache(value: Value) -> Result<Option<CacheSettings>> {
-    let shape = || wrong("target.cache", "true, false or an object with `system`, `messages` and `ttl`");
-    let mut given = match value {
-        Value::Bool(on) => return Ok(on.then(CacheSettings::default)),
-        Value::Object(given) => given,
-        _ => return Err(shape()),
-    };
-    let mut take = |name: &str| given.shift_remove(name).filter(|value| !value.is_null());
-    let mut settings = CacheSettings::default();
-    if let Some(system) = flag(take("system"), "target.cache.system")? {
-        settings.system = system;
+fn cache(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Option<CacheSettings>> {
+    if value.kind() == Kind::Bool {
+        return Ok(value.bool()?.then(CacheSettings::default));
     }
-    settings.ttl = match text(take("ttl"), "target.cache.ttl")?.as_deref() {
-        None => None,
-        Some("5m") => Some(CacheTtl::FiveMinutes),
-        Some("1h") => Some(CacheTtl::OneHour),
-        Some(other) => {
-            let message = format!("`target.cache.ttl` is `{other}`; it must be one of `5m`, `1h`");
-            return Err(Error::new(Code::UnknownValue, message)
-                .with("value", other)
-                .with("expected", vec!["5m", "1h"]));
-        }
-    };
-    settings.messages = match take("messages") {
-        None => CacheMessages::Auto,
-        Some(Value::String(auto)) if auto == "auto" => CacheMessages::Auto,
-        Some(Value::Array(places)) => {
-            let places: Option<Vec<i64>> = places.iter().map(Value::as_i64).collect();
-            CacheMessages::At(places.ok_or_else(|| wrong("target.cache.messages", "\"auto\" or a list of places"))?)
-        }
-        Some(_) => return Err(wrong("target.cache.messages", "\"auto\" or a list of places")),
-    };
-    if let Some(unknown) = given.keys().next() {
-        return Err(wrong(&format!("target.cache.{unknown}"), "left out; `cache` has `system`, `messages` and `ttl`"));
-    }
-    Ok(Some(settings))
+    let given = value.object("true, false or an object with `system`, `messages` and `ttl`")?;
+    given.report_unknown(&["system", "messages", "ttl"], found);
+    Ok(Some(CacheSettings {
+        system: given.bool("system")?.unwrap_or(true),
+        ttl: given.one_of("ttl", &[("5m", CacheTtl::FiveMinutes), ("1h", CacheTtl::OneHour)])?,
+        messages: given.read("messages", cache_messages)?.unwrap_or(CacheMessages::Auto),
+    }))
 }
 
-fn text(value: Option<Value>, path: &str) -> Result<Option<String>> {
-    match value {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(wrong(path, "a string")),
+fn cache_messages(value: Value<'_>) -> Result<CacheMessages> {
+    const EXPECTED: &str = "\"auto\" or a list of places";
+    if value.as_text().is_some_and(|text| text == "auto") {
+        return Ok(CacheMessages::Auto);
     }
-}
-
-fn flag(value: Option<Value>, path: &str) -> Result<Option<bool>> {
-    match value {
-        None => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(flag)),
-        Some(_) => Err(wrong(path, "true or false")),
-    }
-}
-
-#[cold]
-fn wrong(path: &str, expected: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("`{path}` must be {expected}")).with("path", path)
+    let place = |place: Value<'_>| {
+        let place = place.as_number().filter(|place| place.fract() == 0.0 && place.abs() <= f64::from(u32::MAX));
+        #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+        place.map(|place| place as i64).ok_or_else(|| value.mismatch(EXPECTED))
+    };
+    value.list(EXPECTED)?.map(place).collect::<Result<_>>().map(CacheMessages::At)
 }

@@ -157,7 +157,7 @@ fn ids_fit_and_stand_for_one_call_each() {
 
 #[test]
 fn a_target_is_read_as_it_is_given() {
-    let read = |value| Target::read(value).map_err(|error| error.to_string());
+    let read = |value: Value| Target::from_json(value.to_string().as_bytes()).map_err(|error| error.to_string());
     let target = read(json!({
         "provider": "openai", "model": "m", "maxTokens": 9, "temperature": 0.5, "stream": false,
         "tool_choice": null, "top_p": 0.1,
@@ -168,18 +168,24 @@ fn a_target_is_read_as_it_is_given() {
         "model": "m", "messages": messages, "max_completion_tokens": 9, "temperature": 0.5, "stream": false, "top_p": 0.1,
     });
     assert_eq!((body, codes), (expected, vec![]));
-    for (wrong, place) in [
-        (json!("anthropic"), "target"),
-        (json!({ "model": "m" }), "target.provider"),
-        (json!({ "provider": "gemini", "temperature": "hot" }), "target.temperature"),
-        (json!({ "provider": "gemini", "stream": 1 }), "target.stream"),
-        (json!({ "provider": "gemini", "maxTokens": 1.5 }), "target.maxTokens"),
-        (json!({ "provider": "gemini", "openingText": " " }), "target.openingText"),
-        (json!({ "provider": "gemini", "cache": { "messages": [0.5] } }), "target.cache.messages"),
-        (json!({ "provider": "gemini", "cache": { "where": 1 } }), "target.cache.where"),
+    for (wrong, said) in [
+        (json!("anthropic"), "the request must be an object with `provider` and `model`"),
+        (json!({ "model": "m" }), "the request lacks `provider`"),
+        (json!({ "provider": "anthropic" }), "the request lacks `model`"),
+        (json!({ "provider": "gemini", "temperature": "hot" }), "`temperature` must be a number"),
+        (json!({ "provider": "gemini", "stream": 1 }), "`stream` must be true or false"),
+        (json!({ "provider": "gemini", "maxTokens": 1.5 }), "`maxTokens` must be a whole number from 0 to 4294967295"),
+        (json!({ "provider": "gemini", "openingText": " " }), "`openingText` must be a text that is not blank"),
+        (
+            json!({ "provider": "gemini", "cache": { "messages": [0.5] } }),
+            "`cache.messages` must be \"auto\" or a list of places",
+        ),
+        (
+            json!({ "provider": "gemini", "cache": { "where": 1 } }),
+            "there is no option `where`; there are `system`, `messages`, `ttl`",
+        ),
     ] {
-        let error = read(wrong).unwrap_err();
-        assert!(error.starts_with(&format!("invalid_input: `{place}` must be ")), "{error}");
+        assert_eq!(read(wrong).unwrap_err(), format!("invalid_input: {said}"));
     }
 }
 
@@ -211,8 +217,11 @@ fn a_result_belongs_to_the_nearest_call_of_its_id() {
 /// Anthropic refuses a breakpoint on a thinking block.
 #[test]
 fn a_breakpoint_stands_behind_what_is_no_thought() {
-    let target =
-        Target::read(json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } }));
+    let target = Target::from_json(
+        json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } })
+            .to_string()
+            .as_bytes(),
+    );
     let thought = Part::Reasoning { text: "Hm.", signature: Some("sig") };
     let messages =
         [text(Role::User, "Go."), parts(Role::Assistant, vec![say("I went."), thought]), text(Role::User, "And?")];
@@ -228,7 +237,7 @@ fn a_tool_keeps_its_own_breakpoint() {
     let read = |tool: Value| {
         let cache = json!({ "system": true, "messages": [] });
         let target = json!({ "provider": "anthropic", "model": "m", "maxTokens": 9, "cache": cache, "tools": [tool] });
-        let target = Target::read(target).unwrap();
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
         let messages = [text(Role::User, "Go.")];
         String::from_utf8(write_body(None, &messages, &target, &Hints::default(), &mut Vec::new()).unwrap()).unwrap()
     };
@@ -243,7 +252,7 @@ fn a_tool_keeps_its_own_breakpoint() {
 fn a_tool_says_once_whether_it_is_strict() {
     for (tool, expected) in [(json!({ "name": "f" }), "false"), (json!({ "name": "f", "strict": true }), "true")] {
         let target = json!({ "provider": "openai-responses", "model": "m", "tools": [tool] });
-        let target = Target::read(target).unwrap();
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
         let messages = [text(Role::User, "Go.")];
         let body = write_body(None, &messages, &target, &Hints::default(), &mut Vec::new()).unwrap();
         let body = String::from_utf8(body).unwrap();

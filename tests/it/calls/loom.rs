@@ -1,15 +1,24 @@
-//! Assembly of Loom trees.
+//! Assembly of Loom trees, over bytes of JSON.
 
 use ctxweave::Error;
-use ctxweave::loom::wire::{assemble_buffer_json, assemble_dialogue_json};
-use serde_json::Value;
+use ctxweave::call::Host;
+use ctxweave::loom::CALLS;
 
-pub(super) fn call(name: &str, args: &[Value], _steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
-    let assemble = match name {
-        "assembleDialogue" => assemble_dialogue_json,
-        "assembleBuffer" => assemble_buffer_json,
-        _ => return None,
-    };
-    let result = assemble(&serde_json::to_vec(&args[0]).unwrap(), &Default::default());
-    Some(result.map(|result| serde_json::from_slice(&result).unwrap()))
+pub(crate) fn assemble_dialogue_json(request: &[u8]) -> Result<Vec<u8>, Error> {
+    answer("assembleDialogue", request)
+}
+
+pub(crate) fn assemble_buffer_json(request: &[u8]) -> Result<Vec<u8>, Error> {
+    answer("assembleBuffer", request)
+}
+
+pub(crate) fn request_body_json(request: &[u8]) -> Result<Vec<u8>, Error> {
+    answer("requestBody", request)
+}
+
+/// The JSON of an answer, or its bytes where it is nothing else.
+fn answer(name: &str, request: &[u8]) -> Result<Vec<u8>, Error> {
+    let call = CALLS.iter().find(|call| call.name == name).unwrap();
+    let answer = call.answer(&mut (), request, &[], &Host::default())?;
+    Ok(if answer.json.is_empty() { answer.bytes.into_iter().next().unwrap() } else { answer.json })
 }

@@ -1,14 +1,14 @@
-//! The tree that stays, step by step.
+//! The resident tree, step by step.
 
 use ctxweave::Error;
-use ctxweave::loom::resident::wire::Handle;
-use ctxweave::tokens::Tokenizers;
+use ctxweave::call::Host;
+use ctxweave::loom::resident::{Handle, METHODS};
 use ctxweave::tokens::memory::Memory;
 use serde_json::{Map, Value, json};
 
-use super::{bytes, thrown};
+use super::{bytes, is_bytes, request, result, thrown};
 
-/// What the tree keeps itself; all other settings are defaults of what is asked, which the package keeps.
+/// What the tree keeps itself; all other settings are defaults of the options, which the package keeps.
 const OWN: [&str; 7] = ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
 
 pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
@@ -16,13 +16,9 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
         return None;
     }
     let tree = &args[0];
-    let text = if tree["nodes"].is_array() || tree.get("$text").is_none() {
-        serde_json::to_vec(tree).unwrap()
-    } else {
-        bytes(tree)
-    };
-    let (mut handle, _) = match Handle::from_json(&text, &Memory::default()) {
-        Ok(made) => made,
+    let text = if is_bytes(tree) { bytes(tree) } else { serde_json::to_vec(tree).unwrap() };
+    let mut handle = match Handle::from_json(&text, &Memory::default()) {
+        Ok(handle) => handle,
         Err(error) => return Some(Err(error)),
     };
     let mut defaults = Map::new();
@@ -37,29 +33,25 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
 
 fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, args: &[Value]) -> Result<Value, Error> {
     let mut args = args.to_vec();
+    let mut all = defaults.clone();
     let place = match method {
-        "upsert" | "remove" | "configure" => None,
+        "upsert" | "remove" => None,
         "path" | "tokensOf" => Some(1),
         _ => Some(0),
     };
     if let Some(place) = place {
-        let mut all = defaults.clone();
         if let Some(Value::Object(given)) = args.get(place) {
             all.extend(given.clone());
         }
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
-    let result = handle.call(method, &args, &Tokenizers::default())?;
-    if let ("configure", Some(Value::Object(settings))) = (method, args.first()) {
-        let rest = settings.iter().filter(|(key, _)| !OWN.contains(&key.as_str()));
-        for (key, value) in rest {
-            if value.is_null() {
-                defaults.shift_remove(key);
-            } else {
-                defaults.insert(key.clone(), value.clone());
-            }
-        }
+    let call = METHODS.iter().find(|call| call.name == method).unwrap();
+    let (request, bytes) = request(call, &args);
+    let answer = call.answer(handle, &request, &bytes, &Host::default())?;
+    if method == "configure" {
+        all.retain(|key, value| !OWN.contains(&key.as_str()) && !value.is_null());
+        *defaults = all;
     }
-    Ok(result)
+    Ok(result(&answer))
 }

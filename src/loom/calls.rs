@@ -1,0 +1,94 @@
+//! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
+
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use super::request::Options;
+use super::tree::Tree;
+use super::{RequestBody, assemble_buffer, assemble_dialogue, read, request_body, request_body_bytes};
+use crate::call::{Answer, Call, Host};
+use crate::error::{Diagnostic, Result};
+use crate::json::{Object, Value, bytes_reference, refuse_unknown};
+use crate::limits::Limits;
+use crate::prompt::bodies::Target;
+use crate::tokens::Counter;
+
+/// The calls by their names.
+pub const CALLS: &[Call] = &[
+    Call { name: "assembleDialogue", parameters: &[], answer: |_, request, host| dialogue(request, host) },
+    Call { name: "assembleBuffer", parameters: &[], answer: |_, request, host| buffer(request, host) },
+    Call { name: "requestBody", parameters: &[], answer: |_, request, host| body(request, host) },
+    Call { name: "requestBodyWithReport", parameters: &[], answer: |_, request, host| body_with_report(request, host) },
+];
+
+/// A body, with the report of what is in it.
+pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {
+    #[derive(Serialize)]
+    struct WithReport<'a, R> {
+        body: serde_json::Value,
+        report: &'a R,
+    }
+    let Answer { json, .. } = Answer::of(&WithReport { body: bytes_reference(0), report })?;
+    Ok(Answer { json, bytes: vec![body] })
+}
+
+/// A request, read.
+struct Request<'t> {
+    tree: Tree<'t>,
+    options: Options,
+    counter: Rc<dyn Counter>,
+    target: Option<Target>,
+    fields: Object<'t>,
+    /// What had to be repaired while reading, and options that are not known.
+    found: Vec<Diagnostic>,
+}
+
+impl<'t> Request<'t> {
+    fn read(request: Value<'t>, host: &Host) -> Result<Self> {
+        let mut found = request.repaired();
+        let fields = request.object("a request, an object")?;
+        fields.report_unknown(read::OPTIONS, &mut found);
+        let limits = Limits::read(fields.get("limits")?, &mut found)?;
+        let tree = fields.get("tree")?.ok_or_else(|| read::lacks(fields, "tree"))?;
+        let tree = read::tree(tree, &limits)?;
+        let (options, target) = read::options(fields, read::About::Assembly, limits, &mut found)?;
+        let counter = host.counter(fields.get("tokenizer")?)?;
+        Ok(Self { tree, options, counter, target, fields, found })
+    }
+
+    fn target(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| read::lacks(self.fields, "target"))
+    }
+}
+
+fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut request = Request::read(request, host)?;
+    let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
+    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    Answer::of(&result)
+}
+
+fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut request = Request::read(request, host)?;
+    let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
+    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    Answer::of(&result)
+}
+
+/// The body alone. What cannot be over the limit is not even counted.
+fn body(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let request = Request::read(request, host)?;
+    refuse_unknown(&request.found)?;
+    let bytes = request_body_bytes(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
+    Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
+}
+
+fn body_with_report(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut request = Request::read(request, host)?;
+    let found = std::mem::take(&mut request.found);
+    let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
+    let RequestBody { bytes, mut report } = body;
+    report.diagnostics.splice(0..0, found);
+    answer_with_report(bytes, &report)
+}

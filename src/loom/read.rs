@@ -1,0 +1,416 @@
+//! What a request for an assembly holds: the tree and the options (SPEC §7).
+//!
+//! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
+//! options, and one that is not known is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::aware;
+use super::content::ContentReader;
+use super::path::{Choices, Position};
+use super::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+use super::text::Text;
+use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
+use super::{Preferences, StartOn, Strategy};
+use crate::assembly::settings::whole;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::{Kind, List, Object, Value};
+use crate::limits::{self, Limits};
+use crate::prompt::bodies::{Provider, Target};
+use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
+use crate::time::Timestamp;
+
+/// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too.
+pub(crate) const OPTIONS: &[&str] = &[
+    "tip",
+    "path",
+    "choices",
+    "versionSelections",
+    "includeAnnotations",
+    "pendingSources",
+    "instructionScope",
+    "agent",
+    "contextWindow",
+    "preferences",
+    "appPreferences",
+    "tokenizer",
+    "provider",
+    "systemRole",
+    "media",
+    "overhead",
+    "mediaCosts",
+    "loomAware",
+    "workingBuffer",
+    "target",
+    "previous",
+    "limits",
+    "tree",
+];
+
+/// The options of a question to a resident tree.
+pub(crate) fn resident_options() -> &'static [&'static str] {
+    OPTIONS.split_last().map_or(&[], |(_tree, options)| options)
+}
+
+/// Which node a request is about, and whether there has to be a window.
+#[derive(Debug)]
+pub(crate) enum About {
+    /// An assembly: it has `tip` or `path`, and a `contextWindow`.
+    Assembly,
+    /// This node, whatever the options say.
+    Node(String),
+    /// The tree, or nodes that are named elsewhere.
+    Tree,
+}
+
+/// Reads everything but the tree.
+pub(crate) fn options(
+    request: Object<'_>,
+    about: About,
+    limits: Limits,
+    found: &mut Vec<Diagnostic>,
+) -> Result<(Options, Option<Target>)> {
+    let position = match (&about, request.string("tip")?, request.get("path")?) {
+        (About::Node(tip), ..) => Position::Tip(tip.clone()),
+        (_, Some(tip), None) => Position::Tip(tip),
+        (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
+        (About::Assembly, None, None) => {
+            return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
+        }
+        (About::Tree, None, None) => Position::Tip(String::new()),
+        (_, Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
+    };
+    let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
+        (_, Some(window)) => window,
+        (About::Assembly, None) => return Err(lacks(request, "contextWindow")),
+        (_, None) => f64::from(u32::MAX),
+    };
+    let target = request.read("target", |target| Target::read(target, found))?;
+    // The provider that the body is for is the provider, unless the request says something else.
+    let (has_system_field, image) = match (request.get("provider")?, &target) {
+        (Some(given), _) => provider(given, found)?,
+        (None, Some(target)) => traits(target.provider),
+        (None, None) => (true, ImageRule::Unknown),
+    };
+    let system_role = request.one_of("systemRole", &[("system", Role::System), ("developer", Role::Developer)])?;
+    let agent = request.read("agent", |agent| agent.object("an agent, an object"))?;
+    let configuration = match agent {
+        Some(agent) => agent.read("configuration", |value| value.object("an agent's configuration, an object"))?,
+        None => None,
+    };
+    let permissions = agent.map(|agent| agent.get("permissions")).transpose()?.flatten();
+    let (image_cost, audio_second) = match request.get("mediaCosts")? {
+        Some(costs) => media_costs(costs, found)?,
+        None => (None, None),
+    };
+    let options = Options {
+        choices: Choices {
+            edges: request
+                .read("choices", |value| names(value, "an object of edge ids by node id"))?
+                .unwrap_or_default(),
+            versions: request
+                .read("versionSelections", |value| names(value, "an object of node ids by node id"))?
+                .unwrap_or_default(),
+        },
+        annotations: request.read("includeAnnotations", annotations)?.unwrap_or_default(),
+        pending_sources: request.read("pendingSources", pending_sources)?.unwrap_or_default(),
+        instruction_scope: request
+            .one_of(
+                "instructionScope",
+                &[("path", InstructionScope::Path), ("generation", InstructionScope::Generation)],
+            )?
+            .unwrap_or_default(),
+        system_prompt: configuration.map(|agent| agent.string("systemPrompt")).transpose()?.flatten(),
+        loom_aware: request.read("loomAware", |value| aware::read::read(value, permissions, found))?.flatten(),
+        preferences: request.read("preferences", |value| preferences(value, Some(&mut *found)))?.unwrap_or_default(),
+        app_preferences: request
+            .read("appPreferences", |value| preferences(value, Some(&mut *found)))?
+            .unwrap_or_default(),
+        system_placement: match has_system_field {
+            true => SystemPlacement::Field,
+            false => SystemPlacement::Message(system_role.unwrap_or(Role::System)),
+        },
+        overhead: request.read("overhead", |value| overhead(value, found))?.unwrap_or_default(),
+        image: image_cost.map_or(image, ImageRule::Flat),
+        audio_second: audio_second.unwrap_or(crate::prompt::AUDIO_SECOND),
+        media: Rc::new(request.read("media", media)?.unwrap_or_default()),
+        working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
+        previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
+        limits,
+        ..Options::new(position, context_window)
+    };
+    limits::check("inputBytes", options.working_buffer.len(), limits.input_bytes)?;
+    Ok((options, target))
+}
+
+/// The error for a request that lacks an option; `path` is the option itself.
+#[cold]
+pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
+    let error = request.value().lacks(option);
+    let path = match request.value().path() {
+        path if path.is_empty() => option.to_owned(),
+        path => format!("{path}.{option}"),
+    };
+    error.with("path", path)
+}
+
+/// Reads a tree.
+pub(crate) fn tree<'t>(value: Value<'t>, limits: &Limits) -> Result<Tree<'t>> {
+    let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
+    let nodes = node_list(fields.need("nodes")?, limits)?;
+    let edges = edge_list(fields.need("edges")?, limits)?;
+    let mut settings = TreeSettings::default();
+    tree_settings(fields, &mut settings, None)?;
+    Tree::new(settings, self::nodes(nodes, limits)?, self::edges(edges, limits)?, limits)
+}
+
+/// Reads what a tree says about itself. What is absent stays as it is; `null` is the default again. Unknown preferences are
+/// reported where there is a list for that.
+pub(crate) fn tree_settings(
+    fields: Object<'_>,
+    settings: &mut TreeSettings,
+    found: Option<&mut Vec<Diagnostic>>,
+) -> Result<()> {
+    if let Some(title) = given(fields, "title")? {
+        settings.title = title.map(Value::string).transpose()?;
+    }
+    if let Some(mode) = given(fields, "mode")? {
+        let modes = [("dialogue", TreeMode::Dialogue), ("buffer", TreeMode::Buffer)];
+        settings.mode = mode.map(|mode| mode.one_of(&modes)).transpose()?.unwrap_or_default();
+    }
+    if let Some(context) = given(fields, "systemContext")? {
+        settings.system_context = context.map(Value::string).transpose()?;
+    }
+    if let Some(included) = given(fields, "bufferModeSystemContext")? {
+        settings.buffer_mode_system_context = included.map(Value::bool).transpose()?.unwrap_or_default();
+    }
+    if let Some(given) = given(fields, "preferences")? {
+        settings.preferences = given.map(|value| preferences(value, found)).transpose()?.unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// A setting: nothing where it is absent, nothing in it where it is `null`.
+pub(crate) fn given<'t>(fields: Object<'t>, name: &str) -> Result<Option<Option<Value<'t>>>> {
+    Ok(fields.get_or_null(name)?.map(|value| Some(value).filter(|value| !value.is_null())))
+}
+
+/// The list of a tree's nodes, once it is known to be no longer than it may be.
+pub(crate) fn node_list<'t>(nodes: Value<'t>, limits: &Limits) -> Result<List<'t>> {
+    let list = nodes.list("a list of nodes")?;
+    limits::check("nodes", list.len(), limits.nodes)?;
+    Ok(list)
+}
+
+/// The same for edges.
+pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t>> {
+    let list = edges.list("a list of edges")?;
+    limits::check("edges", list.len(), limits.edges)?;
+    Ok(list)
+}
+
+/// Reads nodes.
+pub(crate) fn nodes<'t>(list: List<'t>, limits: &Limits) -> Result<Vec<Node<'t>>> {
+    let mut contents = ContentReader::new(limits);
+    let mut nodes = Vec::with_capacity(list.len());
+    for value in list {
+        nodes.push(node(value, &mut contents)?);
+    }
+    Ok(nodes)
+}
+
+fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> {
+    let [id, content, author, local_id, author_agent_id, created_at, edited_from, metadata] = value
+        .object("a node, an object")?
+        .fields(["id", "content", "authorType", "localId", "authorAgentId", "createdAt", "editedFrom", "metadata"])?;
+    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let mut read = || {
+        let content = content.ok_or_else(|| value.lacks("content"))?;
+        let author = author.ok_or_else(|| value.lacks("authorType"))?;
+        let [excluded, pruned] = match metadata {
+            Some(metadata) => metadata.object("node metadata, an object")?.fields(["excluded", "pruned"])?,
+            None => [None; 2],
+        };
+        Ok(Node {
+            id: id.clone(),
+            author: author.one_of(&[("human", Author::Human), ("model", Author::Model)])?,
+            content: contents.read(content)?,
+            local_id: local_id.map(text).transpose()?,
+            author_agent_id: author_agent_id.map(text).transpose()?,
+            created_at: created_at.map(time).transpose()?,
+            edited_from: edited_from.map(text).transpose()?,
+            excluded: excluded.map(Value::bool).transpose()?.unwrap_or_default(),
+            pruned: pruned.map(Value::bool).transpose()?.unwrap_or_default(),
+        })
+    };
+    read().map_err(|error| of_entity(error, "nodeId", &id))
+}
+
+/// Reads edges.
+pub(crate) fn edges<'t>(list: List<'t>, limits: &Limits) -> Result<Vec<Edge<'t>>> {
+    let mut edges = Vec::with_capacity(list.len());
+    for value in list {
+        edges.push(edge(value, limits)?);
+    }
+    Ok(edges)
+}
+
+fn edge<'t>(value: Value<'t>, limits: &Limits) -> Result<Edge<'t>> {
+    let [id, sources, target, kind] =
+        value.object("an edge, an object")?.fields(["id", "sources", "targetNodeId", "edgeType"])?;
+    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let read = || {
+        let list = sources.ok_or_else(|| value.lacks("sources"))?.list("a list of edge sources")?;
+        limits::check("edgeSources", list.len(), limits.edge_sources)?;
+        let mut sources = Vec::with_capacity(list.len());
+        for value in list {
+            sources.push(source(value)?);
+        }
+        let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
+        Ok(Edge {
+            id: id.clone(),
+            sources,
+            target: text(target.ok_or_else(|| value.lacks("targetNodeId"))?)?,
+            kind: kind.map(|kind| kind.one_of(&kinds)).transpose()?.unwrap_or_default(),
+        })
+    };
+    read().map_err(|error| of_entity(error, "edgeId", &id))
+}
+
+fn source(value: Value<'_>) -> Result<Source<'_>> {
+    let [node, role] = value.object("an edge source, an object with `nodeId`")?.fields(["nodeId", "role"])?;
+    let roles =
+        [("primary", SourceRole::Primary), ("context", SourceRole::Context), ("instruction", SourceRole::Instruction)];
+    Ok(Source {
+        node: text(node.ok_or_else(|| value.lacks("nodeId"))?)?,
+        role: role.map(|role| role.one_of(&roles)).transpose()?.unwrap_or_default(),
+    })
+}
+
+/// A text that stays where it stands, if it stands there as it is.
+fn text(value: Value<'_>) -> Result<Text<'_>> {
+    value.text().map(Text::from)
+}
+
+/// A time as it stands, readable or not; milliseconds since 1970 as RFC 3339.
+fn time(value: Value<'_>) -> Result<Text<'_>> {
+    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { text(value) }
+}
+
+/// Adds the id of the node or the edge to an error about its fields.
+#[cold]
+fn of_entity(error: Error, key: &str, id: &str) -> Error {
+    if error.code() == Code::LimitExceeded { error } else { error.with(key, id) }
+}
+
+fn path_of(path: Value<'_>, limits: &Limits) -> Result<Vec<String>> {
+    let ids = path.list("a list of node ids")?;
+    limits::check("pathNodes", ids.len(), limits.path_nodes)?;
+    ids.map(Value::string).collect()
+}
+
+fn names(value: Value<'_>, expected: &str) -> Result<BTreeMap<String, String>> {
+    value.object(expected)?.map(Value::string)
+}
+
+fn annotations(value: Value<'_>) -> Result<Annotations> {
+    if value.as_text().is_some_and(|text| text == "all") {
+        return Ok(Annotations::All);
+    }
+    let mut ids = BTreeSet::new();
+    for id in value.list("a list of node ids or \"all\"")? {
+        ids.insert(id.string()?);
+    }
+    Ok(Annotations::Named(ids))
+}
+
+fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
+    let list = value.list("a list of edge sources")?;
+    list.map(|value| source(value).map(Source::into_owned)).collect()
+}
+
+/// Reads preferences; those that are not known are reported where there is a list for that.
+fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<Preferences> {
+    const FIELDS: &[&str] =
+        &["truncationStrategy", "minimumRecentNodes", "tokenBuffer", "truncationMarker", "cutQuantum", "startOn"];
+    const STRATEGIES: &[(&str, Strategy)] = &[
+        ("truncateMiddle", Strategy::TruncateMiddle),
+        ("rollingWindow", Strategy::RollingWindow),
+        ("stopAtLimit", Strategy::StopAtLimit),
+    ];
+    let fields = value.object("preferences, an object")?;
+    if let Some(found) = found {
+        fields.report_unknown(FIELDS, found);
+    }
+    Ok(Preferences {
+        truncation_strategy: fields.one_of("truncationStrategy", STRATEGIES)?,
+        minimum_recent_nodes: fields.read("minimumRecentNodes", Value::any_number)?,
+        token_buffer: fields.read("tokenBuffer", Value::any_number)?,
+        truncation_marker: fields.string("truncationMarker")?,
+        cut_quantum: fields.read("cutQuantum", Value::any_number)?,
+        start_on: fields.one_of("startOn", &[("any", StartOn::Any), ("user", StartOn::User)])?,
+    })
+}
+
+/// Reads what each `ref` stands for.
+pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media>> {
+    value.object("an object of media")?.map(|value| {
+        let fields = value.object("media, an object with `data` or `url`")?;
+        match (fields.string("data")?, fields.string("url")?) {
+            (Some(data), None) => Ok(Media::Data(data)),
+            (None, Some(url)) => Ok(Media::Url(url)),
+            _ => Err(value.invalid(|place| format!("{place} must have either `data` or `url`"))),
+        }
+    })
+}
+
+/// Whether a provider has a field of its own for the system context, and what images cost there.
+fn traits(provider: Provider) -> (bool, ImageRule) {
+    match provider {
+        Provider::Anthropic => (true, ImageRule::Anthropic),
+        Provider::OpenAi => (false, ImageRule::OpenAi),
+        Provider::OpenAiResponses => (true, ImageRule::OpenAi),
+        Provider::Gemini => (true, ImageRule::Gemini),
+        Provider::Completion => (false, ImageRule::Unknown),
+    }
+}
+
+fn provider(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {
+    const EXPECTED: &str = "a provider's name or an object with `nativeSystemPrompt`";
+    if value.kind() == Kind::String {
+        return value.one_of(&Provider::NAMES).map(traits);
+    }
+    let fields = value.object(EXPECTED)?;
+    fields.report_unknown(&["nativeSystemPrompt"], found);
+    Ok((fields.bool("nativeSystemPrompt")?.ok_or_else(|| value.mismatch(EXPECTED))?, ImageRule::Unknown))
+}
+
+fn overhead(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Overhead> {
+    let fields = value.object("overhead, an object")?;
+    fields.report_unknown(&["perMessage", "perRequest"], found);
+    let defaults = Overhead::default();
+    Ok(Overhead {
+        per_message: cost(fields, "perMessage", "overhead.perMessage")?.unwrap_or(defaults.per_message),
+        per_request: cost(fields, "perRequest", "overhead.perRequest")?.unwrap_or(defaults.per_request),
+    })
+}
+
+/// Tokens of an image and of a second of audio.
+fn media_costs(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Option<u64>, Option<u64>)> {
+    let fields = value.object("media costs, an object")?;
+    fields.report_unknown(&["image", "audioSecond"], found);
+    Ok((cost(fields, "image", "mediaCosts.image")?, cost(fields, "audioSecond", "mediaCosts.audioSecond")?))
+}
+
+/// A cost in tokens. The bound keeps every sum of costs far from overflow.
+fn cost(fields: Object<'_>, name: &str, setting: &str) -> Result<Option<u64>> {
+    let Some(cost) = fields.read(name, |value| whole(setting, value.number()?))? else { return Ok(None) };
+    limits::check(setting, usize::try_from(cost).unwrap_or(usize::MAX), 1_000_000_000)?;
+    Ok(Some(cost))
+}
+
+#[cold]
+fn invalid(message: &str) -> Error {
+    Error::new(Code::InvalidInput, message)
+}

@@ -1,0 +1,302 @@
+//! A resident tree as it is called from outside: with JSON, by the names that its methods have in JavaScript (SPEC §7
+//! `class LoomTree`).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{LoomTree, ReportSummary};
+use crate::call::{Answer, Call, Host};
+use crate::error::{Code, Diagnostic, Result};
+use crate::json::{Document, Object, Value, refuse_unknown};
+use crate::limits::Limits;
+use crate::loom::calls::answer_with_report;
+use crate::loom::read::{self, About};
+use crate::loom::request::{Media, Options};
+use crate::prompt::bodies::Target;
+use crate::tokens::Counter;
+use crate::tokens::memory::{CachingCounter, CounterId, Memory};
+
+/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+pub const METHODS: &[Call<Handle>] = &[
+    Call { name: "diagnostics", parameters: &[], answer: |handle, _, _| Answer::of(&handle.diagnostics) },
+    Call { name: "size", parameters: &[], answer: |handle, _, _| Answer::of(&handle.tree.size()) },
+    Call { name: "upsert", parameters: &[], answer: |handle, request, _| handle.upsert(request) },
+    Call { name: "remove", parameters: &[], answer: |handle, request, _| handle.remove(request) },
+    Call { name: "configure", parameters: &[], answer: |handle, request, host| handle.configure(request, host) },
+    Call { name: "path", parameters: &["tip", "options"], answer: |handle, request, host| handle.path(request, host) },
+    Call {
+        name: "tokensOf",
+        parameters: &["nodeIds", "options"],
+        answer: |handle, request, host| handle.tokens_of(request, host),
+    },
+    Call { name: "measurePath", parameters: &[], answer: |handle, request, host| handle.measure_path(request, host) },
+    Call { name: "wouldCut", parameters: &[], answer: |handle, request, host| handle.would_cut(request, host) },
+    Call {
+        name: "summarizeDialogue",
+        parameters: &[],
+        answer: |handle, request, host| handle.summarize_dialogue(request, host),
+    },
+    Call {
+        name: "assembleDialogue",
+        parameters: &[],
+        answer: |handle, request, host| handle.assemble_dialogue(request, host),
+    },
+    Call {
+        name: "assembleBuffer",
+        parameters: &[],
+        answer: |handle, request, host| handle.assemble_buffer(request, host),
+    },
+    Call { name: "requestBody", parameters: &[], answer: |handle, request, host| handle.request_body(request, host) },
+    Call {
+        name: "requestBodyWithReport",
+        parameters: &[],
+        answer: |handle, request, host| handle.request_body_with_report(request, host),
+    },
+];
+
+/// What `configure` changes in the tree itself; all other settings are defaults of the options.
+const SETTINGS: &[&str] =
+    &["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
+
+/// A resident tree, and the settings that it was given beside.
+#[derive(Debug)]
+pub struct Handle {
+    tree: LoomTree,
+    limits: Limits,
+    media: Rc<BTreeMap<String, Media>>,
+    /// What had to be repaired in the tree when it was made.
+    diagnostics: Vec<Diagnostic>,
+    /// The caller's own counter that was used last, with the id that its counts are remembered by.
+    counter: Option<(Rc<dyn Counter>, CounterId)>,
+}
+
+/// What is asked of a resident tree, read.
+#[derive(Debug)]
+struct Question {
+    options: Options,
+    target: Option<Target>,
+    counter: Rc<dyn Counter>,
+    id: CounterId,
+    /// What had to be repaired in the options, and options that are not known.
+    found: Vec<Diagnostic>,
+}
+
+impl Question {
+    fn counter(&self, memory: &Memory) -> CachingCounter<'_> {
+        memory.remember_as(self.id, self.counter.as_ref())
+    }
+}
+
+impl Handle {
+    /// A tree from its JSON text.
+    ///
+    /// # Errors
+    /// Those of [`Tree::new`](crate::loom::Tree::new), and [`Code::InvalidInput`].
+    pub fn from_json(text: &[u8], memory: &Memory) -> Result<Self> {
+        let document = Document::read(text, &[])?;
+        let document: &Document<'_> = &document;
+        let limits = Limits::default();
+        let tree = LoomTree::new(read::tree(document.root(), &limits)?, memory);
+        Ok(Self { tree, limits, media: Rc::default(), diagnostics: document.diagnostics(), counter: None })
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &LoomTree {
+        &self.tree
+    }
+
+    fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut diagnostics = request.repaired();
+        let fields = request.object("nodes and edges, an object")?;
+        fields.report_unknown(&["nodes", "edges"], &mut diagnostics);
+        let limits = &self.limits;
+        let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
+        let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
+        let nodes = nodes.map(|nodes| read::nodes(nodes, limits)).transpose()?.unwrap_or_default();
+        let edges = edges.map(|edges| read::edges(edges, limits)).transpose()?.unwrap_or_default();
+        self.tree.upsert(nodes, edges, limits)?;
+        Answer::of(&BTreeMap::from([("diagnostics", diagnostics)]))
+    }
+
+    fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut found = Vec::new();
+        let fields = request.object("ids of nodes and edges, an object")?;
+        fields.report_unknown(&["nodes", "edges"], &mut found);
+        refuse_unknown(&found)?;
+        let nodes = fields.read("nodes", Value::strings)?.unwrap_or_default();
+        let edges = fields.read("edges", Value::strings)?.unwrap_or_default();
+        Answer::of(&self.tree.remove(&nodes, &edges)?)
+    }
+
+    /// Changes settings; all of them or, on an error, none. What is to be the defaults of the options is among them, so that
+    /// it is looked at now.
+    fn configure(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let fields = request.object("settings, an object")?;
+        let known = [SETTINGS, read::resident_options()].concat();
+        let mut found = match self.read_question(Some(request), &known, About::Tree, host) {
+            Ok(question) => question.found,
+            // The vocabulary can be loaded until something is counted.
+            Err(error) if error.code() == Code::VocabularyNotLoaded => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut settings = self.tree.tree().settings().clone();
+        read::tree_settings(fields, &mut settings, Some(&mut found))?;
+        let limits = match read::given(fields, "limits")? {
+            Some(limits) => Limits::read(limits, &mut found)?,
+            None => self.limits,
+        };
+        let media = match read::given(fields, "media")? {
+            Some(media) => Rc::new(media.map(read::media).transpose()?.unwrap_or_default()),
+            None => Rc::clone(&self.media),
+        };
+        refuse_unknown(&found)?;
+        self.tree.configure(settings);
+        (self.limits, self.media) = (limits, media);
+        Answer::of(&())
+    }
+
+    fn path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let request = request.object("a tip and options, an object")?;
+        let about = About::Node(request.need("tip")?.string()?);
+        let question = self.question_without_report(request.get("options")?, about, host)?;
+        Answer::of(&self.tree.path(&question.options)?)
+    }
+
+    fn tokens_of(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let request = request.object("ids and options, an object")?;
+        let question = self.question_without_report(request.get("options")?, About::Tree, host)?;
+        let ids = request.need("nodeIds")?.strings()?;
+        Answer::of(&self.tree.tokens_of(&ids, &question.options, &question.counter(self.tree.memory()))?)
+    }
+
+    fn measure_path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let question = self.question_without_report(Some(request), About::Assembly, host)?;
+        let counter = question.counter(self.tree.memory());
+        Answer::of(&self.tree.measure_path(&question.options, &counter)?)
+    }
+
+    fn would_cut(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let question = self.question_without_report(Some(request), About::Assembly, host)?;
+        let counter = question.counter(self.tree.memory());
+        Answer::of(&self.tree.would_cut(&question.options, &counter)?)
+    }
+
+    fn summarize_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        self.assemble(request, host, |tree, options, counter, found| {
+            let mut result = tree.summarize_dialogue(options, counter)?;
+            result.report.diagnostics.splice(0..0, found);
+            Answer::of(&result)
+        })
+    }
+
+    fn assemble_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        self.assemble(request, host, |tree, options, counter, found| {
+            let mut result = tree.assemble_dialogue(options, counter)?;
+            result.report.diagnostics.splice(0..0, found);
+            Answer::of(&result)
+        })
+    }
+
+    fn assemble_buffer(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        self.assemble(request, host, |tree, options, counter, found| {
+            let mut result = tree.assemble_buffer(options, counter)?;
+            result.report.diagnostics.splice(0..0, found);
+            Answer::of(&result)
+        })
+    }
+
+    fn request_body(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        self.show_body(request, host, false, |bytes, _| Answer { json: Vec::new(), bytes: vec![bytes.to_vec()] })
+    }
+
+    fn request_body_with_report(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        self.show_body(request, host, true, |bytes, report| answer_with_report(bytes.to_vec(), &report))?
+    }
+
+    /// Shows the body for the options' target, and the report of it, to a function. Without a report, options that are not
+    /// known are an error.
+    pub(crate) fn show_body<R>(
+        &mut self,
+        request: Value<'_>,
+        host: &Host,
+        with_report: bool,
+        show: impl FnOnce(&[u8], ReportSummary) -> R,
+    ) -> Result<R> {
+        let question = self.read_question(Some(request), read::resident_options(), About::Assembly, host)?;
+        if !with_report {
+            refuse_unknown(&question.found)?;
+        }
+        let target = match &question.target {
+            Some(target) => target,
+            None => return Err(read::lacks(request.object("options, an object")?, "target")),
+        };
+        let counter = question.counter(self.tree.memory());
+        self.tree.show_body(&question.options, target, &counter, |bytes, mut report| {
+            report.diagnostics.splice(0..0, question.found.iter().cloned());
+            show(bytes, report)
+        })
+    }
+
+    /// Reads options and assembles with a function, which is given what was found in them beside.
+    pub(crate) fn assemble<R>(
+        &mut self,
+        request: Value<'_>,
+        host: &Host,
+        assemble: impl FnOnce(&mut LoomTree, &Options, &CachingCounter<'_>, Vec<Diagnostic>) -> Result<R>,
+    ) -> Result<R> {
+        let question = self.read_question(Some(request), read::resident_options(), About::Assembly, host)?;
+        let counter = question.counter(self.tree.memory());
+        assemble(&mut self.tree, &question.options, &counter, question.found.clone())
+    }
+
+    /// Reads options for a method that gives no diagnostics.
+    fn question_without_report(&mut self, request: Option<Value<'_>>, about: About, host: &Host) -> Result<Question> {
+        let question = self.read_question(request, read::resident_options(), about, host)?;
+        refuse_unknown(&question.found)?;
+        Ok(question)
+    }
+
+    /// Reads options; `known` are the names of those that there are.
+    fn read_question(
+        &mut self,
+        request: Option<Value<'_>>,
+        known: &[&str],
+        about: About,
+        host: &Host,
+    ) -> Result<Question> {
+        let none = Document::read(b"{}", &[])?;
+        let none: &Document<'_> = &none;
+        let request = request.filter(|request| !request.is_null()).unwrap_or_else(|| none.root());
+        let mut found = request.repaired();
+        let fields: Object<'_> = request.object("options, an object")?;
+        fields.report_unknown(known, &mut found);
+        let limits = match fields.get("limits")? {
+            None => self.limits,
+            limits => Limits::read(limits, &mut found)?,
+        };
+        let (mut options, target) = read::options(fields, about, limits, &mut found)?;
+        if fields.get("media")?.is_none() {
+            options.media = Rc::clone(&self.media);
+        }
+        let counter = host.counter(fields.get("tokenizer")?)?;
+        let id = self.counter_id(&counter, host);
+        Ok(Question { options, target, counter, id, found })
+    }
+
+    /// What the counts of a counter are remembered by: its name, or for the caller's own counter an id that it keeps for as
+    /// long as no other one is used.
+    fn counter_id(&mut self, counter: &Rc<dyn Counter>, host: &Host) -> CounterId {
+        let is_same = |other: &Rc<dyn Counter>| std::ptr::addr_eq(Rc::as_ptr(other), Rc::as_ptr(counter));
+        if !host.counter.as_ref().is_some_and(is_same) {
+            return self.tree.memory().counter(counter.name());
+        }
+        match &self.counter {
+            Some((last, id)) if is_same(last) => *id,
+            _ => {
+                let id = self.tree.memory().own_counter();
+                self.counter = Some((Rc::clone(counter), id));
+                id
+            }
+        }
+    }
+}
