@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::json::{self, Document, Value};
 use crate::tokens::{Counter, Tokenizers};
 
@@ -42,8 +42,7 @@ pub struct Answer {
 impl Answer {
     /// A result without bytes.
     pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
-        let json = serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
-        Ok(Self { json, bytes: Vec::new() })
+        Ok(Self { json: json::write(result)?, bytes: Vec::new() })
     }
 }
 

@@ -1,11 +1,6 @@
 //! Files as the host has them: text, bytes, or the reason why they cannot be read (SPEC §2).
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-
-use crate::error::{self, Diagnostic, DiagnosticCode, Severity};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::Value;
 use crate::markdown;
 use crate::text::utf16_len;
@@ -39,7 +34,7 @@ impl Content {
     }
 
     /// Reads a file's content: a string, bytes, or `{ unreadable: "why" }`.
-    pub(crate) fn read(value: Value<'_>) -> error::Result<Self> {
+    pub(crate) fn read(value: Value<'_>) -> Result<Self> {
         if let Some(text) = value.as_text() {
             return Ok(Self::Text(text.into_owned()));
         }
@@ -92,60 +87,10 @@ fn place_after(bytes: &[u8], valid: usize) -> (u32, u32) {
     (number(line), number(column).saturating_add(1))
 }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrBytes;
-
-        impl<'de> Visitor<'de> for TextOrBytes {
-            type Value = Content;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or bytes")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-                Ok(Content::Text(text.to_owned()))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Content, E> {
-                Ok(Content::Text(text))
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Content, E> {
-                Ok(Content::Bytes(bytes.to_vec()))
-            }
-
-            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Content, E> {
-                Ok(Content::Bytes(bytes))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content, A::Error> {
-                let mut bytes = Vec::new();
-                while let Some(byte) = seq.next_element()? {
-                    bytes.push(byte);
-                }
-                Ok(Content::Bytes(bytes))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
-                let mut why = None;
-                while let Some(key) = map.next_key::<String>()? {
-                    if key != "unreadable" {
-                        return Err(A::Error::custom("an object, expected a string or bytes"));
-                    }
-                    why = Some(map.next_value()?);
-                }
-                why.map(Content::Unreadable).ok_or_else(|| A::Error::custom("an object, expected a string or bytes"))
-            }
-        }
-
-        deserializer.deserialize_any(TextOrBytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Document;
 
     #[test]
     fn the_first_bad_byte_has_its_place() {
@@ -165,7 +110,7 @@ mod tests {
 
     #[test]
     fn content_is_text_or_bytes() {
-        let read = |json: &str| serde_json::from_str::<Content>(json);
+        let read = |json: &str| Content::read(Document::read(json.as_bytes(), &[]).unwrap().root());
         assert_eq!(read("\"a\"").unwrap(), Content::Text("a".into()));
         assert_eq!(read("[97,255]").unwrap(), Content::Bytes(vec![97, 255]));
         assert_eq!(read("{\"unreadable\":\"no\"}").unwrap(), Content::Unreadable("no".into()));

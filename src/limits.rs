@@ -1,7 +1,5 @@
 //! Every bound on the input, with its default (SPEC §0.8).
 
-use serde::Deserialize;
-
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::Value;
 
@@ -25,25 +23,6 @@ macro_rules! limits {
                     $($wire => Some(&mut self.$field),)+
                     _ => None,
                 }
-            }
-        }
-
-        /// The limits a caller overrides; absent ones keep their default.
-        #[derive(Clone, Copy, Debug, Default, Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        pub struct LimitOverrides { $(#[doc = $doc] pub $field: Option<f64>,)+ }
-
-        impl LimitOverrides {
-            /// The limits in force.
-            ///
-            /// # Errors
-            /// [`Code::InvalidInput`] for a value that is not a whole number from 0 to 4294967295.
-            pub fn resolve(&self) -> Result<Limits> {
-                let mut limits = Limits::default();
-                $(if let Some(value) = self.$field { limits.$field = whole($wire, value)?; })+
-                limits.json_depth = limits.json_depth.min(JSON_DEPTH_MAX);
-                limits.xml_depth = limits.xml_depth.min(XML_DEPTH_MAX);
-                Ok(limits)
             }
         }
 
@@ -107,16 +86,6 @@ const _: () = assert!(JSON_DEPTH_MAX < 120);
 pub const XML_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
-
-/// A limit that a caller set, which must be a whole number.
-pub(crate) fn whole(name: &str, value: f64) -> Result<u32> {
-    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
-        return Ok(value as u32);
-    }
-    Err(Error::new(Code::InvalidInput, format!("limit `{name}` must be a whole number from 0 to 4294967295"))
-        .with("path", format!("limits.{name}")))
-}
 
 /// Fails with [`Code::LimitExceeded`] when `value` is above `max`.
 #[cfg(feature = "requests")]

@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
 use crate::commits::formats::{BlobSource, Format};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json::{Document, Object};
 use crate::jsonl;
 
 /// Looks at the lines of one conversation.
@@ -16,36 +14,6 @@ pub(crate) struct Inspector {
     format: Format,
     unknown: BTreeMap<String, u32>,
     findings: Vec<Diagnostic>,
-}
-
-/// The fields that say what a record is. They are read as any JSON, since a record may be anything.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct LineHead {
-    r#type: OptionalText,
-    role: OptionalText,
-    payload: Option<IgnoredAny>,
-    record_type: Option<IgnoredAny>,
-    id: Option<IgnoredAny>,
-}
-
-/// A short text, or something else.
-#[derive(Debug, Default)]
-struct OptionalText(Option<String>);
-
-impl<'de> Deserialize<'de> for OptionalText {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Either {
-            Text(String),
-            Other(IgnoredAny),
-        }
-        Ok(match Either::deserialize(deserializer)? {
-            Either::Text(text) => Self(Some(text)),
-            Either::Other(IgnoredAny) => Self(None),
-        })
-    }
 }
 
 impl Inspector {
@@ -60,24 +28,30 @@ impl Inspector {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<LineHead>(line) {
-                Ok(head) => self.count(&head),
+            let text = std::str::from_utf8(line).unwrap_or_default();
+            match Document::read_first(text) {
+                Ok((document, end)) if text.get(end..).is_some_and(|rest| rest.trim().is_empty()) => {
+                    match document.root().object("a record") {
+                        Ok(record) => self.count(record),
+                        Err(_) => self.damaged(line, number, source),
+                    }
+                }
                 // A torn end is said of every delta that has one, whether it is looked at or not.
-                Err(error) if error.is_eof() && lines.peek().is_none() => {}
-                Err(_) => self.damaged(line, number, source),
+                Err(stopped) if !text.is_empty() && stopped.at >= text.len() && lines.peek().is_none() => {}
+                _ => self.damaged(line, number, source),
             }
         }
     }
 
-    fn count(&mut self, head: &LineHead) {
-        let has = |field: &Option<IgnoredAny>| field.is_some();
-        let record = [has(&head.payload), has(&head.record_type), has(&head.id)];
+    fn count(&mut self, record: Object<'_>) {
+        let fields =
+            ["payload", "record_type", "id"].map(|field| record.last(field).is_some_and(|value| !value.is_null()));
         let kind = match self.format {
-            Format::GenericV1 => &head.role,
-            _ => &head.r#type,
+            Format::GenericV1 => record.last("role"),
+            _ => record.last("type"),
         };
-        let kind = kind.0.as_deref().unwrap_or_default();
-        if self.format.knows_record(kind, record) {
+        let kind = kind.and_then(|kind| kind.as_text()).unwrap_or_default();
+        if self.format.knows_record(&kind, fields) {
             return;
         }
         let kind: String = if kind.is_empty() { "(none)".to_owned() } else { kind.chars().take(80).collect() };

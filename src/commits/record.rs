@@ -6,7 +6,7 @@ use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
 use crate::commits::json_object::{JsonObject, quoted};
 use crate::error::{Code, Error, Result};
-use crate::json::{self, Document, Kind, Object, Value};
+use crate::json::{self, Document, Object, Value};
 use crate::time::Timestamp;
 
 /// The version of records that this crate writes and can change.
@@ -378,10 +378,7 @@ pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(St
             return Err(value.invalid(|place| format!("{place} is there twice; leave one of them out")));
         }
         value.to_json()?;
-        let quote = if value.kind() == Kind::String { "\"" } else { "" };
-        let text = format!("{quote}{}{quote}", value.raw());
-        let repaired = json::repair_surrogates(text.as_bytes()).0;
-        others.push((name, compact(&String::from_utf8_lossy(&repaired))));
+        others.push((name, compact(&value.json())));
     }
     Ok(others)
 }

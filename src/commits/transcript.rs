@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::json::Document;
 use crate::tokens::Counter;
 
 /// A conversation: its turns, oldest first.
@@ -294,8 +295,8 @@ pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
 
 /// The arguments that a JSON text says; a text that is no JSON object is the arguments itself.
 pub(crate) fn parse_arguments(json: &str) -> Value {
-    match crate::json::read::<crate::json::AnyJson>(json.as_bytes()) {
-        Ok(crate::json::AnyJson(value @ Value::Object(_))) => value,
+    match Document::read(json.as_bytes(), &[]).and_then(|document| document.root().to_json()) {
+        Ok(value @ Value::Object(_)) => value,
         _ => Value::String(json.to_owned()),
     }
 }

@@ -1,17 +1,13 @@
-//! JSON: values as JavaScript has them, and errors that say where in a request something does not fit.
+//! JSON: read once into a tape over its bytes, looked at through a cursor that knows its path; results written by serde.
 
-#[cfg(feature = "requests")]
-mod shape;
 mod tape;
-#[cfg(feature = "requests")]
-mod text;
 mod value;
 
 use serde_json::Number;
 
+use crate::error::{Code, Error, Result};
+
 pub(crate) use tape::Kind;
-#[cfg(feature = "requests")]
-pub(crate) use text::*;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unknown_value};
@@ -24,4 +20,9 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
         return serde_json::Value::Number(Number::from(value as i64));
     }
     Number::from_f64(value).map_or(serde_json::Value::Null, serde_json::Value::Number)
+}
+
+/// Writes a result as JSON text.
+pub(crate) fn write(result: &impl serde::Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
 }

@@ -113,6 +113,15 @@ impl<'t> Tape<'t> {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// The value as it stands in the text, with its quotes where it is a string.
+    pub(super) fn json(&self, at: u32) -> &'t str {
+        let Step { start, end } = self.step(at);
+        match self.kind(at) {
+            Kind::String => self.text.get(start as usize..(end & !ESCAPED) as usize + 1).unwrap_or_default(),
+            _ => self.raw(at),
+        }
+    }
+
     /// Whether the string at a step holds escapes.
     pub(super) fn is_escaped(&self, at: u32) -> bool {
         self.step(at).end & ESCAPED != 0

@@ -49,6 +49,11 @@ impl<'t> Document<'t> {
         Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
+    /// A value as it stands in the text, to the byte.
+    pub(crate) fn json(&self, value: Value<'_>) -> &'t str {
+        self.tape.json(value.at)
+    }
+
     /// The value that all of it is.
     pub(crate) fn root(&'t self) -> Value<'t> {
         Value { document: self, at: 0 }
@@ -144,11 +149,25 @@ impl<'t> Value<'t> {
         self.document.tape.raw(self.at)
     }
 
-    /// A string as it stands in the text, where it may be copied into other JSON text: not with lone surrogates.
-    pub(crate) fn escaped_text(self) -> Option<&'t str> {
-        let repaired = self.document.tape.lone_surrogates();
-        let is_repaired = !repaired.is_empty() && repaired.binary_search_by_key(&self.at, |&(at, _)| at).is_ok();
-        (self.kind() == Kind::String && !is_repaired).then(|| self.raw())
+    /// The value as JSON: as it stands in the text, but for lone surrogates, which become U+FFFD.
+    pub(crate) fn json(self) -> Cow<'t, str> {
+        let json = self.document.json(self);
+        if self.document.tape.lone_surrogates().is_empty() {
+            return Cow::Borrowed(json);
+        }
+        let mut out = String::with_capacity(json.len());
+        let mut rest = json;
+        while let Some(at) = rest.find('\\') {
+            let (before, escape) = rest.split_at(at);
+            out.push_str(before);
+            let is_unicode = escape.as_bytes().get(1) == Some(&b'u');
+            let (ch, length) = if is_unicode { unicode_escape(escape.as_bytes()) } else { ('\\', 2) };
+            let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+            out.push_str(if ch == char::REPLACEMENT_CHARACTER { "\u{FFFD}" } else { escape });
+            rest = after;
+        }
+        out.push_str(rest);
+        Cow::Owned(out)
     }
 
     /// A string; nothing where it is none.
@@ -463,6 +482,11 @@ impl<'t> Object<'t> {
             }
         }
         Ok(found)
+    }
+
+    /// A field as `JSON.parse` finds it: the last one, where the object has it several times.
+    pub(crate) fn last(self, name: &str) -> Option<Value<'t>> {
+        self.entries().filter(|(key, _)| key.as_text().as_deref() == Some(name)).last().map(|(_, value)| value)
     }
 
     /// A field; nothing where it is absent or `null`.

@@ -19,7 +19,7 @@ use crate::commits::transcript::{
     set, text,
 };
 use crate::error::{DiagnosticCode, Severity};
-use crate::json::{self, AnyJson};
+use crate::json::Document;
 use crate::jsonl::Reader;
 
 /// The messages of a session, by id.
@@ -78,10 +78,12 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
         }
         notes.extend(reader.finish());
     } else {
-        let (repaired, lone) = json::repair_surrogates(bytes);
-        notes.extend(lone);
-        match json::read::<AnyJson>(&repaired) {
-            Ok(AnyJson(Value::Object(session))) => messages.replace_all(list(&session, "messages")),
+        let session = Document::read(bytes, &[]).and_then(|document| {
+            notes.extend(document.diagnostics());
+            document.root().to_json()
+        });
+        match session {
+            Ok(Value::Object(session)) => messages.replace_all(list(&session, "messages")),
             Ok(_) => notes.find(DiagnosticCode::MalformedLine, Severity::Error, "the session is not an object"),
             Err(error) => {
                 let message = format!("the session is neither lines of JSON nor one object: {}", error.message());

@@ -12,16 +12,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
-
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::append;
 use super::format::{BlobSource, Format};
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::AnyJson;
+use crate::json::{Document, Kind};
 use crate::jsonl::Reader;
 
 const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON";
@@ -52,8 +48,15 @@ pub(super) struct Objects {
 
 /// A session file of the older kind, taken apart.
 struct Session<'a> {
-    fields: Vec<(String, &'a RawValue)>,
-    messages: Vec<&'a RawValue>,
+    /// Every field but `messages`, as JSON.
+    fields: Vec<(String, &'a str)>,
+    messages: Vec<SessionMessage<'a>>,
+}
+
+/// A message of a session, as JSON.
+struct SessionMessage<'a> {
+    json: &'a str,
+    id: Option<String>,
 }
 
 /// Takes the next delta.
@@ -143,107 +146,67 @@ pub(super) enum FileKind {
 pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     let blob = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob).trim_ascii();
     let first = blob.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    match serde_json::from_slice::<HasMessages>(first) {
-        Ok(HasMessages(true)) if first.len() == blob.len() => FileKind::Object,
-        Ok(_) => FileKind::Lines,
-        Err(_) => match serde_json::from_slice::<HasMessages>(blob) {
-            Ok(HasMessages(true)) => FileKind::Object,
+    match has_messages(first) {
+        Some(true) if first.len() == blob.len() => FileKind::Object,
+        Some(_) => FileKind::Lines,
+        None => match has_messages(blob) {
+            Some(true) => FileKind::Object,
             // An object over several lines that is no session, or two records glued on the first line.
-            Ok(_) => FileKind::Neither,
-            Err(_) if Reader::new(first).next().is_some() => FileKind::Lines,
-            Err(_) => FileKind::Neither,
+            Some(false) => FileKind::Neither,
+            None if Reader::new(first).next().is_some() => FileKind::Lines,
+            None => FileKind::Neither,
         },
     }
 }
 
-/// Whether an object has `messages` of its own; nothing is kept of it.
-struct HasMessages(bool);
-
-impl<'de> serde::Deserialize<'de> for HasMessages {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Fields;
-
-        impl<'de> Visitor<'de> for Fields {
-            type Value = HasMessages;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<HasMessages, A::Error> {
-                let mut found = false;
-                while let Some(key) = map.next_key::<String>()? {
-                    map.next_value::<serde::de::IgnoredAny>()?;
-                    found |= key == "messages";
-                }
-                Ok(HasMessages(found))
-            }
-        }
-
-        deserializer.deserialize_map(Fields)
-    }
+/// Whether an object has `messages` of its own; nothing where it is no object.
+fn has_messages(json: &[u8]) -> Option<bool> {
+    let document = Document::read(json, &[]).ok()?;
+    let object = document.root().object("an object").ok()?;
+    Some(object.entries().any(|(key, _)| key.as_text().as_deref() == Some("messages")))
 }
 
 /// Takes an object apart without changing a byte of its messages.
 fn take_apart<'a>(blob: &'a [u8], source: BlobSource<'_>) -> Result<Session<'a>> {
-    struct Fields;
-
-    impl<'de> Visitor<'de> for Fields {
-        type Value = Session<'de>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a session, an object with `messages`")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Session<'de>, A::Error> {
-            let mut session = Session { fields: Vec::new(), messages: Vec::new() };
-            while let Some(key) = map.next_key::<String>()? {
-                if key == "messages" {
-                    session.messages = map.next_value()?;
-                } else {
-                    let value = map.next_value()?;
-                    match session.fields.iter_mut().find(|(known, _)| *known == key) {
-                        Some(field) => field.1 = value,
-                        None => session.fields.push((key, value)),
-                    }
-                }
+    let invalid = |_| source.invalid(Format::GeminiV1, "not a session with a list of `messages`");
+    let document = Document::read(blob, &[]).map_err(invalid)?;
+    let mut session = Session { fields: Vec::new(), messages: Vec::new() };
+    for (key, value) in document.root().object("a session").map_err(invalid)?.entries() {
+        let key = key.string()?;
+        if key == "messages" {
+            session.messages.clear();
+            for message in value.list("a list of messages").map_err(invalid)? {
+                let id = match message.kind() {
+                    Kind::Object => message.object("a message")?.last("id").and_then(|id| id.as_text()),
+                    _ => None,
+                };
+                session.messages.push(SessionMessage { json: document.json(message), id: id.map(Cow::into_owned) });
             }
-            Ok(session)
+        } else {
+            let json = document.json(value);
+            match session.fields.iter_mut().find(|(known, _)| *known == key) {
+                Some(field) => field.1 = json,
+                None => session.fields.push((key, json)),
+            }
         }
     }
-
-    let text = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob);
-    let invalid = |error: serde_json::Error| {
-        source.invalid(Format::GeminiV1, &format!("line {}: not a session with a list of `messages`", error.line()))
-    };
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let session = reader.deserialize_map(Fields).map_err(invalid)?;
-    reader.end().map_err(invalid)?;
     Ok(session)
-}
-
-/// The id of a message, where it has one.
-fn id_of(message: &RawValue) -> Option<String> {
-    match serde_json::from_str::<AnyJson>(message.get()).ok()?.0.get("id")? {
-        serde_json::Value::String(id) => Some(id.clone()),
-        _ => None,
-    }
 }
 
 impl Objects {
     fn add(&mut self, out: &mut Vec<u8>, session: &Session<'_>) {
         for (key, value) in &session.fields {
             match self.fields.iter_mut().find(|(known, _)| known == key) {
-                Some(field) => value.get().clone_into(&mut field.1),
-                None => self.fields.push((key.clone(), value.get().to_owned())),
+                Some(field) => (*value).clone_into(&mut field.1),
+                None => self.fields.push((key.clone(), (*value).to_owned())),
             }
         }
         for message in &session.messages {
             let start = out.len();
-            out.extend_from_slice(message.get().as_bytes());
+            out.extend_from_slice(message.json.as_bytes());
             let span = start..out.len();
             let place = self.messages.len();
-            let known = id_of(message).map(|id| *self.places.entry(id).or_insert(place));
+            let known = message.id.clone().map(|id| *self.places.entry(id).or_insert(place));
             match known.and_then(|known| self.messages.get_mut(known)) {
                 Some(earlier) => *earlier = span,
                 None => self.messages.push(span),
@@ -289,7 +252,7 @@ fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) -> 
     if out.last().is_some_and(|&last| last != b'\n') {
         out.push(b'\n');
     }
-    let fields = session.fields.iter().map(|(key, value)| (key.as_str(), value.get()));
+    let fields = session.fields.iter().map(|(key, value)| (key.as_str(), *value));
     if !after_header {
         write_fields(out, fields)?;
         out.push(b'\n');
@@ -299,7 +262,7 @@ fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) -> 
         out.extend_from_slice(b"}\n");
     }
     for message in &session.messages {
-        write_compact(out, message.get().as_bytes());
+        write_compact(out, message.json.as_bytes());
         out.push(b'\n');
     }
     Ok(())
