@@ -125,6 +125,7 @@ proptest! {
             role: if system == 2 { Role::System } else { Role::Developer },
             content: Content::Text("Be kind.".into()),
             node_ids: Vec::new(),
+            spans: Vec::new(),
         });
         let message = |(at, text): (usize, &'_ String), parts: bool| Message {
             role: if (at % 2 == 0) == user_first { Role::User } else { Role::Assistant },
@@ -134,6 +135,7 @@ proptest! {
                 Content::Text(text.clone().into())
             },
             node_ids: vec!["n"],
+            spans: Vec::new(),
         };
         let write = |provider, parts| {
             let mut messages: Vec<Message<'_>> = lead.iter().cloned().collect();
