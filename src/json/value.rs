@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::iter::{Copied, Peekable};
+use std::slice::Iter;
 
 use serde_json::Map;
 
@@ -53,18 +55,17 @@ impl<'t> Document<'t> {
 
     /// A diagnostic for each string that held halves of surrogate pairs.
     pub(crate) fn diagnostics(&'t self) -> Vec<Diagnostic> {
-        let repaired = |&(at, count): &(u32, u32)| {
-            let message = match count {
-                1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
-                count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
-            };
-            let found = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
-            let path = Value { document: self, at }.path();
-            if path.is_empty() { found } else { found.at_path(path) }
-        };
-        self.tape.lone_surrogates().iter().map(repaired).collect()
+        let mut found = Vec::new();
+        let mut repaired = self.tape.lone_surrogates().iter().copied().peekable();
+        if repaired.peek().is_some() {
+            self.root().report_repaired(&mut String::new(), &mut repaired, &mut found);
+        }
+        found
     }
 }
+
+/// The steps of strings that were repaired, and in how many places.
+type Repaired<'t> = Peekable<Copied<Iter<'t, (u32, u32)>>>;
 
 /// A value somewhere in a request.
 #[derive(Clone, Copy)]
@@ -84,6 +85,49 @@ impl<'t> Value<'t> {
     /// A diagnostic for each string of the whole request that held halves of surrogate pairs.
     pub(crate) fn repaired(self) -> Vec<Diagnostic> {
         self.document.diagnostics()
+    }
+
+    /// Reports the repaired strings in this value; one walk finds the paths of all.
+    fn report_repaired(self, path: &mut String, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
+        let start = path.len();
+        self.report_if_repaired(path, repaired, found);
+        let is_in = |value: Self, repaired: &mut Repaired<'_>| {
+            repaired.peek().is_some_and(|&(step, _)| step < self.document.tape.next(value.at))
+        };
+        match self.kind() {
+            Kind::List => {
+                for (index, item) in List(self.inside()).enumerate() {
+                    if is_in(item, repaired) {
+                        path.push_str(&format!("[{index}]"));
+                        item.report_repaired(path, repaired, found);
+                        path.truncate(start);
+                    }
+                }
+            }
+            Kind::Object => {
+                for (key, value) in Entries(self.inside()) {
+                    if is_in(value, repaired) {
+                        path.push_str(if start == 0 { "" } else { "." });
+                        path.push_str(&key.as_text().unwrap_or_default());
+                        key.report_if_repaired(path, repaired, found);
+                        value.report_repaired(path, repaired, found);
+                        path.truncate(start);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn report_if_repaired(self, path: &str, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
+        if let Some((_, count)) = repaired.next_if(|&(step, _)| step == self.at) {
+            let message = match count {
+                1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
+                count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
+            };
+            let diagnostic = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
+            found.push(if path.is_empty() { diagnostic } else { diagnostic.at_path(path) });
+        }
     }
 
     pub(crate) fn kind(self) -> Kind {

@@ -139,7 +139,7 @@ test("an area has no JavaScript of the others, and the errors are those of all",
   const names = {
     commits: /CommitGraph|importTranscript/,
     folders: /buildContextChain/,
-    loom: /LoomTree|assembleDialogue|requestBody/,
+    loom: /class LoomTree|function (assembleDialogue|requestBody)\b/,
     operators: /parseTask/,
     tokens: /countChatTokens/,
     workspace: /readContext/,

@@ -2,7 +2,7 @@ import type { BufferAssembly, DialogueAssembly } from "ctxweave";
 import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
 import { PartView } from "./parts.js";
-import type { Segment } from "./segments.js";
+import type { Segment } from "./message-spans.js";
 import { cursor, hovered, index, nodeWith, pending, rows, toggleExcluded } from "./state.js";
 import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from "./timeline.js";
 import { nodeName, snippet } from "./tree-index.js";
@@ -10,7 +10,7 @@ import { authorClass } from "./tree-marks.js";
 
 /** The messages, with what is missing shown in its place. */
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {
-  const entries = dialogueTimeline(assembly, nodeWith);
+  const entries = dialogueTimeline(assembly);
   return (
     <ol class="prompt dialogue">
       {assembly.system === undefined ? null : <SystemContext text={assembly.system} />}

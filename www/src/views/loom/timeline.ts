@@ -1,5 +1,5 @@
-import type { AssemblyReport, BufferAssembly, DialogueAssembly, LoomNode, Message, NodeReport } from "ctxweave";
-import { splitMessage, type Added, type Segment } from "./segments.js";
+import type { AssemblyReport, BufferAssembly, DialogueAssembly, Message, NodeReport } from "ctxweave";
+import { segmentsOf, type Segment, type Surroundings } from "./message-spans.js";
 
 /** Nodes that are not in the result, at the place where they would have been. */
 export interface Gap {
@@ -17,25 +17,19 @@ export interface MessageEntry {
 /** A dialogue in reading order, with what is missing in its place. */
 export type DialogueEntry = MessageEntry | Gap;
 
-export function dialogueTimeline(
-  assembly: DialogueAssembly,
-  node: (id: string) => LoomNode | undefined,
-): DialogueEntry[] {
+export function dialogueTimeline(assembly: DialogueAssembly): DialogueEntry[] {
   const marker = assembly.report.cut?.marker;
   const { loomAware } = assembly.report.tokens;
-  const headed = loomAware !== undefined && loomAware.headers > 0;
-  const names = new Map(headed ? assembly.report.localIds?.map(({ nodeId, localId }) => [nodeId, localId]) : []);
   const firstOfUser = assembly.messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-  const added = (at: number): Added | undefined =>
-    loomAware && {
-      names,
-      memory: loomAware.memory > 0 && at === firstOfUser,
-      loom: loomAware.loomBlock > 0 && at === assembly.messages.length - 1,
-    };
+  const around = (at: number): Surroundings => ({
+    marker,
+    memory: loomAware !== undefined && loomAware.memory > 0 && at === firstOfUser,
+    loom: loomAware !== undefined && loomAware.loomBlock > 0 && at === assembly.messages.length - 1,
+  });
   const flat: { message: number | undefined; item: Segment | Gap }[] = [];
   const anchor = new Map<string, number>();
   assembly.messages.forEach((message, index) => {
-    for (const segment of splitMessage(message, node, marker, added(index))) {
+    for (const segment of segmentsOf(message, around(index))) {
       for (const id of segment.nodeIds) anchor.set(id, flat.length);
       flat.push({ message: index, item: segment });
     }

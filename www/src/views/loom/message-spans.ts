@@ -1,0 +1,88 @@
+import type { Message, MessageSpan, Part } from "ctxweave";
+
+/** A stretch of a message: a node's, the marker's, a loom-aware block, or text that is of none of these. */
+export interface Segment {
+  kind: "node" | "marker" | "memory" | "loom" | "plain";
+  /** The node; none for a marker or a block. */
+  nodeIds: string[];
+  /** Loom-aware: the line above the node's text. */
+  header?: string;
+  parts: Part[];
+}
+
+/** What a message may hold beside its nodes. */
+export interface Surroundings {
+  marker: string | undefined;
+  /** The operational memory stands at the beginning. */
+  memory: boolean;
+  /** The loom block stands at the end. */
+  loom: boolean;
+}
+
+const MEMORY = "=== Operational Memory ===\n";
+const LOOM = "=== Loom Context ===\n";
+
+/** Takes a message apart into its nodes, by the spans that the library gives. */
+export function segmentsOf(message: Message, around: Surroundings): Segment[] {
+  const { content } = message;
+  const parts: readonly Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const segments: Segment[] = [];
+  let header: string | undefined;
+  parts.forEach((part, index) => {
+    const spans = message.spans.filter((span) => (span.part ?? 0) === index);
+    if (part.type !== "text") {
+      const [span] = spans;
+      if (span) addToNode(segments, span, part, take());
+      return;
+    }
+    let at = 0;
+    for (const span of spans) {
+      between(part.text.slice(at, span.start), index === 0 && at === 0, false);
+      addToNode(segments, span, { type: "text", text: part.text.slice(span.start, span.end) }, take());
+      at = span.end;
+    }
+    between(part.text.slice(at), index === 0 && at === 0, index === parts.length - 1);
+  });
+  if (header !== undefined) add("plain", header);
+  return segments;
+
+  function take(): string | undefined {
+    const taken = header;
+    header = undefined;
+    return taken;
+  }
+
+  /** The text between two nodes: blocks, the marker, the header of the node that follows. */
+  function between(text: string, first: boolean, last: boolean): void {
+    let rest = text.trim();
+    if (first && around.memory && rest.startsWith(MEMORY)) {
+      // The lines of the block are indented, so that the first line `===` ends it.
+      const end = rest.indexOf("\n===", MEMORY.length - 1) + 4;
+      add("memory", rest.slice(0, end));
+      rest = rest.slice(end).trim();
+    }
+    const loom = last && around.loom ? rest.lastIndexOf(LOOM) : -1;
+    const block = loom < 0 ? "" : rest.slice(loom);
+    if (loom >= 0) rest = rest.slice(0, loom).trim();
+    const marker = around.marker?.trim();
+    if (marker && rest.startsWith(marker)) {
+      add("marker", marker);
+      rest = rest.slice(marker.length).trim();
+    }
+    if (rest !== "") {
+      if (message.spans.length > 0 && !last) header = rest;
+      else add("plain", rest);
+    }
+    if (block !== "") add("loom", block);
+  }
+
+  function add(kind: Segment["kind"], text: string): void {
+    segments.push({ kind, nodeIds: [], parts: [{ type: "text", text }] });
+  }
+}
+
+function addToNode(segments: Segment[], { nodeId }: MessageSpan, part: Part, header: string | undefined): void {
+  const last = segments.at(-1);
+  if (last?.kind === "node" && last.nodeIds[0] === nodeId && header === undefined) last.parts.push(part);
+  else segments.push({ kind: "node", nodeIds: [nodeId], ...(header === undefined ? {} : { header }), parts: [part] });
+}
