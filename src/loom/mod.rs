@@ -1,8 +1,8 @@
 //! A path through a Loom tree becomes a completion request (SPEC §1, seeds/loom-context-assembly.md).
 //!
-//! The functions [`assemble_dialogue`] and [`assemble_buffer`] own the control flow: resolve the path, select what
-//! belongs to it, combine the system context, cut what is over the limit, render, report. The modules below them are
-//! its steps.
+//! The functions [`assemble_dialogue`] and [`assemble_buffer`] resolve the path, select what belongs to it, combine the
+//! system context, cut what is over the limit, render and report; a [`LoomTree`] does the same with what it remembers. What
+//! fits under a budget is told by `assembly`, which knows neither trees nor requests.
 
 pub mod aware;
 mod body;
