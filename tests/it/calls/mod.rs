@@ -93,16 +93,6 @@ pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// An argument as JSON text has it, bytes as lists of numbers.
-pub(crate) fn revived(value: &Value) -> Value {
-    match value {
-        Value::Object(object) if object.contains_key("$text") || object.contains_key("$hex") => json!(bytes(value)),
-        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), revived(value))).collect(),
-        Value::Array(values) => values.iter().map(revived).collect(),
-        other => other.clone(),
-    }
-}
-
 /// Bytes as a golden writes them.
 pub(crate) fn written(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
