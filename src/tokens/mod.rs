@@ -182,7 +182,7 @@ impl Tokenizers {
             return Err(unknown("`tokenizer`", name, names));
         }
         let message = format!(
-            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` (under `ctxweave/loom` or `ctxweave/tokens`: of their `vocab/{name}`) or with `loadVocabulary`, or use `heuristic`"
+            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"
         );
         Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }
