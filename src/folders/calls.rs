@@ -215,8 +215,11 @@ fn max_depth(value: Value<'_>) -> Result<usize> {
     Ok(depth as usize)
 }
 
+/// Reads an edit of one type.
+type ReadEdit = fn(Object<'_>) -> Result<Edit>;
+
 /// The edits by their names, each with its reader.
-const EDITS: &[(&str, fn(Object<'_>) -> Result<Edit>)] = &[
+const EDITS: &[(&str, ReadEdit)] = &[
     ("append", |edit| {
         let (section, content, create) = (string(edit, "section")?, string(edit, "content")?, create(edit)?);
         Ok(Edit::Append { section, content, create })

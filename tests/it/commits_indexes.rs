@@ -101,7 +101,7 @@ fn change_graph(graph: &mut CommitGraph, change: &Change) {
 }
 
 /// The commits of a list, in the order of all commits, found by looking at each.
-fn scan<'g>(graph: &'g CommitGraph, is: impl Fn(&Record) -> bool) -> Vec<&'g Record> {
+fn scan(graph: &CommitGraph, is: impl Fn(&Record) -> bool) -> Vec<&Record> {
     graph.commits().into_iter().filter(|record| is(record)).collect()
 }
 

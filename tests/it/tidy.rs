@@ -159,7 +159,7 @@ fn defining_file<'f>(path: &[String], files: &'f BTreeMap<String, String>) -> Op
                 expand(flat[at + word.len()..].trim_start_matches("crate::"), &mut Vec::new(), &mut paths);
                 let from_root = flat[at + word.len()..].starts_with("crate::");
                 for found in paths.into_iter().filter(|found| found.last() == Some(item) && found.len() > 1) {
-                    let own = path[..len].iter().cloned().filter(|_| !from_root);
+                    let own = path[..len].iter().filter(|_| !from_root).cloned();
                     let target: Vec<String> = own.chain(found).collect();
                     if target[..] != path[..] {
                         return defining_file(&target, files);
