@@ -25,7 +25,6 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
-mod small_list;
 mod system;
 mod text;
 mod tools;
