@@ -271,7 +271,8 @@ impl<'a> Plan<'_, 'a> {
             && let (Some(text), Some(id)) = (self.items.borrowed_text(item), self.items.id(item))
         {
             let span = || MessageSpan { node_id: id, part: None, start: 0, end: self.items.utf16_len(item) };
-            return text_message(Cow::Borrowed(text), if with_spans { vec![span()] } else { Vec::new() });
+            let spans = if with_spans { vec![span()] } else { Vec::new() };
+            return Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: vec![id], spans };
         }
         let mut text = String::new();
         let mut spans = Vec::new();
