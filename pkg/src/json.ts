@@ -8,6 +8,8 @@ import { asBytes } from "./source.js";
 export interface Request {
   json: Uint8Array;
   bytes: Uint8Array[];
+  /** Whether the JSON says just what the object holds, so that a result may refer to that. */
+  isExact: boolean;
 }
 
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
@@ -38,6 +40,7 @@ export function toRequest(value: unknown): Request {
   } catch {
     // Whose getter threw, the careful way says.
   }
+  const isExact = text !== undefined;
   if (text === undefined) {
     const copy = marked(value, "", [], bytes);
     try {
@@ -47,7 +50,7 @@ export function toRequest(value: unknown): Request {
       throw tooLarge("the request", Infinity, 2 ** 29, { cause });
     }
   }
-  return { json: utf8(text ?? "null"), bytes };
+  return { json: utf8(text ?? "null"), bytes, isExact };
 }
 
 /** A tokenizer that the caller brings. */

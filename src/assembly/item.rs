@@ -83,8 +83,14 @@ pub(crate) struct Outline {
     pub shape: Shape,
 }
 
+impl std::fmt::Debug for dyn Items<'_> + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} items", self.len())
+    }
+}
+
 /// The items of a conversation, oldest first. Their parts are made when they are asked for.
-pub(crate) trait Items<'a>: std::fmt::Debug {
+pub(crate) trait Items<'a> {
     /// How many there are.
     fn len(&self) -> usize;
     fn outline(&self, at: usize) -> Option<Outline>;

@@ -6,9 +6,9 @@
 //! Every list that can be asked for is kept as an index, so that a call costs what it returns and not the size of the
 //! graph.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::sync::OnceLock;
 
 use crate::commits::artifact::RefForm;
 use crate::commits::record::{RECORD_VERSION, Record, required_time};
@@ -45,7 +45,7 @@ pub struct CommitGraph {
     timelines: BTreeMap<String, BTreeMap<Timestamp, Vec<usize>>>,
     /// For each commit the one with the greatest [`Key`] on its chain, itself included; none where the chain has no root.
     /// Empty until it is needed, and again when a parent arrives after its children.
-    latest: OnceLock<Vec<Option<usize>>>,
+    latest: OnceCell<Vec<Option<usize>>>,
     limits: Limits,
 }
 
@@ -159,7 +159,7 @@ impl CommitGraph {
                     Some(None) => None,
                     before => Some(self.later(before.flatten(), at)),
                 });
-                self.latest = OnceLock::from(latest);
+                self.latest = OnceCell::from(latest);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::references::ReferringAssembly;
 use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, read, request_body, request_body_bytes};
@@ -17,6 +18,11 @@ use crate::tokens::Counter;
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
     Call { name: "assembleDialogue", parameters: &[], answer: |_, request, host| dialogue(request, host) },
+    Call {
+        name: "assembleDialogueByReference",
+        parameters: &[],
+        answer: |_, request, host| dialogue_by_reference(request, host),
+    },
     Call { name: "assembleBuffer", parameters: &[], answer: |_, request, host| buffer(request, host) },
     Call { name: "requestBody", parameters: &[], answer: |_, request, host| body(request, host) },
     Call { name: "requestBodyWithReport", parameters: &[], answer: |_, request, host| body_with_report(request, host) },
@@ -67,6 +73,17 @@ fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
     result.report.diagnostics.splice(0..0, request.found.drain(..));
     Answer::of(&result)
+}
+
+/// The dialogue for a caller who puts the texts of the nodes back in; see [`ReferringAssembly`].
+fn dialogue_by_reference(request: Value<'_>, host: &Host) -> Result<Answer> {
+    if !request.repaired().is_empty() {
+        return dialogue(request, host);
+    }
+    let mut request = Request::read(request, host)?;
+    let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
+    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    Answer::of(&ReferringAssembly::new(&request.tree, &result))
 }
 
 fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {

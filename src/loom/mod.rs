@@ -21,6 +21,7 @@ mod path;
 mod path_context;
 mod path_state;
 mod read;
+mod references;
 mod report;
 mod request;
 pub mod resident;

@@ -105,10 +105,10 @@ impl SelectionState {
         mode: Mode,
     ) -> Result<()> {
         let pending = pending_links(tree, steps, options)?;
-        let mut selector = Selector { tree, options, mode, state: self };
+        let mut selection = PathSelection { tree, options, mode, state: self };
         for (at, step) in steps.iter().enumerate().skip(from) {
-            let mark = selector.state.mark();
-            selector.state.marks.push(mark);
+            let mark = selection.state.mark();
+            selection.state.marks.push(mark);
             let next = steps.get(at.saturating_add(1));
             let links = match next {
                 Some(next) => continuation_links(tree, next),
@@ -116,12 +116,12 @@ impl SelectionState {
             };
             // The tip's edge is the one that leads to the last step.
             let current = at.saturating_add(2) >= steps.len();
-            selector.sources(step, links, current);
-            selector.step(step);
-            selector.annotations(step.node);
+            selection.sources(step, links, current);
+            selection.step(step);
+            selection.annotations(step.node);
             let versions = step.versions.iter().map(|&version| (version, NodePart::Version));
-            selector.state.passed_over.extend(versions);
-            limits::check("pathNodes", selector.state.selection.rows.len(), options.limits.path_nodes)?;
+            selection.state.passed_over.extend(versions);
+            limits::check("pathNodes", selection.state.selection.rows.len(), options.limits.path_nodes)?;
         }
         Ok(())
     }
@@ -196,14 +196,14 @@ impl SelectionState {
     }
 }
 
-struct Selector<'a> {
+struct PathSelection<'a> {
     tree: &'a Tree<'a>,
     options: &'a Options,
     mode: Mode,
     state: &'a mut SelectionState,
 }
 
-impl Selector<'_> {
+impl PathSelection<'_> {
     fn sources(&mut self, step: &Step, links: &[Link], current: bool) {
         for link in links.iter().filter(|link| link.node != step.node && !step.versions.contains(&link.node)) {
             if link.role == SourceRole::Primary {

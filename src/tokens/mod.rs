@@ -28,7 +28,7 @@ pub use calls::CALLS;
 /// Counts the tokens of a text.
 ///
 /// Implementations are pure: the same text has the same count, always.
-pub trait Counter: fmt::Debug {
+pub trait Counter {
     /// The name that reports carry.
     fn name(&self) -> &str;
 
@@ -55,6 +55,13 @@ pub trait Counter: fmt::Debug {
     fn adds_up_before(&self, next: &str) -> bool {
         let _ = next;
         false
+    }
+}
+
+// Not a trait above it: each counter would bring the `Debug` of all that it holds into the module.
+impl fmt::Debug for dyn Counter + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -182,7 +189,7 @@ impl Tokenizers {
             return Err(unknown("`tokenizer`", name, names));
         }
         let message = format!(
-            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` (under `ctxweave/loom` or `ctxweave/tokens`: of their `vocab/{name}`) or with `loadVocabulary`, or use `heuristic`"
+            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"
         );
         Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }

@@ -5,17 +5,14 @@ use std::rc::Rc;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use super::custom_counter::CustomCounter;
 use super::data::throw;
-use super::own::OwnCounter;
 use super::tokens::tokenizers;
 use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
 /// Makes a call: see [`answer`].
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
     answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
@@ -31,7 +28,7 @@ pub(super) fn answer<T>(
     bytes: &JsValue,
     tokenizer: &JsValue,
 ) -> std::result::Result<JsValue, JsValue> {
-    let counter = OwnCounter::new(tokenizer);
+    let counter = CustomCounter::new(tokenizer);
     with_host(bytes, counter.as_ref(), |bytes, host| {
         let call = tables.iter().copied().flatten().find(|call| call.name == name);
         let call = call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))?;
@@ -42,7 +39,7 @@ pub(super) fn answer<T>(
 /// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
 pub(super) fn with_host(
     bytes: &JsValue,
-    counter: Option<&Rc<OwnCounter>>,
+    counter: Option<&Rc<CustomCounter>>,
     answer: impl FnOnce(&[Vec<u8>], &Host) -> Result<JsValue>,
 ) -> std::result::Result<JsValue, JsValue> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
@@ -64,6 +61,8 @@ pub(super) fn written(answer: Answer) -> Result<JsValue> {
         return Ok(json);
     }
     let parts = Array::of1(&json);
-    answer.bytes.iter().for_each(|bytes| drop(parts.push(&Uint8Array::from(bytes.as_slice()))));
+    for bytes in &answer.bytes {
+        parts.push(&Uint8Array::from(bytes.as_slice()));
+    }
     Ok(parts.into())
 }

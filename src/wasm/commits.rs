@@ -21,9 +21,6 @@ pub fn artifact_ref(blob: &[u8]) -> String {
 }
 
 /// The short form of a ref.
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen(js_name = shortRef)]
 pub fn short_ref(artifact_ref: &str) -> std::result::Result<String, JsValue> {
     thrown(commits::short_ref(artifact_ref))
@@ -37,9 +34,6 @@ pub struct CommitGraph(commits::CommitGraph);
 #[wasm_bindgen]
 impl CommitGraph {
     /// An empty graph, with options as JSON.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`, as of every method.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &[u8]) -> std::result::Result<CommitGraph, JsValue> {
         thrown(commits::graph(options).map(CommitGraph))
@@ -52,9 +46,6 @@ impl CommitGraph {
     }
 
     /// Calls a method of [`GRAPH_CALLS`].
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> std::result::Result<JsValue, JsValue> {
         answer(&[GRAPH_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
@@ -66,9 +57,6 @@ impl CommitGraph {
     }
 
     /// Begins what a plan or a request describes.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn begin(&self, plan: &[u8]) -> std::result::Result<Materialization, JsValue> {
         let work = thrown(commits::begin(&self.0, plan))?;
         Ok(Materialization { work: Some(work), blob: Vec::new() })
@@ -93,9 +81,6 @@ impl Materialization {
 
     /// Takes the next blob: 0 when it comes next in the result, 1 when a newline comes before it, 2 when the result will
     /// have its bytes.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn push(&mut self, blob: &Uint8Array) -> std::result::Result<u32, JsValue> {
         let Self { work: Some(work), blob: copy } = self else { return Err(finished()) };
         copy.resize(blob.length() as usize, 0);
@@ -113,9 +98,6 @@ impl Materialization {
     }
 
     /// The result as [`super::call::call`] gives one; with `bytes` unless the caller appended the blobs.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn finish(&mut self) -> std::result::Result<JsValue, JsValue> {
         let result = self.work.take().ok_or_else(finished_error).and_then(Materializer::finish);
         self.blob = Vec::new();
@@ -139,9 +121,6 @@ pub struct Checkpointer(commits::Checkpointer);
 #[wasm_bindgen]
 impl Checkpointer {
     /// Begins or goes on with a session, with options as JSON.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`, as of every method.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &[u8]) -> std::result::Result<Checkpointer, JsValue> {
         thrown(commits::checkpointer(options).map(Checkpointer))
@@ -166,17 +145,11 @@ impl Checkpointer {
     }
 
     /// Takes a message.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn push(&mut self, message: &[u8]) -> std::result::Result<(), JsValue> {
         thrown(self.0.push(message))
     }
 
     /// Calls a method of [`CHECKPOINTER_CALLS`].
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> std::result::Result<JsValue, JsValue> {
         answer(&[CHECKPOINTER_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }

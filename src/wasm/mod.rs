@@ -6,8 +6,8 @@
 pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
+mod custom_counter;
 mod data;
-mod own;
 #[cfg(feature = "loom")]
 pub mod resident;
 pub mod tokens;

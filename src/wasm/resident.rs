@@ -7,8 +7,8 @@ use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::call::{with_host, written};
+use super::custom_counter::CustomCounter;
 use super::data::{throw, to_js};
-use super::own::OwnCounter;
 use crate::call::Host;
 use crate::error::{Code, Error, Result};
 use crate::json::Document;
@@ -33,15 +33,12 @@ type Thrown<T> = std::result::Result<T, JsValue>;
 pub struct LoomTree {
     handle: RefCell<Handle>,
     /// The caller's own counter that was used last: the handle knows it again and need not count anew.
-    counter: RefCell<Option<Rc<OwnCounter>>>,
+    counter: RefCell<Option<Rc<CustomCounter>>>,
 }
 
 #[wasm_bindgen]
 impl LoomTree {
     /// A tree from bytes of its JSON.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`, as of every method.
     #[wasm_bindgen(constructor)]
     pub fn new(tree: &[u8]) -> Thrown<LoomTree> {
         let handle = MEMORY.with(|memory| Handle::from_json(tree, memory)).map_err(|error| throw(&error))?;
@@ -49,9 +46,6 @@ impl LoomTree {
     }
 
     /// Calls a method by its name: see [`call`](super::call::call).
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     pub fn call(&self, name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
         self.answer(bytes, tokenizer, |handle, bytes, host| {
             let method = METHODS.iter().find(|method| method.name == name);
@@ -68,9 +62,6 @@ impl LoomTree {
     /// things. Then, for the messages: the place of a message in the dialogue whose number is `have`, and how many from
     /// there on are the same; or, for a new one, −1 less its role, or −11 less its role where it is not to be kept, and how
     /// many nodes it holds, with its content and their ids among the things, and its spans as `put_spans` has them.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = packDialogue)]
     pub fn pack_dialogue(&self, request: &[u8], bytes: &JsValue, tokenizer: &JsValue, have: u32) -> Thrown<JsValue> {
         self.answer(bytes, tokenizer, |handle, bytes, host| {
@@ -79,18 +70,15 @@ impl LoomTree {
             handle.assemble(document.root(), host, |tree, options, counter, found| {
                 let mut delta = tree.dialogue_delta(options, counter, have)?;
                 delta.report.diagnostics.splice(0..0, found);
-                let mut parcel = Parcel::default();
-                put_report(&mut parcel, &delta.report)?;
-                put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
-                Ok(parcel.close())
+                let mut packed = PackedReport::default();
+                put_report(&mut packed, &delta.report)?;
+                put_dialogue(&mut packed, delta.number, delta.system.as_deref(), &delta.changes)?;
+                Ok(packed.close())
             })
         })
     }
 
     /// The same with the whole report, with `put_rows` between the report and the dialogue.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = packAssembly)]
     pub fn pack_assembly(&self, request: &[u8], bytes: &JsValue, tokenizer: &JsValue, have: u32) -> Thrown<JsValue> {
         self.answer(bytes, tokenizer, |handle, bytes, host| {
@@ -99,19 +87,16 @@ impl LoomTree {
             handle.assemble(document.root(), host, |tree, options, counter, found| {
                 let mut delta = tree.assembly_delta(options, counter, have)?;
                 delta.report.diagnostics.splice(0..0, found);
-                let mut parcel = Parcel::default();
-                put_report(&mut parcel, &ReportSummary::of(&delta.report))?;
-                put_rows(&mut parcel, &delta.report)?;
-                put_dialogue(&mut parcel, delta.number, delta.system.as_deref(), &delta.changes)?;
-                Ok(parcel.close())
+                let mut packed = PackedReport::default();
+                put_report(&mut packed, &ReportSummary::of(&delta.report))?;
+                put_rows(&mut packed, &delta.report)?;
+                put_dialogue(&mut packed, delta.number, delta.system.as_deref(), &delta.changes)?;
+                Ok(packed.close())
             })
         })
     }
 
     /// The body for the options' target: the bytes, or `[bytes, report]` with the report as `put_report` has it.
-    ///
-    /// # Errors
-    /// `{ code, message, details }`.
     #[wasm_bindgen(js_name = requestBody)]
     pub fn request_body(
         &self,
@@ -128,9 +113,9 @@ impl LoomTree {
                 if !with_report {
                     return Ok(bytes);
                 }
-                let mut parcel = Parcel::default();
-                put_report(&mut parcel, &report)?;
-                Ok(Array::of2(&bytes, &parcel.close()).into())
+                let mut packed = PackedReport::default();
+                put_report(&mut packed, &report)?;
+                Ok(Array::of2(&bytes, &packed.close()).into())
             })?
         })
     }
@@ -141,7 +126,7 @@ impl LoomTree {
         tokenizer: &JsValue,
         answer: impl FnOnce(&mut Handle, &[Vec<u8>], &Host) -> Result<JsValue>,
     ) -> Thrown<JsValue> {
-        let counter = OwnCounter::new(tokenizer).map(|counter| self.same_counter(counter));
+        let counter = CustomCounter::new(tokenizer).map(|counter| self.same_counter(counter));
         with_host(bytes, counter.as_ref(), |bytes, host| {
             let mut handle = self.handle.try_borrow_mut().map_err(|_| {
                 let message =
@@ -158,7 +143,7 @@ impl LoomTree {
     }
 
     /// The counter that was used last, where this is the same.
-    fn same_counter(&self, counter: Rc<OwnCounter>) -> Rc<OwnCounter> {
+    fn same_counter(&self, counter: Rc<CustomCounter>) -> Rc<CustomCounter> {
         let mut last = self.counter.borrow_mut();
         match &*last {
             Some(known) if known.is(&counter) => Rc::clone(known),
@@ -170,12 +155,12 @@ impl LoomTree {
 /// Numbers and other things on their way to JavaScript: a number crosses more quickly among others than as a field of an
 /// object.
 #[derive(Debug, Default)]
-struct Parcel {
+struct PackedReport {
     numbers: Vec<f64>,
     things: Array,
 }
 
-impl Parcel {
+impl PackedReport {
     fn number(&mut self, number: impl Into<f64>) {
         self.numbers.push(number.into());
     }
@@ -199,77 +184,77 @@ impl Parcel {
 }
 
 /// A report of numbers, in the order of its fields. What is absent is −1, or undefined among the things.
-fn put_report(parcel: &mut Parcel, report: &ReportSummary) -> Result<()> {
+fn put_report(packed: &mut PackedReport, report: &ReportSummary) -> Result<()> {
     let ReportSummary { tokens, cut, cache, preferences, diagnostics, .. } = report;
-    parcel.number(report.strategy as u32);
-    parcel.count(report.limit);
-    [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| parcel.count(count));
-    parcel.text(Some(&tokens.tokenizer));
+    packed.number(report.strategy as u32);
+    packed.count(report.limit);
+    [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| packed.count(count));
+    packed.text(Some(&tokens.tokenizer));
     match tokens.loom_aware {
-        None => parcel.number(-1),
+        None => packed.number(-1),
         Some(LoomAwareTokens { addendum, memory, headers, loom_block }) => {
-            [addendum, memory, headers, loom_block].into_iter().for_each(|count| parcel.count(count));
+            [addendum, memory, headers, loom_block].into_iter().for_each(|count| packed.count(count));
         }
     }
-    parcel.number(u32::from(report.truncated));
+    packed.number(u32::from(report.truncated));
     match cut {
-        None => parcel.number(-1),
+        None => packed.number(-1),
         Some(cut) => {
-            parcel.size(cut.nodes);
-            parcel.size(cut.partial_nodes);
-            parcel.count(cut.tokens);
-            parcel.size(cut.position);
-            parcel.text(cut.marker.as_deref());
+            packed.size(cut.nodes);
+            packed.size(cut.partial_nodes);
+            packed.count(cut.tokens);
+            packed.size(cut.position);
+            packed.text(cut.marker.as_deref());
         }
     }
     match cache {
-        None => parcel.number(-1),
+        None => packed.number(-1),
         Some(cache) => {
-            parcel.size(cache.messages);
-            parcel.count(cache.tokens);
-            parcel.text(cache.fingerprint.as_deref());
+            packed.size(cache.messages);
+            packed.count(cache.tokens);
+            packed.text(cache.fingerprint.as_deref());
         }
     }
-    parcel.number(u32::from(report.minimum_recent_nodes_met));
-    parcel.size(report.path_length);
-    parcel.number(preferences.truncation_strategy as u32);
-    parcel.count(preferences.minimum_recent_nodes);
-    parcel.count(preferences.token_buffer);
-    parcel.text(Some(&preferences.truncation_marker));
-    parcel.count(preferences.cut_quantum);
-    parcel.number(preferences.start_on as u32);
+    packed.number(u32::from(report.minimum_recent_nodes_met));
+    packed.size(report.path_length);
+    packed.number(preferences.truncation_strategy as u32);
+    packed.count(preferences.minimum_recent_nodes);
+    packed.count(preferences.token_buffer);
+    packed.text(Some(&preferences.truncation_marker));
+    packed.count(preferences.cut_quantum);
+    packed.number(preferences.start_on as u32);
     let none = diagnostics.is_empty();
-    parcel.things.push(&if none { JsValue::UNDEFINED } else { to_js(diagnostics)? });
+    packed.things.push(&if none { JsValue::UNDEFINED } else { to_js(diagnostics)? });
     Ok(())
 }
 
 /// What a report has beside its numbers. First how many rows there are, and their ids in one text; then, for each, the
 /// length of its id in UTF-16, a number of what it is, its tokens, and one more than its message. Then the lists of ids,
 /// mostly as rows, how many nodes are not on the path, and the local ids.
-fn put_rows(parcel: &mut Parcel, report: &Report<'_>) -> Result<()> {
-    parcel.size(report.nodes.len());
+fn put_rows(packed: &mut PackedReport, report: &Report<'_>) -> Result<()> {
+    packed.size(report.nodes.len());
     let ids: String = report.nodes.iter().map(|row| row.node_id).collect();
-    parcel.text(Some(&ids));
+    packed.text(Some(&ids));
     for row in &report.nodes {
-        parcel.size(row.node_id.encode_utf16().count());
+        packed.size(row.node_id.encode_utf16().count());
         let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
-        parcel.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
-        parcel.count(row.tokens);
-        parcel.size(row.message.map_or(0, |message| message + 1));
+        packed.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
+        packed.count(row.tokens);
+        packed.size(row.message.map_or(0, |message| message + 1));
     }
-    put_ids(parcel, &report.path, report);
+    put_ids(packed, &report.path, report);
     if let Some(cut) = &report.cut {
-        put_ids(parcel, &cut.node_ids, report);
-        put_ids(parcel, &cut.partial_node_ids, report);
+        put_ids(packed, &cut.node_ids, report);
+        put_ids(packed, &cut.partial_node_ids, report);
     }
-    parcel.size(report.not_on_path);
+    packed.size(report.not_on_path);
     let none = report.local_ids.is_empty();
-    parcel.things.push(&if none { JsValue::UNDEFINED } else { to_js(&report.local_ids)? });
+    packed.things.push(&if none { JsValue::UNDEFINED } else { to_js(&report.local_ids)? });
     Ok(())
 }
 
 /// How many runs there are, and each of them: the first of so many rows, or −1 with the next id among the things.
-fn put_ids(parcel: &mut Parcel, ids: &[&str], report: &Report<'_>) {
+fn put_ids(packed: &mut PackedReport, ids: &[&str], report: &Report<'_>) {
     let mut runs: Vec<(Option<usize>, usize)> = Vec::new();
     // Both come in the order of the path; after the first that does not, none is looked for.
     let mut next = Some(0);
@@ -282,63 +267,63 @@ fn put_ids(parcel: &mut Parcel, ids: &[&str], report: &Report<'_>) {
             _ => runs.push((row, 1)),
         }
         if row.is_none() {
-            parcel.text(Some(id));
+            packed.text(Some(id));
         }
     }
-    parcel.size(runs.len());
+    packed.size(runs.len());
     for (from, count) in runs {
         match from {
-            Some(from) => parcel.size(from),
-            None => parcel.number(-1),
+            Some(from) => packed.size(from),
+            None => packed.number(-1),
         }
-        parcel.size(count);
+        packed.size(count);
     }
 }
 
 /// The number of a dialogue, the system context, and what its messages are.
-fn put_dialogue(parcel: &mut Parcel, number: u32, system: Option<&str>, changes: &[Change<'_>]) -> Result<()> {
-    parcel.number(number);
-    parcel.text(system);
-    changes.iter().try_for_each(|change| put_change(parcel, change))
+fn put_dialogue(packed: &mut PackedReport, number: u32, system: Option<&str>, changes: &[Change<'_>]) -> Result<()> {
+    packed.number(number);
+    packed.text(system);
+    changes.iter().try_for_each(|change| put_change(packed, change))
 }
 
-fn put_change(parcel: &mut Parcel, change: &Change<'_>) -> Result<()> {
+fn put_change(packed: &mut PackedReport, change: &Change<'_>) -> Result<()> {
     match change {
         Change::Same { from, count } => {
-            parcel.size(*from);
-            parcel.size(*count);
+            packed.size(*from);
+            packed.size(*count);
         }
         Change::New { message, keep } => {
-            parcel.number(if *keep { -1 } else { -11 } - message.role as i32);
-            parcel.size(message.node_ids.len());
+            packed.number(if *keep { -1 } else { -11 } - message.role as i32);
+            packed.size(message.node_ids.len());
             match &message.content {
-                Content::Text(text) => parcel.text(Some(text)),
+                Content::Text(text) => packed.text(Some(text)),
                 parts => {
-                    parcel.things.push(&to_js(parts)?);
+                    packed.things.push(&to_js(parts)?);
                 }
             }
-            message.node_ids.iter().for_each(|id| parcel.text(Some(id)));
-            put_spans(parcel, message);
+            message.node_ids.iter().for_each(|id| packed.text(Some(id)));
+            put_spans(packed, message);
         }
     }
     Ok(())
 }
 
 /// How many spans there are, and each of them: which of the message's nodes, the part or −1, start and end.
-fn put_spans(parcel: &mut Parcel, message: &Message<'_>) {
-    parcel.size(message.spans.len());
+fn put_spans(packed: &mut PackedReport, message: &Message<'_>) {
+    packed.size(message.spans.len());
     let mut node = 0;
     for span in &message.spans {
         // They come in the order of the nodes.
         while message.node_ids.get(node).is_some_and(|id| *id != span.node_id) {
             node += 1;
         }
-        parcel.size(node);
+        packed.size(node);
         match span.part {
-            Some(part) => parcel.size(part),
-            None => parcel.number(-1),
+            Some(part) => packed.size(part),
+            None => packed.number(-1),
         }
-        parcel.size(span.start);
-        parcel.size(span.end);
+        packed.size(span.start);
+        packed.size(span.end);
     }
 }

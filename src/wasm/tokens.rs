@@ -21,9 +21,6 @@ pub(super) fn tokenizers() -> Tokenizers {
 }
 
 /// Loads the vocabulary of an exact tokenizer from the bytes of its asset.
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen(js_name = loadVocabulary)]
 pub fn load_vocabulary(name: &str, asset: &[u8]) -> Result<(), JsValue> {
     TOKENIZERS.with_borrow_mut(|tokenizers| tokenizers.load(name, asset)).map_err(|error| throw(&error))
@@ -36,18 +33,12 @@ fn counter(name: Option<String>) -> Result<Rc<dyn Counter>, JsValue> {
 }
 
 /// How many tokens a text is.
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokens)]
 pub fn count_tokens(text: &str, tokenizer: Option<String>) -> Result<u32, JsValue> {
     Ok(counter(tokenizer)?.count(text))
 }
 
 /// How many tokens each text is.
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokensBatch)]
 pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Result<Uint32Array, JsValue> {
     let counter = counter(tokenizer)?;
@@ -56,9 +47,6 @@ pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Re
 }
 
 /// How many tokens a text is; nothing when that is more than `limit`.
-///
-/// # Errors
-/// `{ code, message, details }`.
 #[wasm_bindgen(js_name = countTokensUpTo)]
 pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> Result<Option<u32>, JsValue> {
     Ok(counter(tokenizer)?.count_up_to(text, limit))

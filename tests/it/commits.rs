@@ -6,9 +6,8 @@ use ctxweave::commits::{
     CommitGraph, CommitType, GRAPH_CALLS, MetadataUpdate, PlanRequest, Reason, Record, Stop, Trigger, artifact_ref,
     begin, commit_id, materialize, materialized, short_ref,
 };
-use ctxweave::limits::LimitOverrides;
 use ctxweave::time::Timestamp;
-use ctxweave::{Code, DiagnosticCode, Error};
+use ctxweave::{Code, DiagnosticCode, Error, Limits};
 use serde_json::{Value, json};
 
 /// A graph with the blobs that its host would have.
@@ -494,25 +493,26 @@ fn a_missing_parent_is_an_error() {
 /// SPEC §0.8: limits have names.
 #[test]
 fn limits_hold() {
-    let limits = |name: &str, value: f64| -> ctxweave::Limits {
-        serde_json::from_value::<LimitOverrides>(json!({ name: value })).unwrap().resolve().unwrap()
-    };
+    let defaults = Limits::default;
     let Seed { host, ids, .. } = seed();
     let text = host.graph.export_jsonl();
-    let mut graph = CommitGraph::new(limits("commits", 5.0));
+    let mut graph = CommitGraph::new(Limits { commits: 5, ..defaults() });
     let error = graph.import_jsonl(&text).unwrap_err();
     assert_eq!((error.code(), &error.details()["limit"]), (Code::LimitExceeded, &json!("commits")));
     assert!(graph.is_empty(), "a failed import adds nothing");
-    let with = |name: &str, value: f64| {
+    let with = |limits: Limits| {
         let mut host = host.clone();
-        host.graph = CommitGraph::new(limits(name, value));
+        host.graph = CommitGraph::new(limits);
         host.graph.import_jsonl(&text).unwrap();
         let error = host.materialize(&ids[4], Stop::Root).unwrap_err();
         (error.code(), error.details()["limit"].clone(), error.details().contains_key("commitId"))
     };
-    assert_eq!(with("chainDepth", 4.0), (Code::LimitExceeded, json!("chainDepth"), false));
-    assert_eq!(with("blobBytes", 7.0), (Code::LimitExceeded, json!("blobBytes"), true));
-    assert_eq!(with("materializedBytes", 20.0), (Code::LimitExceeded, json!("materializedBytes"), true));
+    assert_eq!(with(Limits { chain_depth: 4, ..defaults() }), (Code::LimitExceeded, json!("chainDepth"), false));
+    assert_eq!(with(Limits { blob_bytes: 7, ..defaults() }), (Code::LimitExceeded, json!("blobBytes"), true));
+    assert_eq!(
+        with(Limits { materialized_bytes: 20, ..defaults() }),
+        (Code::LimitExceeded, json!("materializedBytes"), true)
+    );
 }
 
 /// What counts is the result, with the newlines that are put between.
@@ -526,9 +526,8 @@ fn the_bound_on_a_result_is_that_of_its_bytes() {
     let tip = tip.unwrap();
     assert_eq!(host.materialize(&tip, Stop::Root).unwrap().len(), 3 * 7 + 2);
     let records = host.graph.export_jsonl();
-    for (bound, fits) in [(23.0, true), (22.0, false)] {
-        let overrides = json!({ "materializedBytes": bound });
-        host.graph = CommitGraph::new(serde_json::from_value::<LimitOverrides>(overrides).unwrap().resolve().unwrap());
+    for (bound, fits) in [(23, true), (22, false)] {
+        host.graph = CommitGraph::new(Limits { materialized_bytes: bound, ..Limits::default() });
         host.graph.import_jsonl(&records).unwrap();
         assert_eq!(host.materialize(&tip, Stop::Root).is_ok(), fits, "{bound}");
     }

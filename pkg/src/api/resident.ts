@@ -24,7 +24,7 @@ import type {
   TreeSize,
 } from "../types/resident.js";
 import { invalid } from "./checked.js";
-import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./parcel.js";
+import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
 /**
  * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,

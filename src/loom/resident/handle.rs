@@ -72,7 +72,7 @@ pub struct Handle {
 
 /// What is asked of a resident tree, read.
 #[derive(Debug)]
-struct Question {
+struct ResolvedOptions {
     options: Options,
     target: Option<Target>,
     counter: Rc<dyn Counter>,
@@ -81,7 +81,7 @@ struct Question {
     found: Vec<Diagnostic>,
 }
 
-impl Question {
+impl ResolvedOptions {
     fn counter(&self, memory: &Memory) -> CachingCounter<'_> {
         memory.remember_as(self.id, self.counter.as_ref())
     }
@@ -133,8 +133,8 @@ impl Handle {
     fn configure(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         let fields = request.object("settings, an object")?;
         let known = [SETTINGS, read::resident_options()].concat();
-        let mut found = match self.read_question(Some(request), &known, About::Tree, host) {
-            Ok(question) => question.found,
+        let mut found = match self.read_options(Some(request), &known, About::Tree, host) {
+            Ok(resolved) => resolved.found,
             // The vocabulary can be loaded until something is counted.
             Err(error) if error.code() == Code::VocabularyNotLoaded => Vec::new(),
             Err(error) => return Err(error),
@@ -158,27 +158,27 @@ impl Handle {
     fn path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         let request = request.object("a tip and options, an object")?;
         let about = About::Node(request.need("tip")?.string()?);
-        let question = self.question_without_report(request.get("options")?, about, host)?;
-        Answer::of(&self.tree.path(&question.options)?)
+        let resolved = self.options_without_report(request.get("options")?, about, host)?;
+        Answer::of(&self.tree.path(&resolved.options)?)
     }
 
     fn tokens_of(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         let request = request.object("ids and options, an object")?;
-        let question = self.question_without_report(request.get("options")?, About::Tree, host)?;
+        let resolved = self.options_without_report(request.get("options")?, About::Tree, host)?;
         let ids = request.need("nodeIds")?.strings()?;
-        Answer::of(&self.tree.tokens_of(&ids, &question.options, &question.counter(self.tree.memory()))?)
+        Answer::of(&self.tree.tokens_of(&ids, &resolved.options, &resolved.counter(self.tree.memory()))?)
     }
 
     fn measure_path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let question = self.question_without_report(Some(request), About::Assembly, host)?;
-        let counter = question.counter(self.tree.memory());
-        Answer::of(&self.tree.measure_path(&question.options, &counter)?)
+        let resolved = self.options_without_report(Some(request), About::Assembly, host)?;
+        let counter = resolved.counter(self.tree.memory());
+        Answer::of(&self.tree.measure_path(&resolved.options, &counter)?)
     }
 
     fn would_cut(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let question = self.question_without_report(Some(request), About::Assembly, host)?;
-        let counter = question.counter(self.tree.memory());
-        Answer::of(&self.tree.would_cut(&question.options, &counter)?)
+        let resolved = self.options_without_report(Some(request), About::Assembly, host)?;
+        let counter = resolved.counter(self.tree.memory());
+        Answer::of(&self.tree.would_cut(&resolved.options, &counter)?)
     }
 
     fn summarize_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
@@ -222,17 +222,17 @@ impl Handle {
         with_report: bool,
         show: impl FnOnce(&[u8], ReportSummary) -> R,
     ) -> Result<R> {
-        let question = self.read_question(Some(request), read::resident_options(), About::Assembly, host)?;
+        let resolved = self.read_options(Some(request), read::resident_options(), About::Assembly, host)?;
         if !with_report {
-            refuse_unknown(&question.found)?;
+            refuse_unknown(&resolved.found)?;
         }
-        let target = match &question.target {
+        let target = match &resolved.target {
             Some(target) => target,
             None => return Err(read::lacks(request.object("options, an object")?, "target")),
         };
-        let counter = question.counter(self.tree.memory());
-        self.tree.show_body(&question.options, target, &counter, |bytes, mut report| {
-            report.diagnostics.splice(0..0, question.found.iter().cloned());
+        let counter = resolved.counter(self.tree.memory());
+        self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report| {
+            report.diagnostics.splice(0..0, resolved.found.iter().cloned());
             show(bytes, report)
         })
     }
@@ -244,26 +244,31 @@ impl Handle {
         host: &Host,
         assemble: impl FnOnce(&mut LoomTree, &Options, &CachingCounter<'_>, Vec<Diagnostic>) -> Result<R>,
     ) -> Result<R> {
-        let question = self.read_question(Some(request), read::resident_options(), About::Assembly, host)?;
-        let counter = question.counter(self.tree.memory());
-        assemble(&mut self.tree, &question.options, &counter, question.found.clone())
+        let resolved = self.read_options(Some(request), read::resident_options(), About::Assembly, host)?;
+        let counter = resolved.counter(self.tree.memory());
+        assemble(&mut self.tree, &resolved.options, &counter, resolved.found.clone())
     }
 
     /// Reads options for a method that gives no diagnostics.
-    fn question_without_report(&mut self, request: Option<Value<'_>>, about: About, host: &Host) -> Result<Question> {
-        let question = self.read_question(request, read::resident_options(), about, host)?;
-        refuse_unknown(&question.found)?;
-        Ok(question)
+    fn options_without_report(
+        &mut self,
+        request: Option<Value<'_>>,
+        about: About,
+        host: &Host,
+    ) -> Result<ResolvedOptions> {
+        let resolved = self.read_options(request, read::resident_options(), about, host)?;
+        refuse_unknown(&resolved.found)?;
+        Ok(resolved)
     }
 
     /// Reads options; `known` are the names of those that there are.
-    fn read_question(
+    fn read_options(
         &mut self,
         request: Option<Value<'_>>,
         known: &[&str],
         about: About,
         host: &Host,
-    ) -> Result<Question> {
+    ) -> Result<ResolvedOptions> {
         let none = Document::read(b"{}", &[])?;
         let none: &Document<'_> = &none;
         let request = request.filter(|request| !request.is_null()).unwrap_or_else(|| none.root());
@@ -280,7 +285,7 @@ impl Handle {
         }
         let counter = host.counter(fields.get("tokenizer")?)?;
         let id = self.counter_id(&counter, host);
-        Ok(Question { options, target, counter, id, found })
+        Ok(ResolvedOptions { options, target, counter, id, found })
     }
 
     /// What the counts of a counter are remembered by: its name, or for the caller's own counter an id that it keeps for as

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
+use crate::json::{Document, Kind};
 
 /// The arguments of a call of `tool` as the JSON text of an object. What is none is wrapped in one, and reported.
 ///
@@ -21,16 +22,22 @@ pub(super) fn object<'a>(
         Value::Object(_) => return Cow::Owned(arguments.to_string()),
         Value::Null => return Cow::Borrowed("{}"),
         Value::String(text) if text.trim().is_empty() => return Cow::Borrowed("{}"),
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(Value::Object(_)) => return Cow::Borrowed(text.trim()),
-            Ok(Value::Null) => return Cow::Borrowed("{}"),
-            Ok(_) => Cow::Borrowed(text.trim()),
-            Err(_) => Cow::Owned(arguments.to_string()),
+        Value::String(text) => match kind_of(text) {
+            Some(Kind::Object) => return Cow::Borrowed(text.trim()),
+            Some(Kind::Null) => return Cow::Borrowed("{}"),
+            Some(_) => Cow::Borrowed(text.trim()),
+            None => Cow::Owned(arguments.to_string()),
         },
         _ => Cow::Owned(arguments.to_string()),
     };
     report_wrapped(sink, tool, message);
     Cow::Owned(format!("{{\"arguments\":{no_object}}}"))
+}
+
+/// What kind of JSON a text is; nothing where a provider would not take it as JSON.
+fn kind_of(text: &str) -> Option<Kind> {
+    let document = Document::read(text.as_bytes(), &[]).ok()?;
+    document.diagnostics().is_empty().then(|| document.root().kind())
 }
 
 /// The arguments as JSON text, for providers that have them as a string.

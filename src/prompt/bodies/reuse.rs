@@ -12,7 +12,7 @@ use super::json::{Json, TextWriter};
 use crate::prompt::message::Role;
 
 /// Messages whose texts can be written one by one.
-pub(crate) trait MessageSource: fmt::Debug {
+pub(crate) trait MessageSource {
     /// How many messages there are.
     fn count(&self) -> usize;
     /// The role of a message.
@@ -27,6 +27,12 @@ pub(crate) trait MessageSource: fmt::Debug {
     /// is new.
     fn unchanged(&self, _: usize) -> Range<usize> {
         0..0
+    }
+}
+
+impl fmt::Debug for dyn MessageSource + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} messages", self.count())
     }
 }
 

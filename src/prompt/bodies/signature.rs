@@ -2,13 +2,16 @@
 
 use serde_json::Value;
 
+use crate::json::Document;
+
 /// The block that a provider gave, where a signature is the JSON text of one: an object with a `type`.
 pub(super) fn vendor_block(signature: &str) -> Option<Value> {
     let text = signature.trim_start();
     if !text.starts_with('{') {
         return None;
     }
-    let block: Value = serde_json::from_str(text).ok()?;
+    let document = Document::read(text.as_bytes(), &[]).ok()?;
+    let block = document.root().to_json().ok()?;
     block.get("type").is_some_and(Value::is_string).then_some(block)
 }
 

@@ -11,14 +11,14 @@ use crate::tokens::Counter;
 
 /// A caller's own tokenizer. What it throws is kept until the call is over.
 #[derive(Debug)]
-pub(super) struct OwnCounter {
+pub(super) struct CustomCounter {
     name: String,
     object: JsValue,
     count: Function,
     failure: RefCell<Option<Error>>,
 }
 
-impl OwnCounter {
+impl CustomCounter {
     /// The counter that an object with a function `count` is.
     pub(super) fn new(tokenizer: &JsValue) -> Option<Rc<Self>> {
         let object = Some(tokenizer.clone()).filter(JsValue::is_object)?;
@@ -56,7 +56,7 @@ impl OwnCounter {
     }
 }
 
-impl Counter for OwnCounter {
+impl Counter for CustomCounter {
     fn name(&self) -> &str {
         &self.name
     }

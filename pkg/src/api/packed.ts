@@ -17,7 +17,7 @@ const STARTS = ["any", "user"] as const;
 const ROLES = ["system", "developer", "user", "assistant"] as const;
 
 /** Goes through numbers and things, from their beginnings. */
-class Parcel {
+class PackedReport {
   at = 0;
   #thing = 0;
 
@@ -50,40 +50,40 @@ class Parcel {
 /** A report of numbers. */
 export function unpackReport(packed: unknown): ReportSummary {
   const [numbers, things] = packed as [Float64Array, unknown[]];
-  return report(new Parcel(numbers, things));
+  return report(new PackedReport(numbers, things));
 }
 
 /** In the order of `put_report`, which is that of the fields. */
-function report(parcel: Parcel): ReportSummary {
-  const strategy = STRATEGIES[parcel.number()]!;
-  const limit = parcel.number();
+function report(packed: PackedReport): ReportSummary {
+  const strategy = STRATEGIES[packed.number()]!;
+  const limit = packed.number();
   const tokens: ReportSummary["tokens"] = {
-    system: parcel.number(),
-    messages: parcel.number(),
-    overhead: parcel.number(),
-    total: parcel.number(),
-    tokenizer: parcel.thing() as string,
+    system: packed.number(),
+    messages: packed.number(),
+    overhead: packed.number(),
+    total: packed.number(),
+    tokenizer: packed.thing() as string,
   };
-  const addendum = parcel.optional();
+  const addendum = packed.optional();
   if (addendum !== undefined) {
     tokens.loomAware = {
       addendum,
-      memory: parcel.number(),
-      headers: parcel.number(),
-      loomBlock: parcel.number(),
+      memory: packed.number(),
+      headers: packed.number(),
+      loomBlock: packed.number(),
     };
   }
-  const truncated = parcel.number() === 1;
-  const nodes = parcel.optional();
+  const truncated = packed.number() === 1;
+  const nodes = packed.optional();
   const cut = nodes !== undefined && {
     nodes,
-    partialNodes: parcel.number(),
-    tokens: parcel.number(),
-    position: parcel.number(),
-    ...parcel.field("marker"),
+    partialNodes: packed.number(),
+    tokens: packed.number(),
+    position: packed.number(),
+    ...packed.field("marker"),
   };
-  const messages = parcel.optional();
-  const cache = messages !== undefined && { messages, tokens: parcel.number(), ...parcel.field("fingerprint") };
+  const messages = packed.optional();
+  const cache = messages !== undefined && { messages, tokens: packed.number(), ...packed.field("fingerprint") };
   return {
     strategy,
     limit,
@@ -91,52 +91,52 @@ function report(parcel: Parcel): ReportSummary {
     truncated,
     ...(cut && { cut }),
     ...(cache && { cache }),
-    minimumRecentNodesMet: parcel.number() === 1,
-    pathLength: parcel.number(),
+    minimumRecentNodesMet: packed.number() === 1,
+    pathLength: packed.number(),
     preferences: {
-      truncationStrategy: STRATEGIES[parcel.number()]!,
-      minimumRecentNodes: parcel.number(),
-      tokenBuffer: parcel.number(),
-      truncationMarker: parcel.thing() as string,
-      cutQuantum: parcel.number(),
-      startOn: STARTS[parcel.number()]!,
+      truncationStrategy: STRATEGIES[packed.number()]!,
+      minimumRecentNodes: packed.number(),
+      tokenBuffer: packed.number(),
+      truncationMarker: packed.thing() as string,
+      cutQuantum: packed.number(),
+      startOn: STARTS[packed.number()]!,
     },
-    diagnostics: (parcel.thing() as Diagnostic[] | undefined) ?? [],
+    diagnostics: (packed.thing() as Diagnostic[] | undefined) ?? [],
   };
 }
 
 /** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
 export function unpackDialogue(kept: Kept, packed: unknown): DialogueSummary {
   const [numbers, things] = packed as [Float64Array, unknown[]];
-  const parcel = new Parcel(numbers, things);
-  const summary = report(parcel);
-  return { ...dialogue(kept, parcel), report: summary };
+  const packed = new PackedReport(numbers, things);
+  const summary = report(packed);
+  return { ...dialogue(kept, packed), report: summary };
 }
 
 /** The same with the whole account. */
 export function unpackAssembly(kept: Kept, packed: unknown): DialogueAssembly {
   const [numbers, things] = packed as [Float64Array, unknown[]];
-  const parcel = new Parcel(numbers, things);
-  const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(parcel);
-  const count = parcel.number();
-  const all = parcel.thing() as string;
+  const packed = new PackedReport(numbers, things);
+  const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(packed);
+  const count = packed.number();
+  const all = packed.thing() as string;
   const nodes: NodeReport[] = [];
   for (let at = 0, from = 0; at < count; at += 1) {
-    const to = from + parcel.number();
-    const what = parcel.number();
-    const tokens = parcel.number();
-    const message = parcel.number() - 1;
+    const to = from + packed.number();
+    const what = packed.number();
+    const tokens = packed.number();
+    const message = packed.number() - 1;
     nodes.push(row(all.slice(from, to), what, tokens, message));
     from = to;
   }
-  const path = ids(parcel, nodes);
+  const path = ids(packed, nodes);
   const { minimumRecentNodesMet, cache, ...before } = summary;
   const whole: AssemblyReport = {
     ...before,
     ...(cut && {
       cut: {
-        nodeIds: ids(parcel, nodes),
-        partialNodeIds: ids(parcel, nodes),
+        nodeIds: ids(packed, nodes),
+        partialNodeIds: ids(packed, nodes),
         tokens: cut.tokens,
         position: cut.position,
         ...(cut.marker !== undefined && { marker: cut.marker }),
@@ -146,12 +146,12 @@ export function unpackAssembly(kept: Kept, packed: unknown): DialogueAssembly {
     minimumRecentNodesMet,
     path,
     nodes,
-    notOnPath: parcel.number(),
-    ...parcel.field<"localIds", LocalId[]>("localIds"),
+    notOnPath: packed.number(),
+    ...packed.field<"localIds", LocalId[]>("localIds"),
     preferences,
     diagnostics,
   };
-  return { ...dialogue(kept, parcel), report: whole };
+  return { ...dialogue(kept, packed), report: whole };
 }
 
 const PARTS = ["path", "context", "instruction", "annotation", "version", "pinned"] as const;
@@ -191,25 +191,25 @@ function row(nodeId: string, what: number, tokens: number, message: number): Nod
   };
 }
 
-function ids(parcel: Parcel, nodes: NodeReport[]): string[] {
+function ids(packed: PackedReport, nodes: NodeReport[]): string[] {
   const ids: string[] = [];
-  for (let runs = parcel.number(); runs > 0; runs -= 1) {
-    const from = parcel.number();
-    const count = parcel.number();
-    if (from < 0) ids.push(parcel.thing() as string);
+  for (let runs = packed.number(); runs > 0; runs -= 1) {
+    const from = packed.number();
+    const count = packed.number();
+    if (from < 0) ids.push(packed.thing() as string);
     else for (let at = from; at < from + count; at += 1) ids.push(nodes[at]!.nodeId);
   }
   return ids;
 }
 
-function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Message[] } {
-  const number = parcel.number();
-  const system = parcel.field("system");
+function dialogue(kept: Kept, packed: PackedReport): { system?: string; messages: Message[] } {
+  const number = packed.number();
+  const system = packed.field("system");
   let keep: Kept["messages"] = [];
   const messages: Message[] = [];
-  while (parcel.at < parcel.numbers.length) {
-    const from = parcel.number();
-    const count = parcel.number();
+  while (packed.at < packed.numbers.length) {
+    const from = packed.number();
+    const count = packed.number();
     if (from >= 0) {
       const same = kept.messages.slice(from, from + count);
       // Mostly one run is nearly all of it.
@@ -219,10 +219,10 @@ function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Mess
     }
     const keeps = from > -11;
     const role = ROLES[keeps ? -1 - from : -11 - from]!;
-    const content = parcel.thing() as Message["content"];
+    const content = packed.thing() as Message["content"];
     const nodeIds: string[] = [];
-    for (let at = 0; at < count; at += 1) nodeIds.push(parcel.thing() as string);
-    const message = { role, content, nodeIds, spans: spans(parcel, nodeIds) };
+    for (let at = 0; at < count; at += 1) nodeIds.push(packed.thing() as string);
+    const message = { role, content, nodeIds, spans: spans(packed, nodeIds) };
     keep.push(keeps ? message : undefined);
     messages.push(keeps ? copy(message) : message);
   }
@@ -232,12 +232,12 @@ function dialogue(kept: Kept, parcel: Parcel): { system?: string; messages: Mess
 }
 
 /** In the form of `put_spans`. They are frozen, so that they need not be copied for each dialogue that has the message. */
-function spans(parcel: Parcel, nodeIds: readonly string[]): readonly MessageSpan[] {
+function spans(packed: PackedReport, nodeIds: readonly string[]): readonly MessageSpan[] {
   const spans: MessageSpan[] = [];
-  for (let count = parcel.number(); count > 0; count -= 1) {
-    const nodeId = nodeIds[parcel.number()]!;
-    const part = parcel.optional();
-    const [start, end] = [parcel.number(), parcel.number()];
+  for (let count = packed.number(); count > 0; count -= 1) {
+    const nodeId = nodeIds[packed.number()]!;
+    const part = packed.optional();
+    const [start, end] = [packed.number(), packed.number()];
     spans.push(Object.freeze(part === undefined ? { nodeId, start, end } : { nodeId, part, start, end }));
   }
   return Object.freeze(spans);
