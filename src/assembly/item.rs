@@ -100,6 +100,8 @@ pub(crate) trait Items<'a> {
     fn text(&self, at: usize) -> Option<(&str, &str)>;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
+    /// Length of that text in UTF-16 code units; 0 where there is none.
+    fn utf16_len(&self, at: usize) -> usize;
     /// The text that the item begins with.
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
     /// The text that the item ends with.

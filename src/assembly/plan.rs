@@ -267,11 +267,12 @@ impl<'a> Plan<'_, 'a> {
         }
         if range.len() == 1
             && planned.gap(at).is_none()
-            && let Some((text, id)) =
-                items().next().and_then(|item| Some((self.items.borrowed_text(item)?, self.items.id(item)?)))
+            && let Some(item) = items().next()
+            && let (Some(text), Some(id)) = (self.items.borrowed_text(item), self.items.id(item))
         {
-            let span = || MessageSpan { node_id: id, part: None, start: 0, end: crate::text::utf16_len(text) };
-            return text_message(Cow::Borrowed(text), if with_spans { vec![span()] } else { Vec::new() });
+            let span = || MessageSpan { node_id: id, part: None, start: 0, end: self.items.utf16_len(item) };
+            let spans = if with_spans { vec![span()] } else { Vec::new() };
+            return Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: vec![id], spans };
         }
         let mut text = String::new();
         let mut spans = Vec::new();
@@ -449,10 +450,5 @@ impl<'a> Plan<'_, 'a> {
             planned.totals.total().saturating_sub(self.fixed()).saturating_sub(rest)
         };
         content + system
-    }
-
-    /// The ids of these items.
-    pub(crate) fn ids(&self, items: impl IntoIterator<Item = usize>) -> Vec<&'a str> {
-        items.into_iter().filter_map(|at| self.items.id(at)).collect()
     }
 }

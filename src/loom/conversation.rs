@@ -1,6 +1,7 @@
 //! The nodes of a path that make its conversation: paired, grouped into units, and counted.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::assembly::costs::break_after;
@@ -15,6 +16,7 @@ use crate::loom::select::{Entry, Selection};
 use crate::loom::tools;
 use crate::loom::tree::{Block, Tree};
 use crate::prompt::{Part, Prices, Role};
+use crate::text;
 
 /// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
 #[derive(Debug, Default)]
@@ -45,6 +47,8 @@ pub(crate) struct Member {
     alone: u64,
     blocks: MemberBlocks,
     shape: Shape,
+    /// Length of its text in UTF-16 code units, where that is all of its node and somebody asked.
+    utf16_len: OnceCell<usize>,
 }
 
 /// Which blocks of its node a member holds.
@@ -158,7 +162,7 @@ fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut 
     let blocks: &[Block] = &context.tree.at(entry.node).content;
     if let [Block::Text(text)] = blocks {
         let alone = context.text_tokens(entry.node, text.trim());
-        return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text };
+        return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, utf16_len: OnceCell::new() };
     }
     let blocks: Vec<&Block> = blocks.iter().collect();
     member(context, entry, &blocks, at, found)
@@ -181,12 +185,13 @@ fn member(
     let alone = parts.iter().map(|part| context.prices.part(part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
-        return Member { entry, alone, blocks: MemberBlocks::All, shape };
+        return Member { entry, alone, blocks: MemberBlocks::All, shape, utf16_len: OnceCell::new() };
     }
     let mut rest = blocks.iter().peekable();
     let kept = node.content.iter().enumerate();
     let kept = kept.filter(|(_, block)| rest.next_if(|next| std::ptr::eq(**next, *block)).is_some());
-    Member { entry, alone, blocks: MemberBlocks::Some(kept.map(|(at, _)| at).collect()), shape }
+    let blocks = MemberBlocks::Some(kept.map(|(at, _)| at).collect());
+    Member { entry, alone, blocks, shape, utf16_len: OnceCell::new() }
 }
 
 /// The members of a conversation with the header of each, between the blocks that stand around them.
@@ -311,6 +316,11 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
         let bare = self.framing.header(member.entry.node, number).is_none();
         if bare { member.one_text(self.context) } else { None }
+    }
+
+    fn utf16_len(&self, at: usize) -> usize {
+        let Some(member) = self.member(at) else { return 0 };
+        *member.utf16_len.get_or_init(|| member.one_text(self.context).map_or(0, text::utf16_len))
     }
 
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>> {

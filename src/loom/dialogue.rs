@@ -5,6 +5,7 @@
 //! renders and reports.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use crate::assembly::size_bound::{Size, fits};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::aware::{self, Added};
 use crate::loom::budget::settings;
-use crate::loom::conversation::ConversationItems;
+use crate::loom::conversation::{ConversationItems, Member};
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::parts;
 use crate::loom::path_context::PathContext;
@@ -219,13 +220,21 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     fn cut(&self, choice: &Choice<'a>) -> Cut<'a> {
         let removed = self.plan.removed(choice);
+        let id = |member: &Member| -> &'a str { &self.context.tree.at(member.entry.node).id };
         Cut {
-            node_ids: self.plan.ids(removed.whole),
-            partial_node_ids: self.plan.ids(removed.partial),
+            node_ids: self.members(removed.whole).iter().map(id).collect(),
+            partial_node_ids: removed.partial.into_iter().filter_map(|at| self.items.member(at)).map(id).collect(),
             tokens: removed.tokens,
             position: removed.position,
             marker: removed.marker,
         }
+    }
+
+    /// The members at these places among the items.
+    fn members(&self, items: Range<usize>) -> &[Member] {
+        let lead = self.state.framing.lead();
+        let numbers = items.start.saturating_sub(lead)..items.end.saturating_sub(lead);
+        self.state.conversation.members.get(numbers).unwrap_or_default()
     }
 
     fn all_diagnostics(&self, planned: &Planned<'a>) -> Vec<Diagnostic> {
@@ -299,13 +308,12 @@ impl<'a> DialoguePlan<'_, 'a> {
 
     /// What became of each node.
     fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
-        let row_of = |at: usize| self.items.member(at).map(|member| member.entry.row);
         let removed = self.plan.removed(&planned.choice);
-        for row in removed.whole.filter_map(row_of) {
-            set_fate(&mut rows, row, Fate::Cut, Reason::OverLimit);
+        for member in self.members(removed.whole) {
+            set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::OverLimit);
         }
-        for row in removed.partial.into_iter().filter_map(row_of) {
-            set_fate(&mut rows, row, Fate::Cut, Reason::Shortened);
+        for member in removed.partial.into_iter().filter_map(|at| self.items.member(at)) {
+            set_fate(&mut rows, member.entry.row, Fate::Cut, Reason::Shortened);
         }
         let costs = self.plan.costs();
         let lead = self.state.framing.lead();

@@ -26,7 +26,6 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
-mod small_list;
 mod system;
 mod text;
 mod tools;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
-use crate::loom::small_list::SmallList;
 use crate::loom::tree::{Block, Tree};
 use crate::prompt::Role;
 
@@ -15,7 +16,7 @@ use crate::prompt::Role;
 pub(crate) struct RepairedEntries<'a> {
     pub entries: Vec<Entry>,
     /// For each entry, its blocks.
-    pub blocks: Vec<SmallList<&'a Block>>,
+    pub blocks: Vec<SmallVec<[&'a Block; 2]>>,
     /// Where each unit begins; a last element closes the last unit.
     pub units: Vec<usize>,
     /// Of the entries as they came: each call, and its result or, where it has none, no end.
@@ -36,7 +37,7 @@ pub(crate) fn repair<'a>(
     let mut places: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let node = tree.at(entry.node);
-        let mut blocks = SmallList::default();
+        let mut blocks = SmallVec::new();
         let mut broken = false;
         for (index, block) in node.content.iter().enumerate() {
             if pairs.broken.contains(&(at, index)) {

@@ -4,13 +4,13 @@ use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
 use crate::collect;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
-use crate::loom::small_list::SmallList;
 use crate::loom::text::Text;
 
 /// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
@@ -214,6 +214,9 @@ pub(crate) type NodeIx = u32;
 /// Place of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
+/// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.
+type EdgeList = SmallVec<[EdgeIx; 4]>;
+
 /// A source with its node looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
@@ -226,7 +229,7 @@ pub(crate) struct Link {
 pub(crate) struct Linked<'t> {
     pub id: Text<'t>,
     pub kind: EdgeKind,
-    pub links: SmallList<Link>,
+    pub links: SmallVec<[Link; 2]>,
     pub target: NodeIx,
     /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
     order: u64,
@@ -238,11 +241,11 @@ struct Place<'t> {
     /// None where the node was removed, until another takes its place.
     node: Option<Node<'t>>,
     /// The continuation edges that lead to it.
-    incoming: SmallList<EdgeIx>,
+    incoming: EdgeList,
     /// The annotation edges that lead to it.
-    annotated_by: SmallList<EdgeIx>,
+    annotated_by: EdgeList,
     /// The edges of either kind that it is a source of.
-    outgoing: SmallList<EdgeIx>,
+    outgoing: EdgeList,
     /// How many continuation edges it is the predecessor in.
     continuations: u32,
 }
@@ -520,7 +523,7 @@ impl<'t> Tree<'t> {
     fn look_up(&self, edge: Edge<'t>, order: u64) -> Result<Linked<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
-        let mut links = SmallList::default();
+        let mut links = SmallVec::new();
         for source in &edge.sources {
             links.push(Link { node: find(&source.node)?, role: source.role });
         }
@@ -579,7 +582,7 @@ impl<'t> Tree<'t> {
 
     fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
         let edges = &self.edges;
-        let add = |list: &mut SmallList<EdgeIx>| {
+        let add = |list: &mut EdgeList| {
             // The one that is being linked is not there yet, and comes at or after itself.
             let order = |other: EdgeIx| order_of(edges, other).unwrap_or(u64::MAX);
             let at = list.partition_point(|&other| order(other) < edge.order);
