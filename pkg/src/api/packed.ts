@@ -48,8 +48,8 @@ class PackedReport {
 }
 
 /** A report of numbers. */
-export function unpackReport(packed: unknown): ReportSummary {
-  const [numbers, things] = packed as [Float64Array, unknown[]];
+export function unpackReport(answer: unknown): ReportSummary {
+  const [numbers, things] = answer as [Float64Array, unknown[]];
   return report(new PackedReport(numbers, things));
 }
 
@@ -106,16 +106,16 @@ function report(packed: PackedReport): ReportSummary {
 }
 
 /** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
-export function unpackDialogue(kept: Kept, packed: unknown): DialogueSummary {
-  const [numbers, things] = packed as [Float64Array, unknown[]];
+export function unpackDialogue(kept: Kept, answer: unknown): DialogueSummary {
+  const [numbers, things] = answer as [Float64Array, unknown[]];
   const packed = new PackedReport(numbers, things);
   const summary = report(packed);
   return { ...dialogue(kept, packed), report: summary };
 }
 
 /** The same with the whole account. */
-export function unpackAssembly(kept: Kept, packed: unknown): DialogueAssembly {
-  const [numbers, things] = packed as [Float64Array, unknown[]];
+export function unpackAssembly(kept: Kept, answer: unknown): DialogueAssembly {
+  const [numbers, things] = answer as [Float64Array, unknown[]];
   const packed = new PackedReport(numbers, things);
   const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(packed);
   const count = packed.number();
