@@ -285,7 +285,7 @@ impl<'t> Value<'t> {
     }
 
     fn as_bytes(self) -> Option<&'t [u8]> {
-        let at = self.single_entry(BYTES)?.as_number()? as usize;
+        let at = usize::try_from(whole_number(self.single_entry(BYTES)?.raw())?).ok()?;
         self.document.bytes.get(at).map(Vec::as_slice)
     }
 

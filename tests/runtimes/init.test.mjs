@@ -248,10 +248,13 @@ test("what is no string is an error that names it, and traps nothing", async () 
 
 test("options of a count that cannot be read are an error, and trap nothing", async () => {
   const wrong = {
-    "{ tokenizer: 5 }": [{ path: "tokenizer" }, /must be a string/],
-    "{ get tokenizer() { throw new Error('not now'); } }": [{ path: "tokenizer" }, /asking for it threw: not now/],
-    "new Proxy({}, { get() { throw new Error('not now'); } })": [{ path: "tokenizer" }, /threw: not now/],
-    "'heuristic'": [{}, /must be options, an object/],
+    "{ tokenizer: 5 }": [{ path: "options.tokenizer" }, /must be a tokenizer's name/],
+    "{ get tokenizer() { throw new Error('not now'); } }": [
+      { path: "options.tokenizer" },
+      /asking for it threw: not now/,
+    ],
+    "new Proxy({}, { get() { throw new Error('not now'); } })": [{ path: "options" }, /threw: not now/],
+    "'heuristic'": [{ path: "options" }, /must be options, an object/],
   };
   for (const [options, [details, message]] of Object.entries(wrong)) {
     for (const call of ["countTokens('a',", "countTokensBatch(['a'],", "countTokensUpTo('a', 1,"]) {

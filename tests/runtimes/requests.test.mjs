@@ -27,7 +27,8 @@ function error(run) {
   return assert.fail("nothing was thrown");
 }
 
-const dialogue = (request) => () => ctxweave.assembleDialogue({ tree: tree(node("a")), tip: "a", ...request });
+const dialogue = (request) => () =>
+  ctxweave.assembleDialogue({ tree: tree(node("a")), tip: "a", contextWindow: 8000, ...request });
 
 test("what is no data where data belongs is named with its path", () => {
   const cycle = {};
@@ -90,7 +91,7 @@ test("what a getter or `toJSON` throws is the cause", () => {
     [{ path: new Proxy(["a"], { get: (list, key) => (key === "0" ? raise() : list[key]) }) }, "path[0]"],
   ];
   for (const [change, path] of cases) {
-    const request = { tree: tree(node("a")), tip: "a" };
+    const request = { tree: tree(node("a")), tip: "a", contextWindow: 8000 };
     Object.defineProperties(request, Object.getOwnPropertyDescriptors(change));
     const thrown = error(() => ctxweave.assembleDialogue(request));
     assert.deepEqual([thrown.code, thrown.details.path, thrown.cause], ["invalid_input", path, boom], path);
