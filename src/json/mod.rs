@@ -24,5 +24,5 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
 
 /// Writes a result as JSON text.
 pub(crate) fn write(result: &impl serde::Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(result).map_err(|error| Error::new(Code::InternalError, error.to_string()))
+    serde_json::to_vec(result).map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
 }

@@ -161,7 +161,7 @@ impl Stopped {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
         let found = text.get(at..).and_then(|rest| rest.chars().next());
-        let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_debug()));
+        let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_default()));
         let message =
             format!("the request is not JSON: {found} at line {line} column {column} where {expected} should be");
         Error::new(Code::InvalidInput, message).with("line", line).with("column", column)

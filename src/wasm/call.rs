@@ -1,18 +1,39 @@
 //! Calls by their names: JSON text in, JSON text out.
 
+#[cfg(feature = "requests")]
 use std::rc::Rc;
 
+#[cfg(feature = "requests")]
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+#[cfg(feature = "requests")]
 use super::custom_counter::CustomCounter;
 use super::data::throw;
 use super::tokens::tokenizers;
-use crate::call::{Answer, Call, Host};
+#[cfg(feature = "requests")]
+use crate::call::Answer;
+use crate::call::{Call, Host};
 use crate::error::{Code, Error, Result};
+#[cfg(feature = "requests")]
 use crate::tokens::Counter;
 
+/// Makes a call. Counting alone has none that takes bytes or a tokenizer of one's own.
+#[cfg(not(feature = "requests"))]
+#[wasm_bindgen]
+pub fn call(
+    name: &str,
+    request: &[u8],
+    _bytes: &JsValue,
+    _tokenizer: &JsValue,
+) -> std::result::Result<JsValue, JsValue> {
+    let host = Host { tokenizers: tokenizers(), counter: None };
+    let answer = find(crate::CALLS, name).and_then(|call| call.answer(&mut (), request, &[], &host));
+    answer.and_then(|answer| text(answer.json)).map_err(|error| throw(&error))
+}
+
 /// Makes a call: see [`answer`].
+#[cfg(feature = "requests")]
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
     answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
@@ -20,6 +41,7 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
 /// counter; each of the two may be undefined. Gives JSON text, or where bytes belong to the result `[text, ...bytes]`.
+#[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
     this: &mut T,
@@ -30,13 +52,17 @@ pub(super) fn answer<T>(
 ) -> std::result::Result<JsValue, JsValue> {
     let counter = CustomCounter::new(tokenizer);
     with_host(bytes, counter.as_ref(), |bytes, host| {
-        let call = tables.iter().copied().flatten().find(|call| call.name == name);
-        let call = call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))?;
-        call.answer(this, request, bytes, host).and_then(written)
+        find(tables, name)?.answer(this, request, bytes, host).and_then(written)
     })
 }
 
+fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
+    let call = tables.iter().copied().flatten().find(|call| call.name == name);
+    call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))
+}
+
 /// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
+#[cfg(feature = "requests")]
 pub(super) fn with_host(
     bytes: &JsValue,
     counter: Option<&Rc<CustomCounter>>,
@@ -49,14 +75,15 @@ pub(super) fn with_host(
     failed.and(answer).map_err(|error| throw(&error))
 }
 
+#[cfg(feature = "requests")]
 fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     let list = list.dyn_ref::<Array>();
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| Uint8Array::new(&bytes).to_vec()).collect()
 }
 
+#[cfg(feature = "requests")]
 pub(super) fn written(answer: Answer) -> Result<JsValue> {
-    let json = String::from_utf8(answer.json).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
-    let json = JsValue::from(json);
+    let json = text(answer.json)?;
     if answer.bytes.is_empty() {
         return Ok(json);
     }
@@ -65,4 +92,9 @@ pub(super) fn written(answer: Answer) -> Result<JsValue> {
         parts.push(&Uint8Array::from(bytes.as_slice()));
     }
     Ok(parts.into())
+}
+
+fn text(json: Vec<u8>) -> Result<JsValue> {
+    let json = String::from_utf8(json).map_err(|_| Error::new(Code::InternalError, "the result is not UTF-8"))?;
+    Ok(JsValue::from(json))
 }

@@ -6,6 +6,7 @@
 pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
+#[cfg(feature = "requests")]
 mod custom_counter;
 mod data;
 #[cfg(feature = "loom")]
