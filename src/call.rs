@@ -61,7 +61,7 @@ impl<T> Call<T> {
     /// Reads a request and answers it. `bytes` are those that the request refers to as `{ "\u0000bytes": index }`.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for what is no JSON or not of the shape that the call takes, and those of the function.
+    /// [`crate::Code::InvalidInput`] for what is no JSON or not of the shape that the call takes, and those of the function.
     pub fn answer(&self, this: &mut T, request: &[u8], bytes: &[Vec<u8>], host: &Host) -> Result<Answer> {
         let document = Document::read(request, bytes)?;
         let document: &Document<'_> = &document;

@@ -100,7 +100,7 @@ pub struct Translated {
 /// [`Concatenator`] alone, which does not read it; the bytes are the same. Where the target is not known the result is Markdown: the narratives and artifacts.
 ///
 /// # Errors
-/// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
+/// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
 pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();

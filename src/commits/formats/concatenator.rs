@@ -64,8 +64,8 @@ impl Concatenator {
     /// Takes the next blob.
     ///
     /// # Errors
-    /// [`Code::InvalidBlob`] where the format needs to be well-formed to be joined (CBOR, and Gemini's JSON objects);
-    /// [`Code::LimitExceeded`] for nesting.
+    /// [`crate::Code::InvalidBlob`] where the format needs to be well-formed to be joined (CBOR, and Gemini's JSON objects);
+    /// [`crate::Code::LimitExceeded`] for nesting.
     pub fn push(&mut self, blob: &[u8], source: BlobSource<'_>) -> Result<()> {
         match self.format {
             Format::ClaudeCodeV1 | Format::CodexV0 | Format::CodexV1 | Format::GenericV1 => {
@@ -85,7 +85,7 @@ impl Concatenator {
     /// The conversation so far.
     ///
     /// # Errors
-    /// [`Code::InternalError`], should the result not be writable.
+    /// [`crate::Code::InternalError`], should the result not be writable.
     pub fn finish(mut self) -> Result<Concatenated> {
         let mut counts = Counts::default();
         match self.format {
@@ -103,7 +103,7 @@ impl Concatenator {
 /// Joins deltas of one format into `out`, with the limits of default.
 ///
 /// # Errors
-/// [`Code::UnknownValue`] for a format that is not known; those of [`Concatenator::push`].
+/// [`crate::Code::UnknownValue`] for a format that is not known; those of [`Concatenator::push`].
 pub fn concatenate(
     format: &str,
     blobs: &[&[u8]],
