@@ -32,7 +32,7 @@ pub fn call(
     answer.and_then(|answer| text(answer.json)).map_err(|error| throw(&error))
 }
 
-/// Makes a call: see [`answer`].
+/// Makes a call: see `answer`.
 #[cfg(feature = "requests")]
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
