@@ -169,13 +169,6 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   if (value === null) return null;
   if (within.includes(value)) return mark("a cycle");
   if (within.length > TOO_DEEP) return null;
-  const view = asBytes(value);
-  if (view) return { "\0bytes": bytes.push(view) - 1 };
-  if (value instanceof Map) return mark("a Map");
-  if (value instanceof Set) return mark("a Set");
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
-  const inner = [...within, value];
   const asked = <T>(at: string, get: () => T): T => {
     try {
       return get();
@@ -189,6 +182,13 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
       );
     }
   };
+  const view = asked(path, () => asBytes(value));
+  if (view) return { "\0bytes": bytes.push(view) - 1 };
+  if (value instanceof Map) return mark("a Map");
+  if (value instanceof Set) return mark("a Set");
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
+  const inner = [...within, value];
   const toJson = asked(path, () => (value as { toJSON?: unknown }).toJSON);
   if (typeof toJson === "function") {
     const plain: unknown = asked(path, () => toJson.call(value, "") as unknown);
