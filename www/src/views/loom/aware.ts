@@ -18,7 +18,9 @@ export interface AwareSettings {
 
 /** Five minutes after the newest node: a tree looks the same whenever the page is opened. */
 export function nowFor(tree: LoomTreeData): string {
-  const times = tree.nodes.map((node) => new Date(node.createdAt ?? "").getTime()).filter((time) => !Number.isNaN(time));
+  const times = tree.nodes
+    .map((node) => new Date(node.createdAt ?? "").getTime())
+    .filter((time) => !Number.isNaN(time));
   const newest = times.reduce((most, time) => Math.max(most, time), 0);
   return new Date(newest + 5 * 60_000).toISOString().replace(".000Z", "Z");
 }
