@@ -23,6 +23,9 @@ const NOT_JSON: &str = "\0";
 /// The key of an object that stands for bytes that came beside the text: `{ "\u0000bytes": 3 }` for the fourth.
 const BYTES: &str = "\0bytes";
 
+/// How many unknown options of one object are named; the rest is counted.
+const MOST_UNKNOWN: usize = 100;
+
 /// A request: JSON text, and bytes that came beside it.
 #[derive(Debug)]
 pub(crate) struct Document<'t> {
@@ -584,13 +587,27 @@ impl<'t> Object<'t> {
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
     /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
-        for (key, value) in self.entries() {
+        // The path is found once: to look for it again for each of very many would take the square of their number.
+        let mut path = None;
+        let mut count = 0_usize;
+        for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
-            if !known.contains(&&*key) {
+            if known.contains(&&*key) {
+                continue;
+            }
+            count = count.saturating_add(1);
+            let path = path.get_or_insert_with(|| self.0.path());
+            if count <= MOST_UNKNOWN {
+                let dot = if path.is_empty() { "" } else { "." };
                 let message = format!("there is no option `{key}`{}", suggestion(&key, known));
                 let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-                diagnostics.push(found.at_path(value.path()));
+                diagnostics.push(found.at_path(format!("{path}{dot}{key}")));
             }
+        }
+        if count > MOST_UNKNOWN {
+            let message = format!("{} more options are not known", count.saturating_sub(MOST_UNKNOWN));
+            let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+            diagnostics.push(found.at_path(path.unwrap_or_default()));
         }
     }
 }
@@ -615,6 +632,8 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    // A name this long is no slip of the finger, and to compare it would take long.
+    let name = if name.len() > 100 { "" } else { name };
     let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
     let nearest = known.iter().map(|known| (near(&known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
     match nearest {
@@ -895,6 +914,20 @@ mod tests {
             );
             assert_eq!(refuse_unknown(&found).unwrap_err().details()["path"], "maxtokens");
             assert!(refuse_unknown(&[]).is_ok());
+        });
+    }
+
+    #[test]
+    fn very_many_unknown_options_are_counted() {
+        let keys: Vec<String> = (0..200_000).map(|at| format!("\"k{at}\":0")).collect();
+        with(&format!("{{\"options\":{{{},\"{}\":1}}}}", keys.join(","), "x".repeat(1 << 20)), |root| {
+            let options = root.object("a request").unwrap().need("options").unwrap().object("options").unwrap();
+            let mut found = Vec::new();
+            options.report_unknown(&["limit"], &mut found);
+            assert_eq!(found.len(), MOST_UNKNOWN + 1);
+            assert_eq!(found[7].path.as_deref(), Some("options.k7"));
+            assert_eq!(found[MOST_UNKNOWN].message, "199901 more options are not known");
+            assert_eq!(found[MOST_UNKNOWN].path.as_deref(), Some("options"));
         });
     }
 
