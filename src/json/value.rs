@@ -587,7 +587,8 @@ impl<'t> Object<'t> {
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
     /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
-        // The path is found once: to look for it again for each of very many would take the square of their number.
+        // The path is found once, and not for the objects after very many: to look for each would take the square of their
+        // number.
         let mut path = None;
         let mut count = 0_usize;
         for (key, _) in self.entries() {
@@ -596,7 +597,8 @@ impl<'t> Object<'t> {
                 continue;
             }
             count = count.saturating_add(1);
-            let path = path.get_or_insert_with(|| self.0.path());
+            let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
+            let path = path.get_or_insert_with(|| if is_far { String::new() } else { self.0.path() });
             if count <= MOST_UNKNOWN {
                 let dot = if path.is_empty() { "" } else { "." };
                 let message = format!("there is no option `{key}`{}", suggestion(&key, known));
