@@ -7,6 +7,9 @@ pub const NEAR_CHARS: usize = 40;
 
 /// Length in UTF-16 code units, the unit of every offset that JavaScript is given.
 pub fn utf16_len(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     // A unit for each first byte of a character, and one more for characters of four bytes.
     let units = |byte: u8| u8::from(byte & 0xC0 != 0x80) + u8::from(byte >= 0xF0);
     // So few bytes at a time that their units fit into a byte: then many are added at once.

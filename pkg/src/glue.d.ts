@@ -24,8 +24,13 @@ export class LoomTree {
   constructor(tree: Uint8Array);
   /** Calls a method by its name, as {@link call} a function. */
   call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
-  packAssembly(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, have: number): unknown;
-  packDialogue(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, have: number): unknown;
+  packDialogue(
+    request: Uint8Array,
+    bytes: readonly Uint8Array[],
+    tokenizer: unknown,
+    have: number,
+    withRows: boolean,
+  ): unknown;
   requestBody(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, withReport: boolean): unknown;
   free(): void;
 }

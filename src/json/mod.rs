@@ -1,5 +1,6 @@
 //! JSON: read once into a tape over its bytes, looked at through a cursor that knows its path; results written by serde.
 
+mod special;
 mod tape;
 mod value;
 
@@ -7,6 +8,8 @@ use serde_json::Number;
 
 use crate::error::{Code, Error, Result};
 
+#[cfg(feature = "loom")]
+pub(crate) use special::{CHUNK, first_special, is_special};
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;

@@ -3,23 +3,43 @@
 //! The text is read once, without types, and nothing of it is copied or unescaped: a step says where a value begins and
 //! ends. [`Value`](super::Value) is how the rest of the crate looks at it.
 
+use super::special::{CHUNK, first_special, is_special};
 use crate::error::{Code, Error, Result};
 use crate::limits;
 
 /// How deep lists and objects may be nested in a request.
 const DEPTH_MAX: usize = 256;
 
-/// What a [`Step`]'s `end` adds for a string that holds escapes. Offsets stay below it.
-const ESCAPED: u32 = 1 << 31;
+/// Offsets stay below this: the bits above it say what a [`Step`] is.
+const OFFSETS: u32 = 1 << 29;
 
-/// A value, a key, or the end of a list or an object. What it is, the byte at `start` says.
+/// A value, a key, or the end of a list or an object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    /// The offset of the first byte: for strings, of the quote.
+struct Step {
+    /// The offset of the first byte, for strings of the quote, and above that the [`Kind`].
     start: u32,
-    /// For strings the offset of the closing quote, with [`ESCAPED`] added where there are escapes. For lists and objects
-    /// the step that closes them, and for that step how many items there are. For the rest the offset behind it.
+    /// For strings the offset of the closing quote, with [`ESCAPED`] where there are escapes. For lists and objects the step
+    /// that closes them, and for that step how many items there are. For the rest the offset behind it.
     end: u32,
+}
+
+const ESCAPED: u32 = OFFSETS;
+
+impl Step {
+    fn start(self) -> usize {
+        (self.start % OFFSETS) as usize
+    }
+
+    fn kind(self) -> Kind {
+        match self.start / OFFSETS {
+            0 => Kind::Null,
+            1 => Kind::Bool,
+            2 => Kind::Number,
+            3 => Kind::String,
+            4 => Kind::List,
+            _ => Kind::Object,
+        }
+    }
 }
 
 /// What kind of value it is.
@@ -46,10 +66,10 @@ impl<'t> Tape<'t> {
     /// Reads JSON text.
     ///
     /// # Errors
-    /// [`Code::InvalidInput`] for what is no JSON, [`Code::LimitExceeded`] for 2 GiB of it or too deep nesting.
+    /// [`Code::InvalidInput`] for what is no JSON, [`Code::LimitExceeded`] for 512 MiB of it or too deep nesting.
     pub(super) fn read(text: &'t str) -> Result<Self> {
-        if text.len() >= ESCAPED as usize {
-            return Err(limits::exceeded("inputBytes", text.len(), ESCAPED - 1));
+        if text.len() >= OFFSETS as usize {
+            return Err(limits::exceeded("inputBytes", text.len(), OFFSETS - 1));
         }
         let mut reader = Reader::new(text, text.len() / 32 + 16);
         let read = reader.value().and_then(|()| match reader.peek() {
@@ -61,6 +81,7 @@ impl<'t> Tape<'t> {
 
     /// Reads the value that the text begins with, and says where it ends.
     pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        let text = text.get(..text.floor_char_boundary(OFFSETS as usize - 1)).unwrap_or_default();
         let mut reader = Reader::new(text, 16);
         reader.value().map(|()| (reader.tape, reader.at))
     }
@@ -69,25 +90,21 @@ impl<'t> Tape<'t> {
         &self.lone_surrogates
     }
 
+    #[inline(always)]
     fn step(&self, at: u32) -> Step {
         self.steps.get(at as usize).copied().unwrap_or(Step { start: 0, end: 0 })
     }
 
     pub(super) fn kind(&self, at: u32) -> Kind {
-        match self.text.as_bytes().get(self.step(at).start as usize) {
-            Some(b'"') => Kind::String,
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::List,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') => Kind::Null,
-            _ => Kind::Number,
-        }
+        self.step(at).kind()
     }
 
     /// The step behind the value at a step.
+    #[inline(always)]
     pub(super) fn next(&self, at: u32) -> u32 {
-        match self.kind(at) {
-            Kind::List | Kind::Object => self.step(at).end + 1,
+        let step = self.step(at);
+        match step.kind() {
+            Kind::List | Kind::Object => step.end + 1,
             _ => at + 1,
         }
     }
@@ -104,27 +121,34 @@ impl<'t> Tape<'t> {
 
     /// The value as it stands in the text; for a string without its quotes.
     pub(super) fn raw(&self, at: u32) -> &'t str {
-        let Step { start, end } = self.step(at);
-        let (start, end) = match self.kind(at) {
-            Kind::String => (start + 1, end & !ESCAPED),
-            Kind::List | Kind::Object => (start, self.step(end).start + 1),
-            _ => (start, end),
+        let step = self.step(at);
+        let end = match step.kind() {
+            Kind::String => return self.string(at).unwrap_or_default().0,
+            Kind::List | Kind::Object => self.step(step.end).start() + 1,
+            _ => step.end as usize,
         };
-        self.text.get(start as usize..end as usize).unwrap_or_default()
+        self.text.get(step.start()..end).unwrap_or_default()
     }
 
     /// The value as it stands in the text, with its quotes where it is a string.
     pub(super) fn json(&self, at: u32) -> &'t str {
-        let Step { start, end } = self.step(at);
-        match self.kind(at) {
-            Kind::String => self.text.get(start as usize..(end & !ESCAPED) as usize + 1).unwrap_or_default(),
+        let step = self.step(at);
+        match step.kind() {
+            Kind::String => self.text.get(step.start()..=(step.end % OFFSETS) as usize).unwrap_or_default(),
             _ => self.raw(at),
         }
     }
 
-    /// Whether the string at a step holds escapes.
-    pub(super) fn is_escaped(&self, at: u32) -> bool {
-        self.step(at).end & ESCAPED != 0
+    /// The string at a step as it stands in the text without its quotes, and whether it holds escapes; nothing where the value
+    /// is no string.
+    #[inline(always)]
+    pub(super) fn string(&self, at: u32) -> Option<(&'t str, bool)> {
+        let step = self.step(at);
+        if step.kind() != Kind::String {
+            return None;
+        }
+        let raw = self.text.get(step.start() + 1..(step.end % OFFSETS) as usize)?;
+        Some((raw, step.end & ESCAPED != 0))
     }
 }
 
@@ -188,7 +212,7 @@ impl<'t> Reader<'t> {
             let first = self.peek().ok_or_else(|| self.stop("a value"))?;
             match first {
                 b'{' | b'[' => {
-                    self.push(self.at, 0);
+                    self.push(if first == b'{' { Kind::Object } else { Kind::List }, self.at, 0);
                     self.at += 1;
                     if open.len() == DEPTH_MAX {
                         return Err(Stopped { is_too_deep: true, ..self.stop("") });
@@ -200,9 +224,9 @@ impl<'t> Reader<'t> {
                     }
                 }
                 b'"' => self.string()?,
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
+                b't' => self.word(b"true", Kind::Bool)?,
+                b'f' => self.word(b"false", Kind::Bool)?,
+                b'n' => self.word(b"null", Kind::Null)?,
                 b'-' | b'0'..=b'9' => self.number()?,
                 _ => return Err(self.stop("a value")),
             }
@@ -221,7 +245,7 @@ impl<'t> Reader<'t> {
                     Some(byte) if byte == close => {
                         let (step, items) = (top.step, top.items);
                         let closing = self.tape.steps.len() as u32;
-                        self.push(self.at, items);
+                        self.push(Kind::Null, self.at, items);
                         self.at += 1;
                         if let Some(step) = self.tape.steps.get_mut(step as usize) {
                             step.end = closing;
@@ -234,8 +258,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn push(&mut self, start: usize, end: u32) {
-        self.tape.steps.push(Step { start: start as u32, end });
+    fn push(&mut self, kind: Kind, start: usize, end: u32) {
+        self.tape.steps.push(Step { start: start as u32 + OFFSETS * kind as u32, end });
     }
 
     /// The next byte that is no white space.
@@ -280,7 +304,7 @@ impl<'t> Reader<'t> {
             let step = self.tape.steps.len() as u32;
             self.tape.lone_surrogates.push((step, lone));
         }
-        self.push(start, self.at as u32 | escaped);
+        self.push(Kind::String, start, self.at as u32 | escaped);
         self.at += 1;
         Ok(())
     }
@@ -305,12 +329,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Read<()> {
+    fn word(&mut self, word: &[u8], kind: Kind) -> Read<()> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         if !rest.starts_with(word) {
             return Err(self.stop_within("a value", word.starts_with(rest)));
         }
-        self.push(self.at, (self.at + word.len()) as u32);
+        self.push(kind, self.at, (self.at + word.len()) as u32);
         self.at += word.len();
         Ok(())
     }
@@ -332,7 +356,7 @@ impl<'t> Reader<'t> {
             self.at += usize::from(matches!(self.bytes.get(self.at), Some(b'+' | b'-')));
             self.digits()?;
         }
-        self.push(start, self.at as u32);
+        self.push(Kind::Number, start, self.at as u32);
         Ok(())
     }
 
@@ -356,23 +380,15 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// How many bytes of a string come before the next quote, backslash or control character; eight are looked at at a time.
+/// How many bytes of a string come before the next quote, backslash or control character.
 fn plain_bytes(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = ONES << 7;
-    // The high bit of the lowest byte that is 0; bytes above it may be marked wrongly.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    let (words, tail) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\'))) | control;
-        if found != 0 {
-            return index * 8 + (found.trailing_zeros() / 8) as usize;
+    let (chunks, tail) = bytes.as_chunks();
+    for (index, chunk) in chunks.iter().enumerate() {
+        if let Some(at) = first_special(chunk) {
+            return index * CHUNK + at;
         }
     }
-    let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    words.len() * 8 + tail.iter().position(ends).unwrap_or(tail.len())
+    chunks.len() * CHUNK + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
 }
 
 /// The UTF-16 code unit that the `\uXXXX` at the beginning names.

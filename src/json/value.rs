@@ -175,11 +175,8 @@ impl<'t> Value<'t> {
 
     /// A string; nothing where it is none.
     pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
-        if self.kind() != Kind::String {
-            return None;
-        }
-        let raw = self.raw();
-        Some(if self.document.tape.is_escaped(self.at) { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
+        let (raw, is_escaped) = self.document.tape.string(self.at)?;
+        Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
     /// The byte of its text where the first half of a surrogate pair was replaced.
@@ -260,7 +257,9 @@ impl<'t> Value<'t> {
     /// An object; `expected` says what it is.
     pub(crate) fn object(self, expected: &str) -> Result<Object<'t>> {
         match self.kind() {
-            Kind::Object if self.not_json().is_none() && self.as_bytes().is_none() => Ok(Object(self)),
+            Kind::Object if self.count() != 1 || self.not_json().is_none() && self.as_bytes().is_none() => {
+                Ok(Object(self))
+            }
             _ => Err(self.mismatch(expected)),
         }
     }
@@ -477,11 +476,7 @@ impl<'t> Object<'t> {
     pub(crate) fn get_or_null(self, name: &str) -> Result<Option<Value<'t>>> {
         let mut found = None;
         for (key, value) in self.entries() {
-            let is_it = match self.0.document.tape.is_escaped(key.at) {
-                false => key.raw() == name,
-                true => unescape(key.raw()) == name,
-            };
-            if is_it && found.replace(value).is_some() {
+            if key.as_text().is_some_and(|key| key == name) && found.replace(value).is_some() {
                 return Err(twice(value));
             }
         }
@@ -513,19 +508,22 @@ impl<'t> Object<'t> {
     }
 
     fn find_fields(self, names: &[&str], found: &mut [Option<Value<'t>>]) -> Result<()> {
-        for (key, value) in self.entries() {
-            let raw = key.raw();
-            let at = match self.0.document.tape.is_escaped(key.at) {
-                false => names.iter().position(|name| *name == raw),
-                true => {
-                    let plain = unescape(raw);
-                    names.iter().position(|name| *name == plain)
+        let Value { document, at } = self.0;
+        let (mut step, close) = (at + 1, document.tape.close(at));
+        // Objects mostly have their fields in this order.
+        let mut next = 0;
+        while step < close {
+            let (raw, is_escaped) = document.tape.string(step).unwrap_or_default();
+            let value = Value { document, at: step + 1 };
+            step = document.tape.next(step + 1);
+            let plain = if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) };
+            let is_next = names.get(next).is_some_and(|name| *name == plain);
+            let at = if is_next { Some(next) } else { names.iter().position(|name| *name == plain) };
+            if let Some((at, field)) = at.and_then(|at| Some((at, found.get_mut(at)?))) {
+                next = at + 1;
+                if field.replace(value).is_some() {
+                    return Err(twice(value));
                 }
-            };
-            if let Some(field) = at.and_then(|at| found.get_mut(at))
-                && field.replace(value).is_some()
-            {
-                return Err(twice(value));
             }
         }
         found.iter_mut().for_each(|field| *field = field.filter(|value| !value.is_null()));

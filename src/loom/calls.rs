@@ -4,10 +4,9 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::references::ReferringAssembly;
 use super::request::Options;
 use super::tree::Tree;
-use super::{RequestBody, assemble_buffer, assemble_dialogue, read, request_body, request_body_bytes};
+use super::{RequestBody, assemble_buffer, assemble_dialogue, packed, read, request_body, request_body_bytes};
 use crate::call::{Answer, Call, Host};
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value, bytes_reference, refuse_unknown};
@@ -75,7 +74,8 @@ fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&result)
 }
 
-/// The dialogue for a caller who puts the texts of the nodes back in; see [`ReferringAssembly`].
+/// The dialogue for a caller who puts the texts of the nodes back in, packed; as JSON where strings had to be repaired, since
+/// the caller's are then not the same.
 fn dialogue_by_reference(request: Value<'_>, host: &Host) -> Result<Answer> {
     if !request.repaired().is_empty() {
         return dialogue(request, host);
@@ -83,7 +83,7 @@ fn dialogue_by_reference(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
     result.report.diagnostics.splice(0..0, request.found.drain(..));
-    Answer::of(&ReferringAssembly::new(&request.tree, &result))
+    packed::assembly_by_reference(&request.tree, &result)
 }
 
 fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {

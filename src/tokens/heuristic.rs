@@ -263,30 +263,40 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let knows_words = walker.sink.knows_words();
     let mut at = 0_usize;
     while let Some(&byte) = text.as_bytes().get(at) {
-        let (stop, next) = if byte.is_ascii_alphabetic() && walker.piece != Piece::Word && knows_words {
-            walker.word(text.as_bytes(), at, byte)
-        } else if byte.is_ascii_lowercase() && walker.piece == Piece::Word {
+        let mut c = char::from(byte);
+        if byte.is_ascii_lowercase() && walker.piece == Piece::Word {
             walker.lower_seen = true;
-            (walker.letter(char::from(byte), 0, at), at.saturating_add(1))
-        } else if byte.is_ascii() {
-            (walker.step(at, char::from(byte)), at.saturating_add(1))
-        } else {
-            let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
-            (walker.step(at, c), at.saturating_add(c.len_utf8()))
-        };
-        if stop {
+            if walker.letter(c, 0, at) {
+                return true;
+            }
+            at = at.saturating_add(1);
+            continue;
+        }
+        if byte.is_ascii_alphabetic() && walker.piece != Piece::Word && knows_words {
+            if let Some((stop, next)) = walker.word(text.as_bytes(), at) {
+                if stop {
+                    return true;
+                }
+                at = next;
+                continue;
+            }
+        } else if !byte.is_ascii() {
+            let Some(wide) = text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
+            c = wide;
+        }
+        if walker.step(at, c) {
             return true;
         }
-        at = next;
+        at = at.saturating_add(c.len_utf8());
     }
     walker.end(at)
 }
 
 impl<S: Sink> Walker<'_, S> {
-    /// A word that begins at byte `at` with the letter `first`: as a whole where it is a simple one, with known ones that
-    /// follow it, else its first letter. Says whether to stop, and where to go on.
+    /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to go on.
+    /// Nothing where it is no simple one.
     #[inline(never)]
-    fn word(&mut self, text: &[u8], at: usize, first: u8) -> (bool, usize) {
+    fn word(&mut self, text: &[u8], at: usize) -> Option<(bool, usize)> {
         // What is closed here is what the first letter would close.
         let (stop, from) = match self.piece {
             Piece::Space(1) => (false, at.saturating_sub(1)),
@@ -300,24 +310,25 @@ impl<S: Sink> Walker<'_, S> {
             _ => (self.close(at), at),
         };
         if stop {
-            return (true, at);
+            return Some((true, at));
         }
         if let Some((end, stop)) = self.sink.recall(text, from, at) {
             self.piece = Piece::None;
-            return (stop, end);
+            return Some((stop, end));
         }
-        match Word::at(text, from, at) {
-            Some(word) => self.spell(&word, text, from, at),
-            None => (self.step(at, char::from(first)), at.saturating_add(1)),
-        }
+        Word::at(text, from, at).map(|word| self.spell(&word, text, from, at))
     }
 
-    /// A simple word, letter by letter. None of its letters ends a piece.
+    /// A simple word, letter by letter: the first may be a capital, and none of them ends a piece.
     #[inline(never)]
     fn spell(&mut self, word: &Word, text: &[u8], from: usize, at: usize) -> (bool, usize) {
+        self.open_word(at);
         let mut end = at;
         for &letter in text.iter().skip(at).take(word.letters) {
-            self.step(end, char::from(letter));
+            let is_upper = letter.is_ascii_uppercase();
+            self.uppers = self.uppers.wrapping_add(is_upper.into());
+            self.lower_seen |= !is_upper;
+            self.letter(char::from(letter), is_upper.into(), end);
             end = end.saturating_add(1);
         }
         let stop = self.close(end);

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 
 #[cfg(feature = "requests")]
 use super::custom_counter::CustomCounter;
-use super::data::throw;
+use super::error::throw;
 use super::tokens::tokenizers;
 #[cfg(feature = "requests")]
 use crate::call::Answer;

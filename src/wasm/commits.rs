@@ -6,7 +6,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::call::{answer, written};
-use super::data::throw;
+use super::error::throw;
 use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer};
 use crate::error::{Code, Error, Result};
 

@@ -8,7 +8,7 @@ pub mod call;
 pub mod commits;
 #[cfg(feature = "requests")]
 mod custom_counter;
-mod data;
+mod error;
 #[cfg(feature = "loom")]
 pub mod resident;
 pub mod tokens;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::{JsString, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::data::throw;
+use super::error::throw;
 use crate::tokens::{Counter, Tokenizers};
 
 thread_local! {

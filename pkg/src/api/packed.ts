@@ -1,11 +1,20 @@
-/** What src/wasm/resident.rs sends as numbers and other things, made into the objects that it stands for. */
+/** What src/loom/packed.rs gives, made into the objects that it stands for. It says what stands where. */
 
 import type { Diagnostic } from "../types/common.js";
-import type { AssemblyReport, DialogueAssembly, LocalId, Message, MessageSpan, NodeReport } from "../types/loom.js";
+import type {
+  AssemblyReport,
+  DialogueAssembly,
+  LocalId,
+  LoomNode,
+  Message,
+  MessageSpan,
+  NodeContent,
+  NodeReport,
+} from "../types/loom.js";
 import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 
 /** The messages of the last dialogue that came, for the next one to say which of them are the same. */
-export interface Kept {
+export interface KeptMessages {
   /** The number of that dialogue; 0 before the first. */
   number: number;
   /** A text and ids; undefined for a message that comes anew each time. None of it is ever handed out. */
@@ -16,15 +25,22 @@ const STRATEGIES = ["truncateMiddle", "rollingWindow", "stopAtLimit"] as const;
 const STARTS = ["any", "user"] as const;
 const ROLES = ["system", "developer", "user", "assistant"] as const;
 
-/** Goes through numbers and things, from their beginnings. */
-class PackedReport {
+/** Goes through the numbers and the list beside them, from their beginnings. */
+class Packed {
   at = 0;
+  readonly numbers: Float64Array;
+  readonly #things: unknown[];
   #thing = 0;
 
+  /** @param nodes those that places of nodes refer to */
   constructor(
-    readonly numbers: Float64Array,
-    readonly things: unknown[],
-  ) {}
+    answer: unknown,
+    readonly nodes?: readonly LoomNode[],
+  ) {
+    const [json, numbers] = answer as [string, Uint8Array];
+    this.numbers = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
+    this.#things = JSON.parse(json) as unknown[];
+  }
 
   number(): number {
     return this.numbers[this.at++] as number;
@@ -37,7 +53,7 @@ class PackedReport {
   }
 
   thing(): unknown {
-    return this.things[this.#thing++];
+    return this.#things[this.#thing++] ?? undefined;
   }
 
   /** The field with the next thing, where there is one. */
@@ -49,12 +65,10 @@ class PackedReport {
 
 /** A report of numbers. */
 export function unpackReport(answer: unknown): ReportSummary {
-  const [numbers, things] = answer as [Float64Array, unknown[]];
-  return report(new PackedReport(numbers, things));
+  return report(new Packed(answer));
 }
 
-/** In the order of `put_report`, which is that of the fields. */
-function report(packed: PackedReport): ReportSummary {
+function report(packed: Packed): ReportSummary {
   const strategy = STRATEGIES[packed.number()]!;
   const limit = packed.number();
   const tokens: ReportSummary["tokens"] = {
@@ -101,33 +115,32 @@ function report(packed: PackedReport): ReportSummary {
       cutQuantum: packed.number(),
       startOn: STARTS[packed.number()]!,
     },
-    diagnostics: (packed.thing() as Diagnostic[] | undefined) ?? [],
+    diagnostics: packed.thing() as Diagnostic[],
   };
 }
 
 /** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
-export function unpackDialogue(kept: Kept, answer: unknown): DialogueSummary {
-  const [numbers, things] = answer as [Float64Array, unknown[]];
-  const packed = new PackedReport(numbers, things);
+export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSummary {
+  const packed = new Packed(answer);
   const summary = report(packed);
-  return { ...dialogue(kept, packed), report: summary };
+  return { ...dialogue(packed, kept), report: summary };
 }
 
-/** The same with the whole account. */
-export function unpackAssembly(kept: Kept, answer: unknown): DialogueAssembly {
-  const [numbers, things] = answer as [Float64Array, unknown[]];
-  const packed = new PackedReport(numbers, things);
+/** The same with the whole report; or made of the nodes of the caller's own tree. */
+export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
+  const [own, kept] = "number" in from ? [undefined, from] : [from, { number: 0, messages: [] }];
+  const packed = new Packed(answer, own);
   const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(packed);
   const count = packed.number();
   const all = packed.thing() as string;
   const nodes: NodeReport[] = [];
   for (let at = 0, from = 0; at < count; at += 1) {
-    const to = from + packed.number();
+    const first = packed.number();
+    const id = own ? own[first]!.id : all.slice(from, (from += first));
     const what = packed.number();
     const tokens = packed.number();
     const message = packed.number() - 1;
-    nodes.push(row(all.slice(from, to), what, tokens, message));
-    from = to;
+    nodes.push(row(id, what, tokens, message));
   }
   const path = ids(packed, nodes);
   const { minimumRecentNodesMet, cache, ...before } = summary;
@@ -151,7 +164,7 @@ export function unpackAssembly(kept: Kept, answer: unknown): DialogueAssembly {
     preferences,
     diagnostics,
   };
-  return { ...dialogue(kept, packed), report: whole };
+  return { ...dialogue(packed, kept), report: whole };
 }
 
 const PARTS = ["path", "context", "instruction", "annotation", "version", "pinned"] as const;
@@ -171,7 +184,6 @@ const REASONS = [
   "shortened",
 ] as const;
 
-/** What `put_rows` made one number of, and what stands beside that. */
 function row(nodeId: string, what: number, tokens: number, message: number): NodeReport {
   const as = PARTS[what & 7]!;
   const fate = FATES[(what >> 3) & 3]!;
@@ -191,7 +203,7 @@ function row(nodeId: string, what: number, tokens: number, message: number): Nod
   };
 }
 
-function ids(packed: PackedReport, nodes: NodeReport[]): string[] {
+function ids(packed: Packed, nodes: NodeReport[]): string[] {
   const ids: string[] = [];
   for (let runs = packed.number(); runs > 0; runs -= 1) {
     const from = packed.number();
@@ -202,10 +214,10 @@ function ids(packed: PackedReport, nodes: NodeReport[]): string[] {
   return ids;
 }
 
-function dialogue(kept: Kept, packed: PackedReport): { system?: string; messages: Message[] } {
+function dialogue(packed: Packed, kept: KeptMessages): { system?: string; messages: Message[] } {
   const number = packed.number();
   const system = packed.field("system");
-  let keep: Kept["messages"] = [];
+  let keep: KeptMessages["messages"] = [];
   const messages: Message[] = [];
   while (packed.at < packed.numbers.length) {
     const from = packed.number();
@@ -219,10 +231,11 @@ function dialogue(kept: Kept, packed: PackedReport): { system?: string; messages
     }
     const keeps = from > -11;
     const role = ROLES[keeps ? -1 - from : -11 - from]!;
-    const content = packed.thing() as Message["content"];
     const nodeIds: string[] = [];
-    for (let at = 0; at < count; at += 1) nodeIds.push(packed.thing() as string);
-    const message = { role, content, nodeIds, spans: spans(packed, nodeIds) };
+    for (let at = 0; at < count; at += 1) {
+      nodeIds.push(packed.nodes ? packed.nodes[packed.number()]!.id : (packed.thing() as string));
+    }
+    const message = { role, content: content(packed), nodeIds, spans: spans(packed, nodeIds, keeps) };
     keep.push(keeps ? message : undefined);
     messages.push(keeps ? copy(message) : message);
   }
@@ -231,16 +244,35 @@ function dialogue(kept: Kept, packed: PackedReport): { system?: string; messages
   return { ...system, messages };
 }
 
-/** In the form of `put_spans`. They are frozen, so that they need not be copied for each dialogue that has the message. */
-function spans(packed: PackedReport, nodeIds: readonly string[]): readonly MessageSpan[] {
+/** A content, or texts one after the other; those of nodes are the caller's own strings. */
+function content(packed: Packed): Message["content"] {
+  let pieces = packed.number();
+  if (pieces === 0) return packed.thing() as Message["content"];
+  let text = "";
+  for (; pieces > 0; pieces -= 1) {
+    const node = packed.optional();
+    text += node === undefined ? (packed.thing() as string) : textOf(packed.nodes![node]!.content);
+  }
+  return text;
+}
+
+/** The text of a node that is nothing else. */
+function textOf(content: NodeContent): string {
+  if (typeof content === "string") return content;
+  return content.type === "mixed" ? textOf(content.blocks[0] as NodeContent) : (content as { text: string }).text;
+}
+
+/** Those of a message that is kept are frozen, so that they need not be copied for each dialogue that has it. */
+function spans(packed: Packed, nodeIds: readonly string[], freeze: boolean): readonly MessageSpan[] {
   const spans: MessageSpan[] = [];
   for (let count = packed.number(); count > 0; count -= 1) {
     const nodeId = nodeIds[packed.number()]!;
     const part = packed.optional();
     const [start, end] = [packed.number(), packed.number()];
-    spans.push(Object.freeze(part === undefined ? { nodeId, start, end } : { nodeId, part, start, end }));
+    const span = part === undefined ? { nodeId, start, end } : { nodeId, part, start, end };
+    spans.push(freeze ? Object.freeze(span) : span);
   }
-  return Object.freeze(spans);
+  return freeze ? Object.freeze(spans) : spans;
 }
 
 /**

@@ -24,7 +24,7 @@ import type {
   TreeSize,
 } from "../types/resident.js";
 import { invalid } from "./checked.js";
-import { type Kept, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
+import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
 /**
  * A tree that lives in the wasm: changed in place, and assembled again and again. It gives what `assembleDialogue`,
@@ -108,14 +108,7 @@ export class LoomTree {
 
   /** Messages, as the function `assembleDialogue` gives them. */
   assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
-    return using(this, (handle) => {
-      const { raw, kept } = handle;
-      const packed = rawAnswerOf(
-        (_, { json, bytes }, tokenizer) => raw.packAssembly(json, bytes, tokenizer, kept.number),
-        asked(handle, options),
-      );
-      return unpackAssembly(kept, packed);
-    });
+    return using(this, (handle) => unpackAssembly(packed(handle, options, true), handle.kept));
   }
 
   /**
@@ -123,14 +116,7 @@ export class LoomTree {
    * cut: for every keystroke.
    */
   summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
-    return using(this, (handle) => {
-      const { raw, kept } = handle;
-      const packed = rawAnswerOf(
-        (_, { json, bytes }, tokenizer) => raw.packDialogue(json, bytes, tokenizer, kept.number),
-        asked(handle, options),
-      );
-      return unpackDialogue(kept, packed);
-    });
+    return using(this, (handle) => unpackDialogue(packed(handle, options, false), handle.kept));
   }
 
   /** A document, as the function `assembleBuffer` gives it. */
@@ -173,7 +159,7 @@ interface Handle {
   /** Calls that have not come back yet. */
   calls: number;
   /** What came out of the wasm, so that it need not come again. */
-  kept: Kept;
+  kept: KeptMessages;
 }
 
 /** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
@@ -186,6 +172,13 @@ function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown)
 
 function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
   return (_, { json, bytes }, tokenizer) => raw.call(name, json, bytes, tokenizer);
+}
+
+function packed(handle: Handle, options: object, withRows: boolean): unknown {
+  return rawAnswerOf(
+    (_, { json, bytes }, tokenizer) => handle.raw.packDialogue(json, bytes, tokenizer, handle.kept.number, withRows),
+    asked(handle, options),
+  );
 }
 
 function bodyOf(tree: LoomTree, options: TreeBodyOptions, withReport: boolean): unknown {

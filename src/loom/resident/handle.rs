@@ -10,6 +10,7 @@ use crate::error::{Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
+use crate::loom::packed;
 use crate::loom::read::{self, About};
 use crate::loom::request::{Media, Options};
 use crate::prompt::bodies::Target;
@@ -215,7 +216,7 @@ impl Handle {
 
     /// Shows the body for the options' target, and the report of it, to a function. Without a report, options that are not
     /// known are an error.
-    pub(crate) fn show_body<R>(
+    fn show_body<R>(
         &mut self,
         request: Value<'_>,
         host: &Host,
@@ -237,8 +238,56 @@ impl Handle {
         })
     }
 
+    /// A dialogue for a caller who keeps the messages of the one with the number `have`: in the package's own form, with the
+    /// whole report or one in numbers.
+    ///
+    /// # Errors
+    /// As [`LoomTree::assemble_dialogue`].
+    pub fn pack_dialogue(
+        &mut self,
+        request: &[u8],
+        bytes: &[Vec<u8>],
+        host: &Host,
+        have: u32,
+        with_rows: bool,
+    ) -> Result<Answer> {
+        let document = Document::read(request, bytes)?;
+        let document: &Document<'_> = &document;
+        self.assemble(document.root(), host, |tree, options, counter, found| {
+            if with_rows {
+                let mut delta = tree.assembly_delta(options, counter, have)?;
+                delta.report.diagnostics.splice(0..0, found);
+                return packed::assembly_delta(&delta);
+            }
+            let mut delta = tree.dialogue_delta(options, counter, have)?;
+            delta.report.diagnostics.splice(0..0, found);
+            packed::dialogue_delta(&delta)
+        })
+    }
+
+    /// Shows the body for the options' target to a function, and where it is wanted the report of it in the package's own
+    /// form. The body is not copied.
+    ///
+    /// # Errors
+    /// As [`LoomTree::request_body`].
+    pub fn pack_body<R>(
+        &mut self,
+        request: &[u8],
+        bytes: &[Vec<u8>],
+        host: &Host,
+        with_report: bool,
+        show: impl FnOnce(&[u8], Option<Answer>) -> R,
+    ) -> Result<R> {
+        let document = Document::read(request, bytes)?;
+        let document: &Document<'_> = &document;
+        self.show_body(document.root(), host, with_report, |bytes, report| {
+            let report = with_report.then(|| packed::report_summary(&report)).transpose()?;
+            Ok(show(bytes, report))
+        })?
+    }
+
     /// Reads options and assembles with a function, which is given what was found in them beside.
-    pub(crate) fn assemble<R>(
+    fn assemble<R>(
         &mut self,
         request: Value<'_>,
         host: &Host,

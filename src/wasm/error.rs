@@ -1,4 +1,4 @@
-//! Data out: from Rust values to JavaScript's.
+//! Errors out.
 
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
@@ -8,12 +8,6 @@ use crate::error::Error;
 
 /// Objects, not `Map`s; no BigInts; absent stays absent.
 const SERIALIZER: Serializer = Serializer::json_compatible();
-
-/// Writes a part of a result.
-pub(super) fn to_js(part: &impl Serialize) -> Result<JsValue, Error> {
-    part.serialize(&SERIALIZER)
-        .map_err(|error| Error::new(crate::Code::InternalError, format!("the result cannot be written: {error}")))
-}
 
 /// What an error is thrown as.
 pub(super) fn throw(error: &Error) -> JsValue {

@@ -1,0 +1,297 @@
+//! Dialogues and reports in a form that is quick to hand over: a list of numbers, and beside it a JSON list of what is not
+//! a number. pkg/src/api/packed.ts makes the same objects of it.
+//!
+//! Objects of many rows cost most as JSON; see docs/choices.md for what this saves. What is absent is −1 among the numbers
+//! and `null` in the list. Enumerations are their places in the lists that packed.ts begins with.
+
+use serde::Serialize;
+
+use super::dialogue::DialogueAssembly;
+use super::report::{LoomAwareTokens, NodeReport, Report, ReportSummary};
+use super::resident::{Change, DialogueDelta};
+use super::tree::{Block, NodeIx, Tree};
+use crate::call::Answer;
+use crate::error::{Code, Error, Result};
+use crate::prompt::{Content, Message};
+
+/// What was packed so far.
+#[derive(Debug, Default)]
+pub(super) struct Packed<'t> {
+    numbers: Vec<f64>,
+    /// JSON values, each with a comma behind it.
+    things: Vec<u8>,
+    /// The tree of a caller who has its nodes: ids and texts are then given as places in its list of nodes.
+    tree: Option<&'t Tree<'t>>,
+}
+
+/// A report in numbers.
+pub(super) fn report_summary(report: &ReportSummary) -> Result<Answer> {
+    let mut packed = Packed::default();
+    packed.report(report)?;
+    Ok(packed.close())
+}
+
+/// What is new in a dialogue, with a report in numbers.
+pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
+    let mut packed = Packed::default();
+    packed.report(&delta.report)?;
+    packed.dialogue(delta)?;
+    Ok(packed.close())
+}
+
+/// What is new in a dialogue, with the whole report.
+pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Answer> {
+    let mut packed = Packed::default();
+    packed.report(&ReportSummary::of(&delta.report))?;
+    packed.rows(&delta.report)?;
+    packed.dialogue(delta)?;
+    Ok(packed.close())
+}
+
+/// A dialogue for a caller who has the nodes of the tree, in the order in which they came.
+pub(super) fn assembly_by_reference(tree: &Tree<'_>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
+    let DialogueAssembly { system, messages, report } = assembly;
+    let mut packed = Packed { tree: Some(tree), ..Packed::default() };
+    packed.report(&ReportSummary::of(report))?;
+    packed.rows(report)?;
+    packed.number(0);
+    packed.text(system.as_deref())?;
+    messages.iter().try_for_each(|message| packed.message(message, false))?;
+    Ok(packed.close())
+}
+
+impl Packed<'_> {
+    fn number(&mut self, number: impl Into<f64>) {
+        self.numbers.push(number.into());
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
+    fn count(&mut self, count: u64) {
+        self.numbers.push(count as f64);
+    }
+
+    fn size(&mut self, size: usize) {
+        self.count(size as u64);
+    }
+
+    fn thing(&mut self, thing: &impl Serialize) -> Result<()> {
+        let written = serde_json::to_writer(&mut self.things, thing);
+        self.things.push(b',');
+        written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
+    }
+
+    fn text(&mut self, text: Option<&str>) -> Result<()> {
+        self.thing(&text)
+    }
+
+    fn close(mut self) -> Answer {
+        // The last comma is one too many, and the first of the bytes one too few.
+        self.things.pop();
+        let json = [b"[".as_slice(), &self.things, b"]"].concat();
+        Answer { json, bytes: vec![self.numbers.iter().flat_map(|number| number.to_le_bytes()).collect()] }
+    }
+
+    /// A report in numbers, in the order of its fields.
+    fn report(&mut self, report: &ReportSummary) -> Result<()> {
+        let ReportSummary { tokens, cut, cache, preferences, diagnostics, .. } = report;
+        self.number(report.strategy as u32);
+        self.count(report.limit);
+        [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| self.count(count));
+        self.text(Some(&tokens.tokenizer))?;
+        match tokens.loom_aware {
+            None => self.number(-1),
+            Some(LoomAwareTokens { addendum, memory, headers, loom_block }) => {
+                [addendum, memory, headers, loom_block].into_iter().for_each(|count| self.count(count));
+            }
+        }
+        self.number(u32::from(report.truncated));
+        match cut {
+            None => self.number(-1),
+            Some(cut) => {
+                self.size(cut.nodes);
+                self.size(cut.partial_nodes);
+                self.count(cut.tokens);
+                self.size(cut.position);
+                self.text(cut.marker.as_deref())?;
+            }
+        }
+        match cache {
+            None => self.number(-1),
+            Some(cache) => {
+                self.size(cache.messages);
+                self.count(cache.tokens);
+                self.text(cache.fingerprint.as_deref())?;
+            }
+        }
+        self.number(u32::from(report.minimum_recent_nodes_met));
+        self.size(report.path_length);
+        self.number(preferences.truncation_strategy as u32);
+        self.count(preferences.minimum_recent_nodes);
+        self.count(preferences.token_buffer);
+        self.text(Some(&preferences.truncation_marker))?;
+        self.count(preferences.cut_quantum);
+        self.number(preferences.start_on as u32);
+        self.thing(diagnostics)
+    }
+
+    /// What a report has beside its numbers: how many rows there are, and their ids in one text; for each row its id, a
+    /// number of what it is, its tokens, and one more than its message. Then the lists of ids, how many nodes are not on the
+    /// path, and the local ids.
+    ///
+    /// The id of a row is the length of its part of the text, in UTF-16, or where the caller has the nodes the place of one.
+    fn rows(&mut self, report: &Report<'_>) -> Result<()> {
+        self.size(report.nodes.len());
+        let ids: String = match self.tree {
+            None => report.nodes.iter().map(|row| row.node_id).collect(),
+            Some(_) => String::new(),
+        };
+        self.text(Some(&ids))?;
+        for row in &report.nodes {
+            match self.tree {
+                None => self.size(crate::text::utf16_len(row.node_id)),
+                Some(tree) => self.place(tree, row.node_id),
+            }
+            let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
+            self.number(row.part as u32 + 8 * (row.fate as u32 + 4 * (u32::from(row.pinned) + 2 * reason)));
+            self.count(row.tokens);
+            self.size(row.message.map_or(0, |message| message + 1));
+        }
+        self.ids(&report.path, report)?;
+        if let Some(cut) = &report.cut {
+            self.ids(&cut.node_ids, report)?;
+            self.ids(&cut.partial_node_ids, report)?;
+        }
+        self.size(report.not_on_path);
+        let local_ids = (!report.local_ids.is_empty()).then_some(&report.local_ids);
+        self.thing(&local_ids)
+    }
+
+    /// How many runs there are, and each of them: the first of so many rows, or −1 with the next id in the list.
+    fn ids(&mut self, ids: &[&str], report: &Report<'_>) -> Result<()> {
+        let mut runs: Vec<(Option<usize>, usize)> = Vec::new();
+        // Both come in the order of the path; after the first that does not, none is looked for.
+        let mut next = Some(0);
+        for id in ids {
+            let is_it = |(_, row): &(usize, &NodeReport<'_>)| row.node_id == *id;
+            let row = next.and_then(|next| report.nodes.iter().enumerate().skip(next).find(is_it)).map(|(at, _)| at);
+            next = row.map(|row| row + 1);
+            match (runs.last_mut(), row) {
+                (Some((Some(from), count)), Some(row)) if *from + *count == row => *count += 1,
+                _ => runs.push((row, 1)),
+            }
+            if row.is_none() {
+                self.text(Some(id))?;
+            }
+        }
+        self.size(runs.len());
+        for (from, count) in runs {
+            match from {
+                Some(from) => self.size(from),
+                None => self.number(-1),
+            }
+            self.size(count);
+        }
+        Ok(())
+    }
+
+    /// The number of a dialogue, the system context, and what its messages are: the place of a message in the dialogue
+    /// before, and how many from there on are the same, or a new one.
+    fn dialogue<R>(&mut self, delta: &DialogueDelta<'_, R>) -> Result<()> {
+        self.number(delta.number);
+        self.text(delta.system.as_deref())?;
+        delta.changes.iter().try_for_each(|change| match change {
+            Change::Same { from, count } => {
+                self.size(*from);
+                self.size(*count);
+                Ok(())
+            }
+            Change::New { message, keep } => self.message(message, *keep),
+        })
+    }
+
+    /// −1 less the role of a message, or −11 less its role where it is not to be kept; its nodes, its content, and its spans.
+    fn message(&mut self, message: &Message<'_>, keep: bool) -> Result<()> {
+        self.number(if keep { -1 } else { -11 } - message.role as i32);
+        self.size(message.node_ids.len());
+        for id in &message.node_ids {
+            match self.tree {
+                None => self.text(Some(id))?,
+                Some(tree) => self.place(tree, id),
+            }
+        }
+        self.content(message)?;
+        self.spans(message);
+        Ok(())
+    }
+
+    /// 0 with the content in the list, or how many pieces its text is made of, and each of them: the place of a node that is
+    /// this text and nothing else, or −1 with the text in the list.
+    fn content(&mut self, message: &Message<'_>) -> Result<()> {
+        let Some(pieces) = self.tree.and_then(|tree| pieces(tree, message)) else {
+            self.number(0);
+            return self.thing(&message.content);
+        };
+        self.size(pieces.len());
+        pieces.into_iter().try_for_each(|piece| match piece {
+            Piece::Node(place) => {
+                self.number(place);
+                Ok(())
+            }
+            Piece::Text(text) => {
+                self.number(-1);
+                self.text(Some(text))
+            }
+        })
+    }
+
+    /// How many spans there are, and each of them: which of the message's nodes, the part or −1, start and end.
+    fn spans(&mut self, message: &Message<'_>) {
+        self.size(message.spans.len());
+        let mut node = 0;
+        for span in &message.spans {
+            // They come in the order of the nodes.
+            while message.node_ids.get(node).is_some_and(|id| *id != span.node_id) {
+                node += 1;
+            }
+            self.size(node);
+            match span.part {
+                Some(part) => self.size(part),
+                None => self.number(-1),
+            }
+            self.size(span.start);
+            self.size(span.end);
+        }
+    }
+
+    fn place(&mut self, tree: &Tree<'_>, id: &str) {
+        self.number(tree.find_opt(id).unwrap_or_default());
+    }
+}
+
+/// A piece of a text.
+enum Piece<'m> {
+    Node(NodeIx),
+    Text(&'m str),
+}
+
+/// The text of a message as texts of nodes and what is between them; nothing where one of them is not there as it is,
+/// because it was trimmed or cut, or stands behind a header.
+fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>>> {
+    let Content::Text(text) = &message.content else { return None };
+    let mut rest: &'m str = text;
+    let mut pieces = Vec::with_capacity(message.spans.len() * 2);
+    for span in &message.spans {
+        let place = tree.find_opt(span.node_id)?;
+        let [Block::Text(node)] = tree.at(place).content.as_slice() else { return None };
+        let joined = rest.strip_prefix("\n\n").filter(|_| !pieces.is_empty());
+        if let Some(after) = joined {
+            pieces.push(Piece::Text("\n\n"));
+            rest = after;
+        }
+        let node: &str = node.as_ref();
+        // A message of one node mostly is that text itself.
+        rest = if std::ptr::eq(rest, node) { "" } else { rest.strip_prefix(node)? };
+        pieces.push(Piece::Node(place));
+    }
+    (rest.is_empty() && !pieces.is_empty()).then_some(pieces)
+}
