@@ -230,7 +230,7 @@ enum Kind {
 }
 
 /// The piece being read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Piece {
     /// None: at the start of the text or of a paragraph, or between pieces.
     None,
@@ -264,7 +264,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut at = 0_usize;
     while let Some(&byte) = text.as_bytes().get(at) {
         let mut c = char::from(byte);
-        if byte.is_ascii_lowercase() && walker.piece == Piece::Word {
+        if byte.is_ascii_lowercase() && walker.is_in_word() {
             walker.lower_seen = true;
             if walker.letter(c, 0, at) {
                 return true;
@@ -272,7 +272,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
             at = at.saturating_add(1);
             continue;
         }
-        if byte.is_ascii_alphabetic() && walker.piece != Piece::Word && knows_words {
+        if byte.is_ascii_alphabetic() && !walker.is_in_word() && knows_words {
             if let Some((stop, next)) = walker.word(text.as_bytes(), at) {
                 if stop {
                     return true;
@@ -293,6 +293,11 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
 }
 
 impl<S: Sink> Walker<'_, S> {
+    #[inline(always)]
+    fn is_in_word(&self) -> bool {
+        matches!(self.piece, Piece::Word)
+    }
+
     /// A word that begins at byte `at`, as a whole and with known ones that follow it: whether to stop, and where to go on.
     /// Nothing where it is no simple one.
     #[inline(never)]
@@ -341,30 +346,30 @@ impl<S: Sink> Walker<'_, S> {
         let (class, kind) = classify(c);
         match kind {
             Kind::Lower => {
-                if self.piece != Piece::Word && self.open_word(at) {
+                if !self.is_in_word() && self.open_word(at) {
                     return true;
                 }
                 self.lower_seen = true;
                 self.letter(c, class, at)
             }
             Kind::Upper => {
-                if self.piece == Piece::Word && self.lower_seen && self.close(at) {
+                if self.is_in_word() && self.lower_seen && self.close(at) {
                     return true;
                 }
-                if self.piece != Piece::Word && self.open_word(at) {
+                if !self.is_in_word() && self.open_word(at) {
                     return true;
                 }
                 self.uppers = self.uppers.wrapping_add(1);
                 self.letter(c, class, at)
             }
             Kind::Letter => {
-                if self.piece != Piece::Word && self.open_word(at) {
+                if !self.is_in_word() && self.open_word(at) {
                     return true;
                 }
                 self.letter(c, class, at)
             }
             Kind::Unspaced => {
-                if self.piece != Piece::Word && self.open_word(at) {
+                if !self.is_in_word() && self.open_word(at) {
                     return true;
                 }
                 self.character(c, class);
@@ -465,7 +470,7 @@ impl<S: Sink> Walker<'_, S> {
                 self.reset(Piece::Digits(1));
             }
         }
-        let first = self.piece == Piece::Digits(1);
+        let first = matches!(self.piece, Piece::Digits(1));
         self.sink.dense(D_CHAR.wrapping_add(class.wrapping_mul(4)).wrapping_add(usize::from(!first)));
         false
     }
@@ -594,7 +599,7 @@ impl<S: Sink> Walker<'_, S> {
     /// Ends the open piece before byte `at`, where there is one.
     #[inline(always)]
     fn close(&mut self, at: usize) -> bool {
-        self.piece != Piece::None && self.close_open(at)
+        !matches!(self.piece, Piece::None) && self.close_open(at)
     }
 
     #[inline(never)]

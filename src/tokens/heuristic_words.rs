@@ -132,7 +132,11 @@ fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
     // The multiplication moves the lowest bits of eight bytes into one byte.
     let byte =
         |word: &[u8; 8]| (small_letters(u64::from_le_bytes(*word)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    window.as_chunks().0.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
+    let mut bits = 0;
+    for word in window.as_chunks().0 {
+        bits = bits >> 8 | byte(word) << (WINDOW - 8);
+    }
+    bits
 }
 
 /// The lowest bits, so many of them.
