@@ -55,20 +55,20 @@ class Packed {
   thing(): unknown {
     return this.#things[this.#thing++] ?? undefined;
   }
-
-  /** The field with the next thing, where there is one. */
-  field<Name extends string, Type = string>(name: Name): { [name in Name]?: Type } {
-    const thing = this.thing();
-    return thing === undefined ? {} : ({ [name]: thing } as { [name in Name]?: Type });
-  }
 }
 
 /** A report of numbers. */
 export function unpackReport(answer: unknown): ReportSummary {
-  return report(new Packed(answer));
+  return summaryOf(report(new Packed(answer)));
 }
 
-function report(packed: Packed): ReportSummary {
+/** What both kinds of reports have. Absent fields are undefined here, and not there in a report. */
+interface Report extends Omit<ReportSummary, "cut" | "cache"> {
+  cut: ReportSummary["cut"] | undefined;
+  cache: ReportSummary["cache"] | undefined;
+}
+
+function report(packed: Packed): Report {
   const strategy = STRATEGIES[packed.number()]!;
   const limit = packed.number();
   const tokens: ReportSummary["tokens"] = {
@@ -89,22 +89,26 @@ function report(packed: Packed): ReportSummary {
   }
   const truncated = packed.number() === 1;
   const nodes = packed.optional();
-  const cut = nodes !== undefined && {
-    nodes,
-    partialNodes: packed.number(),
-    tokens: packed.number(),
-    position: packed.number(),
-    ...packed.field("marker"),
-  };
+  let cut: Report["cut"];
+  if (nodes !== undefined) {
+    cut = { nodes, partialNodes: packed.number(), tokens: packed.number(), position: packed.number() };
+    const marker = packed.thing() as string | undefined;
+    if (marker !== undefined) cut.marker = marker;
+  }
   const messages = packed.optional();
-  const cache = messages !== undefined && { messages, tokens: packed.number(), ...packed.field("fingerprint") };
+  let cache: Report["cache"];
+  if (messages !== undefined) {
+    cache = { messages, tokens: packed.number() };
+    const fingerprint = packed.thing() as string | undefined;
+    if (fingerprint !== undefined) cache.fingerprint = fingerprint;
+  }
   return {
     strategy,
     limit,
     tokens,
     truncated,
-    ...(cut && { cut }),
-    ...(cache && { cache }),
+    cut,
+    cache,
     minimumRecentNodesMet: packed.number() === 1,
     pathLength: packed.number(),
     preferences: {
@@ -119,10 +123,22 @@ function report(packed: Packed): ReportSummary {
   };
 }
 
+function summaryOf(report: Report): ReportSummary {
+  const { strategy, limit, tokens, truncated, cut, cache } = report;
+  const summary = { strategy, limit, tokens, truncated } as ReportSummary;
+  if (cut) summary.cut = cut;
+  if (cache) summary.cache = cache;
+  summary.minimumRecentNodesMet = report.minimumRecentNodesMet;
+  summary.pathLength = report.pathLength;
+  summary.preferences = report.preferences;
+  summary.diagnostics = report.diagnostics;
+  return summary;
+}
+
 /** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
 export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSummary {
   const packed = new Packed(answer);
-  const summary = report(packed);
+  const summary = summaryOf(report(packed));
   return { ...dialogue(packed, kept), report: summary };
 }
 
@@ -130,7 +146,8 @@ export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSum
 export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
   const [own, kept] = "number" in from ? [undefined, from] : [from, { number: 0, messages: [] }];
   const packed = new Packed(answer, own);
-  const { cut, pathLength: _, preferences, diagnostics, ...summary } = report(packed);
+  const { strategy, limit, tokens, truncated, cut, cache, minimumRecentNodesMet, preferences, diagnostics } =
+    report(packed);
   const count = packed.number();
   const all = packed.thing() as string;
   const nodes: NodeReport[] = [];
@@ -143,27 +160,26 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | readonly Lo
     nodes.push(row(id, what, tokens, message));
   }
   const path = ids(packed, nodes);
-  const { minimumRecentNodesMet, cache, ...before } = summary;
-  const whole: AssemblyReport = {
-    ...before,
-    ...(cut && {
-      cut: {
-        nodeIds: ids(packed, nodes),
-        partialNodeIds: ids(packed, nodes),
-        tokens: cut.tokens,
-        position: cut.position,
-        ...(cut.marker !== undefined && { marker: cut.marker }),
-      },
-    }),
-    ...(cache && { cache }),
-    minimumRecentNodesMet,
-    path,
-    nodes,
-    notOnPath: packed.number(),
-    ...packed.field<"localIds", LocalId[]>("localIds"),
-    preferences,
-    diagnostics,
-  };
+  const whole = { strategy, limit, tokens, truncated } as AssemblyReport;
+  if (cut) {
+    const { marker } = cut;
+    whole.cut = {
+      nodeIds: ids(packed, nodes),
+      partialNodeIds: ids(packed, nodes),
+      tokens: cut.tokens,
+      position: cut.position,
+      ...(marker !== undefined && { marker }),
+    };
+  }
+  if (cache) whole.cache = cache;
+  whole.minimumRecentNodesMet = minimumRecentNodesMet;
+  whole.path = path;
+  whole.nodes = nodes;
+  whole.notOnPath = packed.number();
+  const localIds = packed.thing() as LocalId[] | undefined;
+  if (localIds) whole.localIds = localIds;
+  whole.preferences = preferences;
+  whole.diagnostics = diagnostics;
   return { ...dialogue(packed, kept), report: whole };
 }
 
@@ -216,7 +232,7 @@ function ids(packed: Packed, nodes: NodeReport[]): string[] {
 
 function dialogue(packed: Packed, kept: KeptMessages): { system?: string; messages: Message[] } {
   const number = packed.number();
-  const system = packed.field("system");
+  const system = packed.thing() as string | undefined;
   let keep: KeptMessages["messages"] = [];
   const messages: Message[] = [];
   while (packed.at < packed.numbers.length) {
@@ -241,7 +257,7 @@ function dialogue(packed: Packed, kept: KeptMessages): { system?: string; messag
   }
   kept.number = number;
   kept.messages = keep;
-  return { ...system, messages };
+  return system === undefined ? { messages } : { system, messages };
 }
 
 /** A content, or texts one after the other; those of nodes are the caller's own strings. */
