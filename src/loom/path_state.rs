@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::content::Media;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::path::{self, Choices, NewSteps, Position, Step};
 use crate::loom::path_context::PathContext;
-use crate::loom::request::{Annotations, InstructionScope, Media};
+use crate::loom::request::{Annotations, InstructionScope};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::ImageRule;
@@ -49,7 +50,7 @@ struct PathKey {
     scope: InstructionScope,
     image: ImageRule,
     audio_second: u64,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<BTreeMap<String, Media<'static>>>,
 }
 
 impl PathKey {

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::aware;
-use super::content::ContentReader;
 use super::path::{Choices, Position};
-use super::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::text::Text;
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::settings::whole;
+use crate::content::{ContentReader, Media};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
@@ -354,12 +354,12 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
 }
 
 /// Reads what each `ref` stands for.
-pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media>> {
+pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media<'static>>> {
     value.object("an object of media")?.map(|value| {
         let fields = value.object("media, an object with `data` or `url`")?;
         match (fields.string("data")?, fields.string("url")?) {
-            (Some(data), None) => Ok(Media::Data(data)),
-            (None, Some(url)) => Ok(Media::Url(url)),
+            (Some(data), None) => Ok(Media::Data(data.into())),
+            (None, Some(url)) => Ok(Media::Url(url.into())),
             _ => Err(value.invalid(|place| format!("{place} must have either `data` or `url`"))),
         }
     })

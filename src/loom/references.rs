@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::dialogue::DialogueAssembly;
 use super::report::Report;
-use super::tree::{Block, NodeIx, Tree};
-use crate::prompt::{Content, Message, MessageSpan, Role};
+use super::tree::{NodeIx, Tree};
+use crate::content::{self, Block};
+use crate::prompt::{Message, MessageSpan, Role};
 
 /// A dialogue whose messages may refer to the nodes of the request's tree.
 #[derive(Debug, Serialize)]
@@ -31,7 +32,8 @@ struct ReferringMessage<'r, 'a> {
 #[serde(untagged)]
 enum ReferringContent<'r, 'a> {
     /// As it is.
-    Whole(&'r Content<'a>),
+    #[serde(serialize_with = "content::serialize")]
+    Whole(&'r [Block<'a>]),
     /// Texts one after the other.
     Pieces(Vec<Piece<'r>>),
 }
@@ -65,7 +67,7 @@ impl<'r, 'a> ReferringAssembly<'r, 'a> {
 
 /// The text of a message as texts of nodes and what is between them; nothing where one of them is not there as it is.
 fn pieces<'r>(tree: &Tree<'_>, message: &'r Message<'_>) -> Option<Vec<Piece<'r>>> {
-    let Content::Text(text) = &message.content else { return None };
+    let [Block::Text(text)] = message.content.as_slice() else { return None };
     let mut rest: &'r str = text;
     let mut pieces = Vec::with_capacity(message.spans.len() * 2);
     for span in &message.spans {

@@ -3,23 +3,23 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
-use serde_json::Value;
 use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
 use crate::collect;
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
 use crate::loom::text::Text;
 
-/// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
+/// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'t> {
     /// Unique in the tree.
     pub id: Text<'t>,
     /// What it says; a mixed content is the list of its blocks.
-    pub content: Vec<Block>,
+    pub content: Vec<Block<'t>>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
@@ -38,7 +38,7 @@ pub struct Node<'t> {
 
 impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block>) -> Self {
+    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block<'t>>) -> Self {
         Self {
             id: id.into(),
             content,
@@ -56,7 +56,7 @@ impl<'t> Node<'t> {
     pub fn into_owned(self) -> Node<'static> {
         Node {
             id: self.id.into_owned(),
-            content: self.content,
+            content: self.content.into_iter().map(Block::into_owned).collect(),
             author: self.author,
             local_id: self.local_id.map(Text::into_owned),
             author_agent_id: self.author_agent_id.map(Text::into_owned),
@@ -75,62 +75,6 @@ pub enum Author {
     Human,
     /// A language model.
     Model,
-}
-
-/// One block of a node's content.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Block {
-    /// Text.
-    Text(String),
-    /// An image.
-    Image {
-        /// Key into the request's media.
-        reference: String,
-        /// Such as `image/png`.
-        mime_type: String,
-        /// Pixels.
-        width: Option<u32>,
-        /// Pixels.
-        height: Option<u32>,
-        /// What it shows, in words.
-        alt_text: Option<String>,
-    },
-    /// A recording.
-    Audio {
-        /// Key into the request's media.
-        reference: String,
-        /// Such as `audio/wav`.
-        mime_type: String,
-        /// Milliseconds.
-        duration_ms: Option<u32>,
-        /// Where the words of it are.
-        transcript_ref: Option<String>,
-    },
-    /// A call that the model made.
-    ToolCall {
-        /// Pairs the call with its result.
-        id: String,
-        /// The tool.
-        name: String,
-        /// Any JSON value; a string is the JSON text of the arguments.
-        arguments: Value,
-    },
-    /// What a tool answered.
-    ToolResult {
-        /// The call it answers.
-        tool_call_id: String,
-        /// Text and media.
-        content: Vec<Block>,
-        /// Whether the tool failed, where that is said.
-        is_error: Option<bool>,
-    },
-    /// What the model thought.
-    Reasoning {
-        /// The thoughts.
-        text: String,
-        /// The provider's proof of them.
-        signature: Option<String>,
-    },
 }
 
 /// Leads from its sources to the node that follows them.
@@ -250,8 +194,8 @@ struct Place<'t> {
     continuations: u32,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their ids may be borrowed from what they
-/// were read from.
+/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their texts may be borrowed from what
+/// they were read from.
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,

@@ -10,11 +10,12 @@ use super::call::{with_host, written};
 use super::custom_counter::CustomCounter;
 use super::data::{throw, to_js};
 use crate::call::Host;
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::json::Document;
 use crate::loom::resident::{Handle, METHODS};
 use crate::loom::{Change, LoomAwareTokens, NodeReport, Report, ReportSummary};
-use crate::prompt::{Content, Message};
+use crate::prompt::Message;
 use crate::tokens::memory::Memory;
 
 thread_local! {
@@ -296,10 +297,10 @@ fn put_change(packed: &mut PackedReport, change: &Change<'_>) -> Result<()> {
         Change::New { message, keep } => {
             packed.number(if *keep { -1 } else { -11 } - message.role as i32);
             packed.size(message.node_ids.len());
-            match &message.content {
-                Content::Text(text) => packed.text(Some(text)),
+            match message.content.as_slice() {
+                [Block::Text(text)] => packed.text(Some(text)),
                 parts => {
-                    packed.things.push(&to_js(parts)?);
+                    packed.things.push(&to_js(&parts)?);
                 }
             }
             message.node_ids.iter().for_each(|id| packed.text(Some(id)));

@@ -144,8 +144,8 @@ proptest! {
             let line = headers.line(id, &aware);
             let bare = json!({ "type": "text", "text": "said" });
             let speaks = headers.case.tree.node(id).unwrap().content.iter().any(|block| {
-                use ctxweave::loom::Block::{Image, Text};
-                matches!(block, Image { .. }) || matches!(block, Text(text) if !text.trim().is_empty())
+                use ctxweave::content::Block::{Image, Text};
+                matches!(block, Image(_)) || matches!(block, Text(text) if !text.trim().is_empty())
             });
             if aware.headers && speaks {
                 prop_assert_eq!(&headers.put(id, vec![bare])[0]["text"], &json!(format!("{line}\n\nsaid")));

@@ -6,12 +6,13 @@ use std::rc::Rc;
 
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
+use crate::content::Media;
 use crate::error::{Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::read::{self, About};
-use crate::loom::request::{Media, Options};
+use crate::loom::request::Options;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
@@ -63,7 +64,7 @@ const SETTINGS: &[&str] =
 pub struct Handle {
     tree: LoomTree,
     limits: Limits,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<BTreeMap<String, Media<'static>>>,
     /// What had to be repaired in the tree when it was made.
     diagnostics: Vec<Diagnostic>,
     /// The caller's own counter that was used last, with the id that its counts are remembered by.

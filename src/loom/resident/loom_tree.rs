@@ -1,5 +1,6 @@
 //! A tree that is changed in place, with what is remembered of it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -7,6 +8,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::dialogue_state::DialogueState;
@@ -16,7 +18,7 @@ use crate::loom::path_context::{PathContext, Remembered};
 use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
+use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::{Provider, WrittenBody};
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
@@ -287,7 +289,7 @@ impl LoomTree {
         }
         let blocks: Vec<&Block> = node.content.iter().collect();
         let parts = parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new());
-        parts.iter().map(|part| context.prices.part(part)).sum()
+        parts.iter().map(|part| context.prices.block(part)).sum()
     }
 
     /// What the path of these options is looked at with.
@@ -321,7 +323,7 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     let blocks: Vec<&Block> = node.content.iter().collect();
     let none = std::collections::BTreeMap::new();
     for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
-        if let crate::prompt::Part::Text { text } = part {
+        if let Block::Text(text) = part {
             interned.push(intern(&text));
         }
     }
@@ -337,7 +339,7 @@ fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
         Block::Reasoning { text, .. } => intern(text),
         Block::ToolCall { name, arguments, .. } => {
             intern(name);
-            match arguments {
+            match &**arguments {
                 serde_json::Value::String(text) => intern(text),
                 value => intern(&value.to_string()),
             }
@@ -347,7 +349,7 @@ fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
                 intern(text);
             }
         }),
-        Block::Image { .. } | Block::Audio { .. } => {}
+        Block::Image(_) | Block::Audio(_) => {}
     }
 }
 
@@ -357,14 +359,12 @@ fn size(node: &Node) -> usize {
 }
 
 fn block_size(block: &Block) -> usize {
-    let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let of = |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |text| text.len());
     match block {
         Block::Text(text) => text.len(),
-        Block::Reasoning { text, signature } => text.len() + of(signature),
-        Block::Image { reference, mime_type, alt_text, .. } => reference.len() + mime_type.len() + of(alt_text),
-        Block::Audio { reference, mime_type, transcript_ref, .. } => {
-            reference.len() + mime_type.len() + of(transcript_ref)
-        }
+        Block::Reasoning { text, signature, .. } => text.len() + of(signature),
+        Block::Image(image) => of(&image.reference) + image.mime_type.len() + of(&image.alt_text),
+        Block::Audio(audio) => audio.reference.len() + audio.mime_type.len() + of(&audio.transcript_ref),
         Block::ToolCall { id, name, .. } => id.len() + name.len(),
         Block::ToolResult { tool_call_id, content, .. } => {
             tool_call_id.len() + content.iter().map(block_size).sum::<usize>()

@@ -1,0 +1,205 @@
+//! The blocks that a content is made of.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// One block of a content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block<'a> {
+    /// Text.
+    Text(Cow<'a, str>),
+    /// An image.
+    Image(Image<'a>),
+    /// A recording.
+    Audio(Audio<'a>),
+    /// A call that the model made.
+    ToolCall {
+        /// Pairs the call with its result.
+        id: Cow<'a, str>,
+        /// The tool.
+        name: Cow<'a, str>,
+        /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the text that a tool takes.
+        arguments: Cow<'a, Value>,
+        /// Whether the vendor ran the tool: known of transcripts.
+        server: bool,
+    },
+    /// What a tool answered.
+    ToolResult {
+        /// The call it answers.
+        tool_call_id: Cow<'a, str>,
+        /// Text and media.
+        content: Vec<Block<'a>>,
+        /// Whether the tool failed, where that is said.
+        is_error: Option<bool>,
+        /// Whether the vendor ran the tool: known of transcripts.
+        server: bool,
+    },
+    /// What the model thought.
+    Reasoning {
+        /// The thoughts; empty where they are sealed.
+        text: Cow<'a, str>,
+        /// The provider's proof of them, or the sealed thoughts themselves. It is handed back unchanged.
+        signature: Option<Cow<'a, str>>,
+        /// Whether the thoughts are sealed, so that `signature` holds them: known of transcripts.
+        redacted: bool,
+    },
+}
+
+/// An image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image<'a> {
+    /// Key into the request's media; none in a transcript.
+    pub reference: Option<Cow<'a, str>>,
+    /// Such as `image/png`.
+    pub mime_type: Cow<'a, str>,
+    /// Pixels.
+    pub width: Option<u32>,
+    /// Pixels.
+    pub height: Option<u32>,
+    /// What it shows, in words.
+    pub alt_text: Option<Cow<'a, str>>,
+    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    pub media: Option<Media<'a>>,
+}
+
+/// A recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audio<'a> {
+    /// Key into the request's media.
+    pub reference: Cow<'a, str>,
+    /// Such as `audio/wav`.
+    pub mime_type: Cow<'a, str>,
+    /// Milliseconds.
+    pub duration_ms: Option<u32>,
+    /// Where the words of it are.
+    pub transcript_ref: Option<Cow<'a, str>>,
+    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    pub media: Option<Media<'a>>,
+}
+
+/// Where the bytes of an image or a recording are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Media<'a> {
+    /// Here, as base64.
+    Data(Cow<'a, str>),
+    /// There, where the provider finds them.
+    Url(Cow<'a, str>),
+}
+
+impl Media<'_> {
+    /// The name of the field that it stands in, and what stands there.
+    pub(crate) fn field(&self) -> (&'static str, &str) {
+        match self {
+            Self::Data(data) => ("data", data),
+            Self::Url(url) => ("url", url),
+        }
+    }
+
+    /// The same, borrowed.
+    pub(crate) fn borrowed(&self) -> Media<'_> {
+        match self {
+            Self::Data(data) => Media::Data(lend(data)),
+            Self::Url(url) => Media::Url(lend(url)),
+        }
+    }
+
+    fn into_owned(self) -> Media<'static> {
+        match self {
+            Self::Data(data) => Media::Data(own(data)),
+            Self::Url(url) => Media::Url(own(url)),
+        }
+    }
+}
+
+/// The type and the base64 of a `data:` address.
+pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
+    url.strip_prefix("data:")?.split_once(";base64,")
+}
+
+fn lend<'b>(text: &'b Cow<'_, str>) -> Cow<'b, str> {
+    Cow::Borrowed(text)
+}
+
+fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
+}
+
+impl<'a> Block<'a> {
+    /// A text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The text of a block that is one.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The same, borrowed from this one.
+    pub fn borrowed(&self) -> Block<'_> {
+        match self {
+            Self::Text(text) => Block::Text(lend(text)),
+            Self::Image(image) => Block::Image(Image {
+                reference: image.reference.as_ref().map(lend),
+                mime_type: lend(&image.mime_type),
+                alt_text: image.alt_text.as_ref().map(lend),
+                media: image.media.as_ref().map(Media::borrowed),
+                ..*image
+            }),
+            Self::Audio(audio) => Block::Audio(Audio {
+                reference: lend(&audio.reference),
+                mime_type: lend(&audio.mime_type),
+                transcript_ref: audio.transcript_ref.as_ref().map(lend),
+                media: audio.media.as_ref().map(Media::borrowed),
+                ..*audio
+            }),
+            Self::ToolCall { id, name, arguments, server } => {
+                Block::ToolCall { id: lend(id), name: lend(name), arguments: Cow::Borrowed(arguments), server: *server }
+            }
+            Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
+                tool_call_id: lend(tool_call_id),
+                content: content.iter().map(Block::borrowed).collect(),
+                is_error: *is_error,
+                server: *server,
+            },
+            Self::Reasoning { text, signature, redacted } => {
+                Block::Reasoning { text: lend(text), signature: signature.as_ref().map(lend), redacted: *redacted }
+            }
+        }
+    }
+
+    /// The same, with nothing borrowed.
+    pub fn into_owned(self) -> Block<'static> {
+        match self {
+            Self::Text(text) => Block::Text(own(text)),
+            Self::Image(image) => Block::Image(Image {
+                reference: image.reference.map(own),
+                mime_type: own(image.mime_type),
+                width: image.width,
+                height: image.height,
+                alt_text: image.alt_text.map(own),
+                media: image.media.map(Media::into_owned),
+            }),
+            Self::Audio(audio) => Block::Audio(Audio {
+                reference: own(audio.reference),
+                mime_type: own(audio.mime_type),
+                duration_ms: audio.duration_ms,
+                transcript_ref: audio.transcript_ref.map(own),
+                media: audio.media.map(Media::into_owned),
+            }),
+            Self::ToolCall { id, name, arguments, server } => {
+                Block::ToolCall { id: own(id), name: own(name), arguments: Cow::Owned(arguments.into_owned()), server }
+            }
+            Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
+                tool_call_id: own(tool_call_id),
+                content: content.into_iter().map(Block::into_owned).collect(),
+                is_error,
+                server,
+            },
+            Self::Reasoning { text, signature, redacted } => {
+                Block::Reasoning { text: own(text), signature: signature.map(own), redacted }
+            }
+        }
+    }
+}
