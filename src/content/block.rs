@@ -121,7 +121,8 @@ fn lend<'b>(text: &'b Cow<'_, str>) -> Cow<'b, str> {
     Cow::Borrowed(text)
 }
 
-fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+/// The same text, not borrowed.
+pub(crate) fn own(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }
 

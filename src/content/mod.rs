@@ -8,8 +8,8 @@ mod block;
 mod read;
 mod write;
 
-pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
+pub(crate) use block::{data_url, own};
 #[cfg(feature = "loom")]
 pub(crate) use read::ContentReader;
 pub(crate) use write::serialize;

@@ -107,7 +107,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     check_system(&system, fixed + preface_tokens, limit)?;
 
     let plan = DocumentPlan::new(&source, &settings, limit, &preface, fixed, prices.counter);
-    let kept = plan.choose(selection.entries.iter().map(|entry| tree.at(entry.node).id.as_str()))?;
+    let kept = plan.choose(selection.entries.iter().map(|entry| &*tree.at(entry.node).id))?;
     let (document, places) = plan.render(kept);
     let total = plan.cost(kept);
     debug_assert_eq!(total, fixed + prices.text(&document), "the count by paragraphs is the count");

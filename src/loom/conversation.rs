@@ -181,7 +181,7 @@ fn member(
         return whole_member(context, entry, at, found);
     }
     let mut diagnostics = Vec::new();
-    let parts = parts::parts(blocks, &node.id, &context.options.media, &mut diagnostics);
+    let parts = parts::parts(&mut blocks.iter().copied(), &node.id, &context.options.media, &mut diagnostics);
     found.extend(diagnostics.into_iter().map(|diagnostic| (at, diagnostic)));
     let alone = parts.iter().map(|part| context.prices.block(part)).sum();
     let shape = Shape::of(&parts);
@@ -300,7 +300,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     }
 
     fn id(&self, at: usize) -> Option<&'a str> {
-        self.member(at).map(|member| self.context.tree.at(member.entry.node).id.as_str())
+        self.member(at).map(|member| &*self.context.tree.at(member.entry.node).id)
     }
 
     fn text(&self, at: usize) -> Option<(&str, &str)> {
@@ -390,11 +390,13 @@ impl Member {
     /// The parts, without a header.
     fn parts<'a>(&self, context: &PathContext<'a>) -> Vec<Block<'a>> {
         let node = context.tree.at(self.entry.node);
-        let blocks: Vec<&'a Block> = match &self.blocks {
-            MemberBlocks::OneText | MemberBlocks::All => node.content.iter().collect(),
-            MemberBlocks::Some(kept) => kept.iter().filter_map(|&at| node.content.get(at)).collect(),
+        let parts = |blocks: &mut dyn Iterator<Item = &'a Block<'a>>| {
+            parts::parts(blocks, &node.id, &context.options.media, &mut Vec::new())
         };
-        parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new())
+        match &self.blocks {
+            MemberBlocks::OneText | MemberBlocks::All => parts(&mut node.content.iter()),
+            MemberBlocks::Some(kept) => parts(&mut kept.iter().filter_map(|&at| node.content.get(at))),
+        }
     }
 
     /// Whether there is a place for a header: calls and reasoning stay as the provider gave them, results as the tool did.

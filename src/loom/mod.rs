@@ -26,7 +26,6 @@ mod request;
 pub mod resident;
 mod select;
 mod system;
-mod text;
 mod tools;
 mod tree;
 
@@ -43,5 +42,4 @@ pub use report::{
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
-pub use text::Text;
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -13,12 +13,12 @@ use crate::prompt::{Prices, placeholder};
 /// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
 /// with what their `ref` stands for.
 pub(crate) fn parts<'a>(
-    blocks: &[&'a Block<'a>],
+    blocks: &mut dyn Iterator<Item = &'a Block<'a>>,
     node: &str,
     media: &'a BTreeMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Block<'a>> {
-    let mut parts = Vec::with_capacity(blocks.len());
+    let mut parts = Vec::with_capacity(blocks.size_hint().0);
     for block in blocks {
         match block {
             Block::Text(text) => match text.trim() {

@@ -112,7 +112,7 @@ impl PathState {
 
     /// The ids of the path, oldest first.
     pub(crate) fn ids<'a>(&self, tree: &'a Tree<'a>) -> Vec<&'a str> {
-        self.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect()
+        self.steps.iter().map(|step| &*tree.at(step.node).id).collect()
     }
 
     /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection

@@ -3,13 +3,13 @@
 //! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
 //! options, and one that is not known is reported.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::aware;
 use super::path::{Choices, Position};
 use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
-use super::text::Text;
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::settings::whole;
@@ -224,7 +224,7 @@ fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> 
     let [id, content, author, local_id, author_agent_id, created_at, edited_from, metadata] = value
         .object("a node, an object")?
         .fields(["id", "content", "authorType", "localId", "authorAgentId", "createdAt", "editedFrom", "metadata"])?;
-    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let id = id.ok_or_else(|| value.lacks("id"))?.text()?;
     let mut read = || {
         let content = content.ok_or_else(|| value.lacks("content"))?;
         let author = author.ok_or_else(|| value.lacks("authorType"))?;
@@ -236,10 +236,10 @@ fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> 
             id: id.clone(),
             author: author.one_of(&[("human", Author::Human), ("model", Author::Model)])?,
             content: contents.read(content)?,
-            local_id: local_id.map(text).transpose()?,
-            author_agent_id: author_agent_id.map(text).transpose()?,
+            local_id: local_id.map(Value::text).transpose()?,
+            author_agent_id: author_agent_id.map(Value::text).transpose()?,
             created_at: created_at.map(time).transpose()?,
-            edited_from: edited_from.map(text).transpose()?,
+            edited_from: edited_from.map(Value::text).transpose()?,
             excluded: excluded.map(Value::bool).transpose()?.unwrap_or_default(),
             pruned: pruned.map(Value::bool).transpose()?.unwrap_or_default(),
         })
@@ -259,7 +259,7 @@ pub(crate) fn edges<'t>(list: List<'t>, limits: &Limits) -> Result<Vec<Edge<'t>>
 fn edge<'t>(value: Value<'t>, limits: &Limits) -> Result<Edge<'t>> {
     let [id, sources, target, kind] =
         value.object("an edge, an object")?.fields(["id", "sources", "targetNodeId", "edgeType"])?;
-    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let id = id.ok_or_else(|| value.lacks("id"))?.text()?;
     let read = || {
         let list = sources.ok_or_else(|| value.lacks("sources"))?.list("a list of edge sources")?;
         limits::check("edgeSources", list.len(), limits.edge_sources)?;
@@ -271,7 +271,7 @@ fn edge<'t>(value: Value<'t>, limits: &Limits) -> Result<Edge<'t>> {
         Ok(Edge {
             id: id.clone(),
             sources,
-            target: text(target.ok_or_else(|| value.lacks("targetNodeId"))?)?,
+            target: target.ok_or_else(|| value.lacks("targetNodeId"))?.text()?,
             kind: kind.map(|kind| kind.one_of(&kinds)).transpose()?.unwrap_or_default(),
         })
     };
@@ -283,19 +283,14 @@ fn source(value: Value<'_>) -> Result<Source<'_>> {
     let roles =
         [("primary", SourceRole::Primary), ("context", SourceRole::Context), ("instruction", SourceRole::Instruction)];
     Ok(Source {
-        node: text(node.ok_or_else(|| value.lacks("nodeId"))?)?,
+        node: node.ok_or_else(|| value.lacks("nodeId"))?.text()?,
         role: role.map(|role| role.one_of(&roles)).transpose()?.unwrap_or_default(),
     })
 }
 
-/// A text that stays where it stands, if it stands there as it is.
-fn text(value: Value<'_>) -> Result<Text<'_>> {
-    value.text().map(Text::from)
-}
-
 /// A time as it stands, readable or not; milliseconds since 1970 as RFC 3339.
-fn time(value: Value<'_>) -> Result<Text<'_>> {
-    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { text(value) }
+fn time(value: Value<'_>) -> Result<Cow<'_, str>> {
+    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { value.text() }
 }
 
 /// Adds the id of the node or the edge to an error about its fields.

@@ -1,5 +1,6 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
@@ -7,29 +8,28 @@ use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
 use crate::collect;
-use crate::content::Block;
+use crate::content::{Block, own};
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
-use crate::loom::text::Text;
 
 /// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'t> {
     /// Unique in the tree.
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     /// What it says; a mixed content is the list of its blocks.
     pub content: Vec<Block<'t>>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
-    pub local_id: Option<Text<'t>>,
+    pub local_id: Option<Cow<'t, str>>,
     /// The agent who wrote it.
-    pub author_agent_id: Option<Text<'t>>,
+    pub author_agent_id: Option<Cow<'t, str>>,
     /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
-    pub created_at: Option<Text<'t>>,
+    pub created_at: Option<Cow<'t, str>>,
     /// The id of the node that this one is an edit of.
-    pub edited_from: Option<Text<'t>>,
+    pub edited_from: Option<Cow<'t, str>>,
     /// Left out of every context.
     pub excluded: bool,
     /// Deleted, softly: left out of every context.
@@ -38,7 +38,7 @@ pub struct Node<'t> {
 
 impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block<'t>>) -> Self {
+    pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: Vec<Block<'t>>) -> Self {
         Self {
             id: id.into(),
             content,
@@ -55,13 +55,13 @@ impl<'t> Node<'t> {
     /// The same, with nothing borrowed.
     pub fn into_owned(self) -> Node<'static> {
         Node {
-            id: self.id.into_owned(),
+            id: own(self.id),
             content: self.content.into_iter().map(Block::into_owned).collect(),
             author: self.author,
-            local_id: self.local_id.map(Text::into_owned),
-            author_agent_id: self.author_agent_id.map(Text::into_owned),
-            created_at: self.created_at.map(Text::into_owned),
-            edited_from: self.edited_from.map(Text::into_owned),
+            local_id: self.local_id.map(own),
+            author_agent_id: self.author_agent_id.map(own),
+            created_at: self.created_at.map(own),
+            edited_from: self.edited_from.map(own),
             excluded: self.excluded,
             pruned: self.pruned,
         }
@@ -81,11 +81,11 @@ pub enum Author {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge<'t> {
     /// Unique in the tree.
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     /// Where it starts.
     pub sources: Vec<Source<'t>>,
     /// The id of the node it leads to.
-    pub target: Text<'t>,
+    pub target: Cow<'t, str>,
     /// What it means.
     pub kind: EdgeKind,
 }
@@ -104,7 +104,7 @@ pub enum EdgeKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source<'t> {
     /// The node.
-    pub node: Text<'t>,
+    pub node: Cow<'t, str>,
     /// What it is to the edge.
     pub role: SourceRole,
 }
@@ -112,7 +112,7 @@ pub struct Source<'t> {
 impl Source<'_> {
     /// The same, with nothing borrowed.
     pub fn into_owned(self) -> Source<'static> {
-        Source { node: self.node.into_owned(), role: self.role }
+        Source { node: own(self.node), role: self.role }
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) struct Link {
 /// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
 pub(crate) struct Linked<'t> {
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     pub kind: EdgeKind,
     pub links: SmallVec<[Link; 2]>,
     pub target: NodeIx,
@@ -216,7 +216,7 @@ pub struct Tree<'t> {
 
 /// What stands where there is no node.
 static NOTHING: Node<'_> = Node {
-    id: Text::EMPTY,
+    id: Cow::Borrowed(""),
     content: Vec::new(),
     author: Author::Human,
     local_id: None,
@@ -287,7 +287,7 @@ impl<'t> Tree<'t> {
             continuations: place.continuations,
         };
         let edge = |edge: Linked<'t>| Linked {
-            id: edge.id.into_owned(),
+            id: own(edge.id),
             kind: edge.kind,
             links: edge.links,
             target: edge.target,
@@ -517,7 +517,7 @@ impl<'t> Tree<'t> {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
             if let Some(ids) = self.asked.in_order.get_mut() {
-                ids.remove(node.id.as_str());
+                ids.remove(&*node.id);
             }
             self.free_nodes.push(ix);
             self.touched.push(ix);
@@ -606,16 +606,16 @@ impl Edge<'_> {
     /// The same, with nothing borrowed.
     pub fn into_owned(self) -> Edge<'static> {
         Edge {
-            id: self.id.into_owned(),
+            id: own(self.id),
             sources: self.sources.into_iter().map(Source::into_owned).collect(),
-            target: self.target.into_owned(),
+            target: own(self.target),
             kind: self.kind,
         }
     }
 
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
+        std::iter::once(&*self.target).chain(self.sources.iter().map(|source| &*source.node))
     }
 }
 

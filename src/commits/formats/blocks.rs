@@ -32,6 +32,13 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
             return None;
         }
     };
+    let content = map.get("content");
+    let result = |[id, failed]: [&str; 2], content, server| Block::ToolResult {
+        tool_call_id: owned(map, id).unwrap_or_default(),
+        content,
+        is_error: flag(map, failed).then_some(true),
+        server,
+    };
     let kind = text(map, "type").unwrap_or_default();
     Some(match kind {
         "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").unwrap_or_default()),
@@ -57,24 +64,15 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
             }),
             server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
         },
-        "toolResult" => Block::ToolResult {
-            tool_call_id: owned(map, "toolCallId").unwrap_or_default(),
-            content: only_shown(read_content(map.get("content"), notes), notes),
-            is_error: flag(map, "isError").then_some(true),
-            server: flag(map, "server"),
-        },
-        "tool_result" => Block::ToolResult {
-            tool_call_id: owned(map, "tool_use_id").unwrap_or_default(),
-            content: only_shown(read_content(map.get("content"), notes), notes),
-            is_error: flag(map, "is_error").then_some(true),
-            server: false,
-        },
-        _ if kind.ends_with("_tool_result") => Block::ToolResult {
-            tool_call_id: owned(map, "tool_use_id").unwrap_or_default(),
-            content: server_content(map.get("content")),
-            is_error: flag(map, "is_error").then_some(true),
-            server: true,
-        },
+        "toolResult" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["toolCallId", "isError"], content, flag(map, "server"))
+        }
+        "tool_result" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["tool_use_id", "is_error"], content, false)
+        }
+        _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
         "image" => Block::Image(image_of(map)),
         "image_url" | "input_image" => Block::Image(image_at(
             text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url")).unwrap_or_default(),

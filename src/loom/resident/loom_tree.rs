@@ -156,7 +156,7 @@ impl LoomTree {
         let mut ids = BTreeSet::new();
         let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
         for node in nodes {
-            if !ids.insert(node.id.as_str()) {
+            if !ids.insert(&*node.id) {
                 return Err(tree::duplicate("node", &node.id));
             }
             match self.tree.find_opt(&node.id) {
@@ -170,7 +170,7 @@ impl LoomTree {
         let mut edge_ids = BTreeSet::new();
         let mut count = self.tree.edge_count();
         for edge in edges {
-            if !edge_ids.insert(edge.id.as_str()) {
+            if !edge_ids.insert(&*edge.id) {
                 return Err(tree::duplicate("edge", &edge.id));
             }
             count += usize::from(self.tree.find_edge(&edge.id).is_none());
@@ -270,7 +270,7 @@ impl LoomTree {
     /// Those of a path; see [`assemble_dialogue`](crate::loom::assemble_dialogue).
     pub fn path(&self, options: &Options) -> Result<Vec<&str>> {
         let steps = path::resolve(&self.tree, &options.position, &options.choices, &options.limits)?;
-        Ok(steps.iter().map(|step| self.tree.at(step.node).id.as_str()).collect())
+        Ok(steps.iter().map(|step| &*self.tree.at(step.node).id).collect())
     }
 
     /// Tokens of the content of each of these nodes, counted alone, as [`NodeReport`](crate::loom::NodeReport) has them.
@@ -287,8 +287,7 @@ impl LoomTree {
         if let [Block::Text(text)] = node.content.as_slice() {
             return context.text_tokens(place, text.trim());
         }
-        let blocks: Vec<&Block> = node.content.iter().collect();
-        let parts = parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new());
+        let parts = parts::parts(&mut node.content.iter(), &node.id, &context.options.media, &mut Vec::new());
         parts.iter().map(|part| context.prices.block(part)).sum()
     }
 
@@ -320,9 +319,8 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
             document.push_str(text);
         }
     }
-    let blocks: Vec<&Block> = node.content.iter().collect();
     let none = std::collections::BTreeMap::new();
-    for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
+    for part in parts::parts(&mut node.content.iter(), &node.id, &none, &mut Vec::new()) {
         if let Block::Text(text) = part {
             interned.push(intern(&text));
         }
