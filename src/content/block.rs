@@ -99,8 +99,8 @@ impl Media<'_> {
     /// The same, borrowed.
     pub(crate) fn borrowed(&self) -> Media<'_> {
         match self {
-            Self::Data(data) => Media::Data(lend(data)),
-            Self::Url(url) => Media::Url(lend(url)),
+            Self::Data(data) => Media::Data(Cow::Borrowed(data)),
+            Self::Url(url) => Media::Url(Cow::Borrowed(url)),
         }
     }
 
@@ -115,10 +115,6 @@ impl Media<'_> {
 /// The type and the base64 of a `data:` address.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
-}
-
-fn lend<'b>(text: &'b Cow<'_, str>) -> Cow<'b, str> {
-    Cow::Borrowed(text)
 }
 
 /// The same text, not borrowed.
@@ -140,33 +136,38 @@ impl<'a> Block<'a> {
     /// The same, borrowed from this one.
     pub fn borrowed(&self) -> Block<'_> {
         match self {
-            Self::Text(text) => Block::Text(lend(text)),
+            Self::Text(text) => Block::Text(Cow::Borrowed(text)),
             Self::Image(image) => Block::Image(Image {
-                reference: image.reference.as_ref().map(lend),
-                mime_type: lend(&image.mime_type),
-                alt_text: image.alt_text.as_ref().map(lend),
+                reference: image.reference.as_deref().map(Cow::Borrowed),
+                mime_type: Cow::Borrowed(&image.mime_type),
+                alt_text: image.alt_text.as_deref().map(Cow::Borrowed),
                 media: image.media.as_ref().map(Media::borrowed),
                 ..*image
             }),
             Self::Audio(audio) => Block::Audio(Audio {
-                reference: lend(&audio.reference),
-                mime_type: lend(&audio.mime_type),
-                transcript_ref: audio.transcript_ref.as_ref().map(lend),
+                reference: Cow::Borrowed(&audio.reference),
+                mime_type: Cow::Borrowed(&audio.mime_type),
+                transcript_ref: audio.transcript_ref.as_deref().map(Cow::Borrowed),
                 media: audio.media.as_ref().map(Media::borrowed),
                 ..*audio
             }),
-            Self::ToolCall { id, name, arguments, server } => {
-                Block::ToolCall { id: lend(id), name: lend(name), arguments: Cow::Borrowed(arguments), server: *server }
-            }
+            Self::ToolCall { id, name, arguments, server } => Block::ToolCall {
+                id: Cow::Borrowed(id),
+                name: Cow::Borrowed(name),
+                arguments: Cow::Borrowed(arguments),
+                server: *server,
+            },
             Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
-                tool_call_id: lend(tool_call_id),
+                tool_call_id: Cow::Borrowed(tool_call_id),
                 content: content.iter().map(Block::borrowed).collect(),
                 is_error: *is_error,
                 server: *server,
             },
-            Self::Reasoning { text, signature, redacted } => {
-                Block::Reasoning { text: lend(text), signature: signature.as_ref().map(lend), redacted: *redacted }
-            }
+            Self::Reasoning { text, signature, redacted } => Block::Reasoning {
+                text: Cow::Borrowed(text),
+                signature: signature.as_deref().map(Cow::Borrowed),
+                redacted: *redacted,
+            },
         }
     }
 

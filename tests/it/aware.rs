@@ -54,7 +54,7 @@ impl<'c> Headers<'c> {
                 let primary = |source: &ctxweave::loom::Source| source.role == SourceRole::Primary && source.node == id;
                 edge.kind == kind && edge.sources.iter().any(primary)
             };
-            let targets = self.case.edges.iter().filter(starts_here).map(|edge| edge.target.as_str());
+            let targets = self.case.edges.iter().filter(starts_here).map(|edge| &*edge.target);
             let there = targets.filter(|target| !self.case.tree.node(target).unwrap().pruned);
             match there.collect::<BTreeSet<_>>().len() {
                 0 => {}
