@@ -1,8 +1,8 @@
 //! Rendering: a conversation as a structured narrative in Markdown, turn by turn (SPEC §5, tier `rendering`).
 
 use crate::commits::formats::Format;
-use crate::commits::transcript::{Role, Turn, arguments_text, placeholder, result_text};
-use crate::content::Block;
+use crate::commits::transcript::{Role, Turn, placeholder, result_text};
+use crate::content::{Block, arguments_text};
 
 /// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
 /// in fences that their content cannot close.

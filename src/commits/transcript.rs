@@ -105,28 +105,11 @@ pub(crate) fn image_url(image: &Image<'_>) -> String {
 impl Transcript {
     /// How many tokens the texts of the turns are, one by one. Images and what is sealed cost nothing here.
     pub fn count(&self, counter: &dyn Counter) -> u32 {
-        self.turns.iter().flat_map(|turn| &turn.blocks).fold(0, |sum, block| sum.saturating_add(count(block, counter)))
-    }
-}
-
-fn count(block: &Block, counter: &dyn Counter) -> u32 {
-    match block {
-        Block::Text(text) | Block::Reasoning { text, .. } => counter.count(text),
-        Block::ToolCall { name, arguments, .. } => {
-            counter.count(name).saturating_add(counter.count(&arguments_text(arguments)))
+        let mut tokens: u32 = 0;
+        for block in self.turns.iter().flat_map(|turn| &turn.blocks) {
+            block.counted_texts(&mut |text| tokens = tokens.saturating_add(counter.count(text)));
         }
-        Block::ToolResult { content, .. } => {
-            content.iter().fold(0, |sum, block| sum.saturating_add(count(block, counter)))
-        }
-        Block::Image(_) | Block::Audio(_) => 0,
-    }
-}
-
-/// The arguments of a call as text: JSON, or the text they are.
-pub(crate) fn arguments_text(arguments: &Value) -> String {
-    match arguments {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        tokens
     }
 }
 

@@ -103,23 +103,19 @@ impl Media<'_> {
             Self::Url(url) => Media::Url(Cow::Borrowed(url)),
         }
     }
+}
 
-    fn into_owned(self) -> Media<'static> {
-        match self {
-            Self::Data(data) => Media::Data(own(data)),
-            Self::Url(url) => Media::Url(own(url)),
-        }
+/// The arguments of a call as text: compact JSON, or the text that they are.
+pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
+    match arguments {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
 }
 
 /// The type and the base64 of a `data:` address.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
-}
-
-/// The same text, not borrowed.
-pub(crate) fn own(text: Cow<'_, str>) -> Cow<'static, str> {
-    Cow::Owned(text.into_owned())
 }
 
 impl<'a> Block<'a> {
@@ -131,6 +127,20 @@ impl<'a> Block<'a> {
     /// The text of a block that is one.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The texts of it that are counted: of a call its name and its arguments as compact JSON, of a result those of its
+    /// blocks.
+    pub(crate) fn counted_texts(&self, count: &mut dyn FnMut(&str)) {
+        match self {
+            Self::Text(text) | Self::Reasoning { text, .. } => count(text),
+            Self::ToolCall { name, arguments, .. } => {
+                count(name);
+                count(&arguments_text(arguments));
+            }
+            Self::ToolResult { content, .. } => content.iter().for_each(|block| block.counted_texts(count)),
+            Self::Image(_) | Self::Audio(_) => {}
+        }
     }
 
     /// The same, borrowed from this one.
@@ -168,40 +178,6 @@ impl<'a> Block<'a> {
                 signature: signature.as_deref().map(Cow::Borrowed),
                 redacted: *redacted,
             },
-        }
-    }
-
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Block<'static> {
-        match self {
-            Self::Text(text) => Block::Text(own(text)),
-            Self::Image(image) => Block::Image(Image {
-                reference: image.reference.map(own),
-                mime_type: own(image.mime_type),
-                width: image.width,
-                height: image.height,
-                alt_text: image.alt_text.map(own),
-                media: image.media.map(Media::into_owned),
-            }),
-            Self::Audio(audio) => Block::Audio(Audio {
-                reference: own(audio.reference),
-                mime_type: own(audio.mime_type),
-                duration_ms: audio.duration_ms,
-                transcript_ref: audio.transcript_ref.map(own),
-                media: audio.media.map(Media::into_owned),
-            }),
-            Self::ToolCall { id, name, arguments, server } => {
-                Block::ToolCall { id: own(id), name: own(name), arguments: Cow::Owned(arguments.into_owned()), server }
-            }
-            Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
-                tool_call_id: own(tool_call_id),
-                content: content.into_iter().map(Block::into_owned).collect(),
-                is_error,
-                server,
-            },
-            Self::Reasoning { text, signature, redacted } => {
-                Block::Reasoning { text: own(text), signature: signature.map(own), redacted }
-            }
         }
     }
 }

@@ -8,10 +8,12 @@ mod block;
 mod read;
 mod write;
 
+#[cfg(feature = "commits")]
+pub(crate) use block::arguments_text;
+pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
-pub(crate) use block::{data_url, own};
 #[cfg(feature = "loom")]
-pub(crate) use read::ContentReader;
+pub(crate) use read::{ContentReader, Keep, own};
 pub(crate) use write::serialize;
 #[cfg(feature = "commits")]
 pub(crate) use write::serialize_node;

@@ -7,10 +7,19 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
 
+/// What becomes of a text that is read: it stays borrowed, by [`identity`](std::convert::identity), or is [`own`]ed.
+pub(crate) type Keep<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
+
+/// The same text, borrowed from nothing.
+pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
+    Cow::Owned(text.into_owned())
+}
+
 /// Reads the contents of a request's nodes, and counts what they take of the limits.
 #[derive(Debug)]
-pub(crate) struct ContentReader {
+pub(crate) struct ContentReader<'t, 'b> {
     limits: Limits,
+    keep: Keep<'t, 'b>,
     /// Bytes of text so far.
     bytes: usize,
     /// Blocks of this node so far.
@@ -38,20 +47,20 @@ const KINDS: &[(&str, Kind)] = &[
     ("reasoning", Kind::Reasoning),
 ];
 
-impl ContentReader {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { limits: *limits, bytes: 0, blocks: 0 }
+impl<'t, 'b> ContentReader<'t, 'b> {
+    pub(crate) fn new(limits: &Limits, keep: Keep<'t, 'b>) -> Self {
+        Self { limits: *limits, keep, bytes: 0, blocks: 0 }
     }
 
     /// Reads the content of a node: a string, or one block.
-    pub(crate) fn read<'t>(&mut self, content: Value<'t>) -> Result<Vec<Block<'t>>> {
+    pub(crate) fn read(&mut self, content: Value<'t>) -> Result<Vec<Block<'b>>> {
         self.blocks = 0;
         let mut blocks = Vec::with_capacity(1);
         self.content(content, 1, &mut blocks)?;
         Ok(blocks)
     }
 
-    fn content<'t>(&mut self, content: Value<'t>, depth: u32, blocks: &mut Vec<Block<'t>>) -> Result<()> {
+    fn content(&mut self, content: Value<'t>, depth: u32, blocks: &mut Vec<Block<'b>>) -> Result<()> {
         self.count_blocks(1)?;
         limits::check("jsonDepth", depth as usize, self.limits.json_depth)?;
         if let Some(text) = content.as_text() {
@@ -120,19 +129,19 @@ impl ContentReader {
         Ok(arguments)
     }
 
-    fn text<'t>(&mut self, fields: Object<'t>, field: &str) -> Result<Cow<'t, str>> {
+    fn text(&mut self, fields: Object<'t>, field: &str) -> Result<Cow<'b, str>> {
         let text = fields.text(field)?;
         self.counted(text)
     }
 
-    fn text_opt<'t>(&mut self, fields: Object<'t>, field: &str) -> Result<Option<Cow<'t, str>>> {
+    fn text_opt(&mut self, fields: Object<'t>, field: &str) -> Result<Option<Cow<'b, str>>> {
         fields.read(field, Value::text)?.map(|text| self.counted(text)).transpose()
     }
 
-    fn counted<'t>(&mut self, text: Cow<'t, str>) -> Result<Cow<'t, str>> {
+    fn counted(&mut self, text: Cow<'t, str>) -> Result<Cow<'b, str>> {
         self.bytes = self.bytes.saturating_add(text.len());
         limits::check("inputBytes", self.bytes, self.limits.input_bytes)?;
-        Ok(text)
+        Ok((self.keep)(text))
     }
 }
 

@@ -65,19 +65,19 @@ impl Serialize for WrittenBlock<'_, '_> {
             }
             Block::Image(image) => {
                 fields.text("type", "image")?;
-                fields.text_opt("ref", image.reference.as_deref())?;
+                fields.some("ref", image.reference.as_deref())?;
                 fields.text("mimeType", &image.mime_type)?;
-                fields.number("width", image.width)?;
-                fields.number("height", image.height)?;
-                fields.text_opt("altText", image.alt_text.as_deref())?;
+                fields.some("width", image.width)?;
+                fields.some("height", image.height)?;
+                fields.some("altText", image.alt_text.as_deref())?;
                 fields.media(image.media.as_ref())?;
             }
             Block::Audio(audio) => {
                 fields.text("type", "audio")?;
                 fields.text("ref", &audio.reference)?;
                 fields.text("mimeType", &audio.mime_type)?;
-                fields.number("durationMs", audio.duration_ms)?;
-                fields.text_opt("transcriptRef", audio.transcript_ref.as_deref())?;
+                fields.some("durationMs", audio.duration_ms)?;
+                fields.some("transcriptRef", audio.transcript_ref.as_deref())?;
                 fields.media(audio.media.as_ref())?;
             }
             Block::ToolCall { id, name, arguments, server } => {
@@ -85,27 +85,27 @@ impl Serialize for WrittenBlock<'_, '_> {
                 fields.text("id", id)?;
                 fields.text("name", name)?;
                 fields.0.serialize_entry("arguments", arguments)?;
-                fields.flag("server", server.then_some(true))?;
+                fields.some("server", server.then_some(true))?;
             }
             Block::ToolResult { tool_call_id, content, is_error, server } => {
                 fields.text("type", "toolResult")?;
                 fields.text("toolCallId", tool_call_id)?;
                 fields.0.serialize_entry("content", &WrittenBlocks(content, self.1))?;
-                fields.flag("isError", *is_error)?;
-                fields.flag("server", server.then_some(true))?;
+                fields.some("isError", *is_error)?;
+                fields.some("server", server.then_some(true))?;
             }
             Block::Reasoning { text, signature, redacted } => {
                 fields.text("type", "reasoning")?;
                 fields.text("text", text)?;
-                fields.text_opt("signature", signature.as_deref())?;
-                fields.flag("redacted", redacted.then_some(true))?;
+                fields.some("signature", signature.as_deref())?;
+                fields.some("redacted", redacted.then_some(true))?;
             }
         }
         fields.0.end()
     }
 }
 
-/// The fields of a block that is written; those that there are not are left out.
+/// The fields of a block that is written; what there is not is left out.
 struct Fields<M>(M);
 
 impl<M: SerializeMap> Fields<M> {
@@ -113,16 +113,8 @@ impl<M: SerializeMap> Fields<M> {
         self.0.serialize_entry(name, text)
     }
 
-    fn text_opt(&mut self, name: &'static str, text: Option<&str>) -> Result<(), M::Error> {
-        text.map_or(Ok(()), |text| self.text(name, text))
-    }
-
-    fn number(&mut self, name: &'static str, number: Option<u32>) -> Result<(), M::Error> {
-        number.map_or(Ok(()), |number| self.0.serialize_entry(name, &number))
-    }
-
-    fn flag(&mut self, name: &'static str, flag: Option<bool>) -> Result<(), M::Error> {
-        flag.map_or(Ok(()), |flag| self.0.serialize_entry(name, &flag))
+    fn some(&mut self, name: &'static str, value: Option<impl Serialize>) -> Result<(), M::Error> {
+        value.map_or(Ok(()), |value| self.0.serialize_entry(name, &value))
     }
 
     fn media(&mut self, media: Option<&Media<'_>>) -> Result<(), M::Error> {

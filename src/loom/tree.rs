@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
 use crate::collect;
-use crate::content::{Block, own};
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
@@ -49,21 +49,6 @@ impl<'t> Node<'t> {
             edited_from: None,
             excluded: false,
             pruned: false,
-        }
-    }
-
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Node<'static> {
-        Node {
-            id: own(self.id),
-            content: self.content.into_iter().map(Block::into_owned).collect(),
-            author: self.author,
-            local_id: self.local_id.map(own),
-            author_agent_id: self.author_agent_id.map(own),
-            created_at: self.created_at.map(own),
-            edited_from: self.edited_from.map(own),
-            excluded: self.excluded,
-            pruned: self.pruned,
         }
     }
 }
@@ -107,13 +92,6 @@ pub struct Source<'t> {
     pub node: Cow<'t, str>,
     /// What it is to the edge.
     pub role: SourceRole,
-}
-
-impl Source<'_> {
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Source<'static> {
-        Source { node: own(self.node), role: self.role }
-    }
 }
 
 /// What a source is to its edge.
@@ -275,37 +253,6 @@ impl<'t> Tree<'t> {
         tree.next_order = tree.edges.len() as u64;
         tree.touched = Vec::new();
         Ok(tree)
-    }
-
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Tree<'static> {
-        let place = |place: Place<'t>| Place {
-            node: place.node.map(Node::into_owned),
-            incoming: place.incoming,
-            annotated_by: place.annotated_by,
-            outgoing: place.outgoing,
-            continuations: place.continuations,
-        };
-        let edge = |edge: Linked<'t>| Linked {
-            id: own(edge.id),
-            kind: edge.kind,
-            links: edge.links,
-            target: edge.target,
-            order: edge.order,
-        };
-        Tree {
-            settings: self.settings,
-            places: self.places.into_iter().map(place).collect(),
-            free_nodes: self.free_nodes,
-            edges: self.edges.into_iter().map(|place| place.map(edge)).collect(),
-            free_edges: self.free_edges,
-            node_ids: self.node_ids,
-            edge_ids: self.edge_ids,
-            asked: self.asked,
-            next_order: self.next_order,
-            forks: self.forks,
-            touched: self.touched,
-        }
     }
 
     /// What the tree says about itself.
@@ -603,16 +550,6 @@ impl Linked<'_> {
 }
 
 impl Edge<'_> {
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Edge<'static> {
-        Edge {
-            id: own(self.id),
-            sources: self.sources.into_iter().map(Source::into_owned).collect(),
-            target: own(self.target),
-            kind: self.kind,
-        }
-    }
-
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&*self.target).chain(self.sources.iter().map(|source| &*source.node))

@@ -1,7 +1,5 @@
 //! What messages cost in tokens.
 
-use serde_json::Value;
-
 use crate::content::Block;
 use crate::prompt::message::Message;
 use crate::tokens::Counter;
@@ -114,26 +112,23 @@ impl<'a> Prices<'a> {
 
     /// Tokens of one block.
     pub fn block(&self, block: &Block<'_>) -> u64 {
+        let mut tokens = self.media(block);
+        block.counted_texts(&mut |text| tokens += self.text(text));
+        tokens
+    }
+
+    fn media(&self, block: &Block<'_>) -> u64 {
         match block {
-            Block::Text(text) | Block::Reasoning { text, .. } => self.text(text),
             Block::Image(image) => self.image.tokens(image.width.zip(image.height)),
             Block::Audio(audio) => self.audio(audio.duration_ms),
-            Block::ToolCall { name, arguments, .. } => self.tool_call(name, arguments),
-            Block::ToolResult { content, .. } => self.content(content),
+            Block::ToolResult { content, .. } => content.iter().map(|block| self.media(block)).sum(),
+            Block::Text(_) | Block::ToolCall { .. } | Block::Reasoning { .. } => 0,
         }
     }
 
     /// Tokens of a recording of so many milliseconds; one of unknown length counts as a minute.
     pub fn audio(&self, duration_ms: Option<u32>) -> u64 {
         (u64::from(duration_ms.unwrap_or(60_000)).saturating_mul(self.audio_second)).div_ceil(1000)
-    }
-
-    fn tool_call(&self, name: &str, arguments: &Value) -> u64 {
-        let arguments = match arguments {
-            Value::String(text) => self.text(text),
-            value => self.text(&value.to_string()),
-        };
-        self.text(name).saturating_add(arguments)
     }
 }
 

@@ -11,10 +11,8 @@ use serde_json::{Map, Value};
 
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_text, parse_arguments, placeholder, result_text,
-};
-use crate::content::Block;
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, placeholder, result_text};
+use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::limits;
 

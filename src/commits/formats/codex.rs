@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 use super::blocks;
 use super::continuation::Continuation;
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_text, flag, image, image_url, list, owned, parse_arguments, text,
+    Notes, Role, Transcript, Turn, flag, image, image_url, list, owned, parse_arguments, text,
 };
-use crate::content::{Block, Media};
+use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
 
 /// Line types that are not the conversation.

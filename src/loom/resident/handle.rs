@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
-use crate::content::Media;
+use crate::content::{Media, own};
 use crate::error::{Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
@@ -97,7 +97,7 @@ impl Handle {
         let document = Document::read(text, &[])?;
         let document: &Document<'_> = &document;
         let limits = Limits::default();
-        let tree = LoomTree::new(read::tree(document.root(), &limits)?, memory);
+        let tree = LoomTree::new(read::tree(document.root(), &limits, own)?, memory);
         Ok(Self { tree, limits, media: Rc::default(), diagnostics: document.diagnostics(), counter: None })
     }
 
@@ -113,8 +113,8 @@ impl Handle {
         let limits = &self.limits;
         let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
         let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
-        let nodes = nodes.map(|nodes| read::nodes(nodes, limits)).transpose()?.unwrap_or_default();
-        let edges = edges.map(|edges| read::edges(edges, limits)).transpose()?.unwrap_or_default();
+        let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
+        let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
         self.tree.upsert(nodes, edges, limits)?;
         Answer::of(&BTreeMap::from([("diagnostics", diagnostics)]))
     }

@@ -88,9 +88,9 @@ pub struct TreeSize {
 
 impl LoomTree {
     /// A resident tree. What is remembered of its texts is remembered in `memory`, which several trees may share.
-    pub fn new(tree: Tree<'_>, memory: &Memory) -> Self {
+    pub fn new(tree: Tree<'static>, memory: &Memory) -> Self {
         let mut this = Self {
-            tree: tree.into_owned(),
+            tree,
             memory: memory.clone(),
             interned: Vec::new(),
             sizes: Vec::new(),
@@ -139,14 +139,14 @@ impl LoomTree {
     /// # Errors
     /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
     /// tree is then as it was.
-    pub fn upsert(&mut self, nodes: Vec<Node<'_>>, edges: Vec<Edge<'_>>, limits: &Limits) -> Result<()> {
+    pub fn upsert(&mut self, nodes: Vec<Node<'static>>, edges: Vec<Edge<'static>>, limits: &Limits) -> Result<()> {
         self.check(&nodes, &edges, limits)?;
         for node in nodes {
-            let place = self.tree.put_node(node.into_owned());
+            let place = self.tree.put_node(node);
             self.intern(place);
         }
         for edge in edges {
-            self.tree.put_edge(edge.into_owned());
+            self.tree.put_edge(edge);
         }
         self.touch();
         Ok(())
@@ -314,9 +314,12 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     let mut interned = Vec::new();
     let mut document = String::new();
     for block in &node.content {
-        block_texts(block, &mut |text| interned.push(intern(text)));
-        if let Block::Text(text) = block {
-            document.push_str(text);
+        match block {
+            Block::Text(text) => {
+                interned.push(intern(text.trim()));
+                document.push_str(text);
+            }
+            other => other.counted_texts(&mut |text| interned.push(intern(text))),
         }
     }
     let none = std::collections::BTreeMap::new();
@@ -329,26 +332,6 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
         interned.push(intern(&document));
     }
     interned
-}
-
-fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
-    match block {
-        Block::Text(text) => intern(text.trim()),
-        Block::Reasoning { text, .. } => intern(text),
-        Block::ToolCall { name, arguments, .. } => {
-            intern(name);
-            match &**arguments {
-                serde_json::Value::String(text) => intern(text),
-                value => intern(&value.to_string()),
-            }
-        }
-        Block::ToolResult { content, .. } => content.iter().for_each(|block| {
-            if let Block::Text(text) = block {
-                intern(text);
-            }
-        }),
-        Block::Image(_) | Block::Audio(_) => {}
-    }
 }
 
 /// Bytes of a node's text.
