@@ -53,28 +53,40 @@ pub struct LoomTreeData {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeData {
-    mode: &'static str,
+    /// `dialogue`.
+    pub mode: &'static str,
+    /// The oldest node.
     #[serde(skip_serializing_if = "Option::is_none")]
-    root_node_id: Option<String>,
+    pub root_node_id: Option<String>,
+    /// The system messages at the beginning, joined by a blank line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_context: Option<String>,
-    nodes: Vec<NodeData>,
-    edges: Vec<Value>,
+    pub system_context: Option<String>,
+    /// Oldest first.
+    pub nodes: Vec<NodeData>,
+    /// One between neighbours.
+    pub edges: Vec<Value>,
 }
 
+/// A node of such a tree: a turn.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct NodeData {
-    id: String,
+pub struct NodeData {
+    /// The turn's own id where it is the first with it, else one by its place.
+    pub id: String,
+    /// What it says; its images have the `ref` alone.
     #[serde(serialize_with = "content::serialize_node")]
-    content: Vec<Block<'static>>,
-    author_type: &'static str,
+    pub content: Vec<Block<'static>>,
+    /// `model` or `human`.
+    pub author_type: &'static str,
+    /// The model that said it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    author_agent_id: Option<String>,
+    pub author_agent_id: Option<String>,
+    /// When it was said, as the format wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    created_at: Option<String>,
+    pub created_at: Option<String>,
+    /// A bookmark on the summary of a compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Value>,
+    pub metadata: Option<Value>,
 }
 
 /// Takes the system turns at the beginning out and gives their texts. A later one becomes the user's, which is a finding.
