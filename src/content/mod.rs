@@ -1,7 +1,7 @@
 //! What nodes, messages and turns say: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
 //!
 //! A tree that is read from JSON borrows the texts that stand there as they are, and a message borrows from its tree. A
-//! resident tree and a transcript hold [`Block<'static>`](Block).
+//! resident tree and a transcript hold [`Block<'static>`](Block). The blocks of a message are its parts: so spans call them.
 
 mod block;
 #[cfg(feature = "loom")]
