@@ -7,6 +7,8 @@ pub mod call;
 mod collect;
 #[cfg(feature = "commits")]
 pub mod commits;
+#[cfg(any(feature = "commits", feature = "loom"))]
+pub mod content;
 pub mod error;
 #[cfg(feature = "folders")]
 pub mod folders;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::assembly::message_index::MessageIndex;
-use crate::prompt::{Part, Prices, Role};
+use crate::content::Block;
+use crate::prompt::{Prices, Role};
 
 /// Something that is kept or removed as a whole, ready to be rendered; or a block that stands before or behind all others
 /// and is never removed.
@@ -13,7 +14,7 @@ pub(crate) struct Item<'a> {
     pub role: Role,
     /// None for a block.
     pub id: Option<&'a str>,
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<Block<'a>>,
     /// Tokens of the parts, as a message of their own.
     pub alone: u64,
     /// What of the parts is a header.
@@ -51,11 +52,11 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    pub(crate) fn of(parts: &[Part<'_>]) -> Self {
-        let is_text = |part: Option<&Part<'_>>| matches!(part, Some(Part::Text { .. }));
+    pub(crate) fn of(parts: &[Block<'_>]) -> Self {
+        let is_text = |part: Option<&Block<'_>>| matches!(part, Some(Block::Text(_)));
         let (begins_with_text, ends_with_text) = (is_text(parts.first()), is_text(parts.last()));
         match parts {
-            [Part::Text { .. }] => Self::Text,
+            [Block::Text(_)] => Self::Text,
             _ => Self::Parts { single: parts.len() == 1, begins_with_text, ends_with_text },
         }
     }

@@ -13,9 +13,10 @@ use crate::assembly::report::{Cached, Removed, Totals};
 use crate::assembly::settings::{DIALOGUE_MARKER, Settings, StartOn, Strategy, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, Shorten, inline_marker};
 use crate::assembly::strategies::OverLimit;
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::prompt::bodies::Hints;
-use crate::prompt::{Content, Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
+use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
 
 /// The system context of a request.
 #[derive(Clone, Debug, Default)]
@@ -254,7 +255,7 @@ impl<'a> Plan<'_, 'a> {
         let ids = || self.message_ids(planned, at).collect::<Vec<_>>();
         let role = planned.index.role(at);
         let text_message =
-            |text: Cow<'a, str>, spans| Message { role, content: Content::Text(text), node_ids: ids(), spans };
+            |text: Cow<'a, str>, spans| Message { role, content: vec![Block::Text(text)], node_ids: ids(), spans };
         if self.system.role.is_some() && at == 0 {
             return text_message(Cow::Owned(self.system.text.clone()), Vec::new());
         }
@@ -272,7 +273,7 @@ impl<'a> Plan<'_, 'a> {
         {
             let span = || MessageSpan { node_id: id, part: None, start: 0, end: self.items.utf16_len(item) };
             let spans = if with_spans { vec![span()] } else { Vec::new() };
-            return Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: vec![id], spans };
+            return Message { role, content: vec![Block::text(text)], node_ids: vec![id], spans };
         }
         let mut text = String::new();
         let mut spans = Vec::new();
@@ -281,7 +282,7 @@ impl<'a> Plan<'_, 'a> {
             text.push_str(piece);
             spans.extend(id.map(|id| ByteSpan { id, part: 0, start, end: text.len() }));
         });
-        let content = Content::Text(Cow::Owned(text));
+        let content = vec![Block::text(text)];
         let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
         Message { role, content, node_ids: ids(), spans }
     }
@@ -330,7 +331,7 @@ impl<'a> Plan<'_, 'a> {
         let mut tokens = costs.alone(head, tail);
         for &at in &choice.shortened_at {
             let left = at.checked_sub(tail).and_then(|at| choice.shortened.get(at));
-            let left: u64 = left.iter().flat_map(|item| &item.parts).map(|part| self.prices.part(part)).sum();
+            let left: u64 = left.iter().flat_map(|item| &item.parts).map(|part| self.prices.block(part)).sum();
             tokens += costs.alone(at, at + 1).saturating_sub(left);
         }
         Removed {

@@ -3,26 +3,24 @@
 use std::borrow::Cow;
 
 use crate::assembly::item::{Item, Kept};
-use crate::prompt::{Content, Message, MessageSpan, Part, Role};
+use crate::content::Block;
+use crate::prompt::{Message, MessageSpan, Role};
 use crate::text::Utf16Offsets;
 
 /// What texts are joined by, within an item and between merged items.
 pub(crate) const JOIN: &str = "\n\n";
 
 /// Appends a text, joining it to one that stands last.
-pub(crate) fn push_text<'a>(parts: &mut Vec<Part<'a>>, text: Cow<'a, str>) {
-    let Some(Part::Text { text: last }) = parts.last_mut() else { return parts.push(Part::Text { text }) };
+pub(crate) fn push_text<'a>(parts: &mut Vec<Block<'a>>, text: Cow<'a, str>) {
+    let Some(Block::Text(last)) = parts.last_mut() else { return parts.push(Block::Text(text)) };
     let last = last.to_mut();
     last.push_str(JOIN);
     last.push_str(&text);
 }
 
-/// Content of these parts: a text where there is nothing else.
-pub(crate) fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
-    if let [Part::Text { text }] = parts.as_mut_slice() {
-        return Content::Text(std::mem::take(text));
-    }
-    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { Content::Parts(parts) }
+/// The content that these parts are: an empty text where there are none.
+pub(crate) fn content(parts: Vec<Block<'_>>) -> Vec<Block<'_>> {
+    if parts.is_empty() { vec![Block::text("")] } else { parts }
 }
 
 /// The messages that these items make, merged by role, with the marker in the gap; with their spans where those are asked
@@ -51,7 +49,7 @@ fn message_of<'m, 'a>(messages: &'m mut Vec<OpenMessage<'a>>, role: Role) -> &'m
 /// A message that may still grow.
 struct OpenMessage<'a> {
     role: Role,
-    parts: Vec<Part<'a>>,
+    parts: Vec<Block<'a>>,
     node_ids: Vec<&'a str>,
     spans: Vec<ByteSpan<'a>>,
 }
@@ -63,20 +61,20 @@ impl<'a> OpenMessage<'a> {
             let header = item.header.filter(|header| header.part == at).map_or(0, |header| header.len);
             let len = match part {
                 // Only texts that touch across items are joined here; those of one item already are.
-                Part::Text { text } => {
+                Block::Text(text) => {
                     push_text(&mut self.parts, text.clone());
                     text.len()
                 }
                 other => {
                     self.parts.push(other.clone());
-                    if let Part::Reasoning { text, .. } = other { text.len() } else { 0 }
+                    if let Block::Reasoning { text, .. } = other { text.len() } else { 0 }
                 }
             };
             let is_header = header > 0 && header == len;
             if let Some(id) = item.id.filter(|_| !is_header) {
                 let part = self.parts.len().saturating_sub(1);
                 let end = match self.parts.last() {
-                    Some(Part::Text { text }) => text.len(),
+                    Some(Block::Text(text)) => text.len(),
                     _ => len,
                 };
                 self.spans.push(ByteSpan { id, part, start: end - (len - header), end });
@@ -102,16 +100,12 @@ pub(crate) struct ByteSpan<'a> {
 }
 
 /// The same in UTF-16 code units.
-pub(crate) fn utf16_spans<'a>(content: &Content<'_>, spans: &[ByteSpan<'a>]) -> Vec<MessageSpan<'a>> {
-    let text = |part: usize| match content {
-        Content::Text(text) => text.as_ref(),
-        Content::Parts(parts) => match parts.get(part) {
-            Some(Part::Text { text }) => text.as_ref(),
-            Some(Part::Reasoning { text, .. }) => text,
-            _ => "",
-        },
+pub(crate) fn utf16_spans<'a>(content: &[Block<'_>], spans: &[ByteSpan<'a>]) -> Vec<MessageSpan<'a>> {
+    let text = |part: usize| match content.get(part) {
+        Some(Block::Text(text) | Block::Reasoning { text, .. }) => text.as_ref(),
+        _ => "",
     };
-    let in_parts = matches!(content, Content::Parts(_));
+    let in_parts = !matches!(content, [Block::Text(_)]);
     let mut offsets = Utf16Offsets::new(text(0));
     let mut current = 0;
     let convert = |span: &ByteSpan<'a>| {

@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, BinaryHeap};
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::render::{JOIN, render};
 use crate::assembly::search;
-use crate::prompt::{Content, Message, Part, Prices};
+use crate::content::Block;
+use crate::prompt::{Message, Prices};
 use crate::text;
 
 /// Which part of a text is removed.
@@ -143,20 +144,17 @@ fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
         for (part, content) in parts.iter().enumerate() {
             let start = header.filter(|header| header.part == part).map_or(0, |header| header.len);
             match content {
-                Part::Text { text } => {
+                Block::Text(text) => {
                     let len = text.len().saturating_sub(start);
                     slots.push(TextSlot { item, part, inner: None, start, len });
                 }
-                Part::ToolResult(result) => match &result.content {
-                    Content::Text(text) => slots.push(TextSlot { item, part, inner: None, start, len: text.len() }),
-                    Content::Parts(inner) => {
-                        for (at, part_in) in inner.iter().enumerate() {
-                            if let Part::Text { text } = part_in {
-                                slots.push(TextSlot { item, part, inner: Some(at), start, len: text.len() });
-                            }
+                Block::ToolResult { content, .. } => {
+                    for (at, block) in content.iter().enumerate() {
+                        if let Block::Text(text) = block {
+                            slots.push(TextSlot { item, part, inner: Some(at), start, len: text.len() });
                         }
                     }
-                },
+                }
                 _ => {}
             }
         }
@@ -166,33 +164,19 @@ fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
 }
 
 fn text_at<'i>(items: &'i [Item<'_>], slot: TextSlot) -> Option<&'i str> {
-    match items.get(slot.item)?.parts.get(slot.part)? {
-        Part::Text { text } => Some(text),
-        Part::ToolResult(result) => match (&result.content, slot.inner) {
-            (Content::Text(text), None) => Some(text),
-            (Content::Parts(parts), Some(at)) => match parts.get(at)? {
-                Part::Text { text } => Some(text),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
+    match (items.get(slot.item)?.parts.get(slot.part)?, slot.inner) {
+        (Block::ToolResult { content, .. }, Some(at)) => content.get(at)?.as_text(),
+        (part, _) => part.as_text(),
     }
 }
 
 fn set_text(items: &mut [Item<'_>], slot: TextSlot, new: String) {
     let part = items.get_mut(slot.item).and_then(|item| item.parts.get_mut(slot.part));
-    match (part, slot.inner) {
-        (Some(Part::Text { text }), None) => *text = Cow::Owned(new),
-        (Some(Part::ToolResult(result)), inner) => match (&mut result.content, inner) {
-            (Content::Text(text), None) => *text = Cow::Owned(new),
-            (Content::Parts(parts), Some(at)) => {
-                if let Some(Part::Text { text }) = parts.get_mut(at) {
-                    *text = Cow::Owned(new);
-                }
-            }
-            _ => {}
-        },
-        _ => {}
+    let block = match (part, slot.inner) {
+        (Some(Block::ToolResult { content, .. }), Some(at)) => content.get_mut(at),
+        (part, _) => part,
+    };
+    if let Some(Block::Text(text)) = block {
+        *text = Cow::Owned(new);
     }
 }

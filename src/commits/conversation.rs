@@ -1,11 +1,13 @@
 //! A transcript as provider messages, and as the data of a Loom tree (SPEC §5, last line; §7).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::commits::transcript::{Block, Image, ImageSource, Role, Transcript, Turn, arguments_object, object_of, set};
+use crate::commits::transcript::{Role, Transcript, Turn, arguments_object};
+use crate::content::{self, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
 /// A transcript as messages: those that an assembled dialogue has, so that they go where those go.
@@ -15,16 +17,29 @@ pub struct Messages {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
     /// The rest. Neighbours of one role are one message.
-    pub messages: Vec<Value>,
+    pub messages: Vec<Message>,
     /// What was damaged, not known or put elsewhere.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A message of one turn or several.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// [`Role::User`] or [`Role::Assistant`].
+    pub role: Role,
+    /// What it says: one text where it is texts only.
+    #[serde(serialize_with = "content::serialize")]
+    pub content: Vec<Block<'static>>,
+    /// The ids of its turns.
+    pub node_ids: Vec<String>,
 }
 
 /// A transcript as a Loom tree: one node a turn, one edge between neighbours.
 #[derive(Debug, Serialize)]
 pub struct LoomTreeData {
     /// The tree, as `assembleDialogue` takes it.
-    pub tree: Value,
+    pub tree: TreeData,
     /// The newest node; nothing where the transcript is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
@@ -34,13 +49,53 @@ pub struct LoomTreeData {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// A Loom tree with the fields that a transcript can fill.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeData {
+    /// `dialogue`.
+    pub mode: &'static str,
+    /// The oldest node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_node_id: Option<String>,
+    /// The system messages at the beginning, joined by a blank line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_context: Option<String>,
+    /// Oldest first.
+    pub nodes: Vec<NodeData>,
+    /// One between neighbours.
+    pub edges: Vec<Value>,
+}
+
+/// A node of such a tree: a turn.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeData {
+    /// The turn's own id where it is the first with it, else one by its place.
+    pub id: String,
+    /// What it says; its images have the `ref` alone.
+    #[serde(serialize_with = "content::serialize_node")]
+    pub content: Vec<Block<'static>>,
+    /// `model` or `human`.
+    pub author_type: &'static str,
+    /// The model that said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author_agent_id: Option<String>,
+    /// When it was said, as the format wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// A bookmark on the summary of a compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
 /// Takes the system turns at the beginning out and gives their texts. A later one becomes the user's, which is a finding.
 fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let leading = turns.iter().take_while(|turn| turn.role == Role::System).count();
     let texts: Vec<String> = turns
         .drain(..leading)
         .flat_map(|turn| turn.blocks)
-        .filter_map(|block| if let Block::Text(text) = block { Some(text) } else { None })
+        .filter_map(|block| if let Block::Text(text) = block { Some(text.into_owned()) } else { None })
         .collect();
     let later = turns.iter().filter(|turn| turn.role == Role::System).count();
     if later > 0 {
@@ -55,69 +110,50 @@ pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> 
     let Transcript { mut turns } = transcript;
     let system = take_system(&mut turns, &mut diagnostics);
     let ids = ids(&turns);
-    let mut messages: Vec<(&str, Vec<Value>, Vec<String>)> = Vec::new();
-    let mut media = Media::default();
+    let mut messages: Vec<Message> = Vec::new();
+    let mut images = Images::default();
     for (turn, id) in turns.into_iter().zip(ids) {
-        let role = if turn.role == Role::Assistant { "assistant" } else { "user" };
-        let parts = turn.blocks.into_iter().map(|block| part(block, &mut media));
-        match messages.last_mut().filter(|(last, ..)| *last == role) {
-            Some((_, all, ids)) => {
-                all.extend(parts);
-                ids.push(id);
+        let role = if turn.role == Role::Assistant { Role::Assistant } else { Role::User };
+        let blocks = turn.blocks.into_iter().map(|block| images.named(block));
+        match messages.last_mut().filter(|last| last.role == role) {
+            Some(last) => {
+                last.content.extend(blocks);
+                last.node_ids.push(id);
             }
-            None => messages.push((role, parts.collect(), vec![id])),
+            None => messages.push(Message { role, content: blocks.collect(), node_ids: vec![id] }),
         }
     }
-    let messages = messages.into_iter().map(|(role, parts, ids)| {
-        let texts: Option<Vec<&str>> = parts.iter().map(text_of).collect();
-        let content = match texts {
-            Some(texts) => Value::String(texts.join("\n\n")),
-            None => Value::Array(parts),
-        };
-        object_of([("role", Value::from(role)), ("content", content), ("nodeIds", Value::from(ids))])
-    });
-    Messages { system, messages: messages.collect(), diagnostics }
+    for Message { content, .. } in &mut messages {
+        if let Some(texts) = content.iter().map(Block::as_text).collect::<Option<Vec<_>>>() {
+            *content = vec![Block::text(texts.join("\n\n"))];
+        }
+    }
+    Messages { system, messages, diagnostics }
 }
 
 /// The transcript as a Loom tree. Texts and images are moved, not copied.
 pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> LoomTreeData {
     let Transcript { mut turns } = transcript;
-    let system = take_system(&mut turns, &mut diagnostics);
+    let system_context = take_system(&mut turns, &mut diagnostics);
     let ids = ids(&turns);
-    let mut media = Media { sources: Some(Map::new()), ..Media::default() };
-    let mut nodes = Vec::with_capacity(turns.len());
-    let mut edges = Vec::with_capacity(turns.len());
-    let mut before: Option<&str> = None;
-    for (turn, id) in turns.into_iter().zip(&ids) {
-        let content = node_content(turn.blocks.into_iter().map(|block| part(block, &mut media)).collect());
-        let author = if turn.role == Role::Assistant { "model" } else { "human" };
-        let mut node = object_of([("id", id.as_str().into()), ("content", content), ("authorType", author.into())]);
-        for (key, value) in [("authorAgentId", turn.model), ("createdAt", turn.timestamp)] {
-            if let Some(value) = value {
-                set(&mut node, key, value);
-            }
-        }
-        if turn.summary {
-            set(&mut node, "metadata", json!({ "bookmarked": true, "bookmarkLabel": "compaction" }));
-        }
-        nodes.push(node);
-        if let Some(before) = before {
-            let edge = format!("{before}>{id}");
-            edges.push(json!({ "id": edge, "sources": [{ "nodeId": before }], "targetNodeId": id }));
-        }
-        before = Some(id);
-    }
-    let mut tree = object_of([("mode", "dialogue".into())]);
-    if let Some(root) = ids.first() {
-        set(&mut tree, "rootNodeId", root.as_str());
-    }
-    if let Some(system) = system {
-        set(&mut tree, "systemContext", system);
-    }
-    set(&mut tree, "nodes", nodes);
-    set(&mut tree, "edges", edges);
-    let media = media.sources.unwrap_or_default();
-    LoomTreeData { tree, tip: before.map(str::to_owned), media, diagnostics }
+    let mut images = Images { media: Some(Map::new()), ..Images::default() };
+    let edge = |(before, id): (&String, &String)| {
+        let edge = format!("{before}>{id}");
+        json!({ "id": edge, "sources": [{ "nodeId": before }], "targetNodeId": id })
+    };
+    let edges = ids.iter().zip(ids.iter().skip(1)).map(edge).collect();
+    let (root_node_id, tip) = (ids.first().cloned(), ids.last().cloned());
+    let node = |(turn, id): (Turn, String)| NodeData {
+        id,
+        content: turn.blocks.into_iter().map(|block| images.named(block)).collect(),
+        author_type: if turn.role == Role::Assistant { "model" } else { "human" },
+        author_agent_id: turn.model,
+        created_at: turn.timestamp,
+        metadata: turn.summary.then(|| json!({ "bookmarked": true, "bookmarkLabel": "compaction" })),
+    };
+    let nodes = turns.into_iter().zip(ids).map(node).collect();
+    let tree = TreeData { mode: "dialogue", root_node_id, system_context, nodes, edges };
+    LoomTreeData { tree, tip, media: images.media.unwrap_or_default(), diagnostics }
 }
 
 /// An id for each turn: its own where it is the first with it, else one by its place.
@@ -141,79 +177,43 @@ fn ids(turns: &[Turn]) -> Vec<String> {
 
 /// Names the images.
 #[derive(Debug, Default)]
-struct Media {
+struct Images {
     named: u32,
     /// What the names stand for; nothing where each image carries its bytes or URL itself, as in messages.
-    sources: Option<Map<String, Value>>,
+    media: Option<Map<String, Value>>,
 }
 
-/// A block of a node, or a part of a message.
-fn part(block: Block, media: &mut Media) -> Value {
-    match block {
-        Block::Text(text) => object_of([("type", "text".into()), ("text", text.into())]),
-        Block::Reasoning { text, signature, .. } => {
-            let mut reasoning = object_of([("type", "reasoning".into()), ("text", text.into())]);
-            if let Some(signature) = signature {
-                set(&mut reasoning, "signature", signature);
+impl Images {
+    /// A block as a message or a node has it: without what only transcripts know, the arguments of calls as an object.
+    fn named(&mut self, block: Block<'static>) -> Block<'static> {
+        match block {
+            Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },
+            Block::ToolCall { id, name, arguments, .. } => {
+                Block::ToolCall { id, name, arguments: Cow::Owned(arguments_object(arguments)), server: false }
             }
-            reasoning
-        }
-        Block::ToolCall { id, name, arguments, .. } => object_of([
-            ("type", "toolCall".into()),
-            ("id", id.into()),
-            ("name", name.into()),
-            ("arguments", arguments_object(arguments)),
-        ]),
-        Block::ToolResult { call_id, content, is_error, .. } => {
-            let mut parts: Vec<Value> = content.into_iter().map(|block| part(block, media)).collect();
-            let content = match parts.as_mut_slice() {
-                [] => Value::from(""),
-                [only] if text_of(only).is_some() => text_or_part(only.take()),
-                _ if media.sources.is_none() => Value::Array(parts),
-                _ => node_content(parts),
-            };
-            let mut result =
-                object_of([("type", "toolResult".into()), ("toolCallId", call_id.into()), ("content", content)]);
-            if is_error {
-                set(&mut result, "isError", true);
+            Block::ToolResult { tool_call_id, content, is_error, .. } => {
+                let mut content: Vec<_> = content.into_iter().map(|block| self.named(block)).collect();
+                if content.is_empty() {
+                    content.push(Block::text(""));
+                }
+                Block::ToolResult { tool_call_id, content, is_error, server: false }
             }
-            result
-        }
-        Block::Image(Image { mime_type, source }) => {
-            media.named = media.named.saturating_add(1);
-            let name = format!("image-{}", media.named);
-            let mut image =
-                object_of([("type", "image".into()), ("ref", name.as_str().into()), ("mimeType", mime_type.into())]);
-            let (key, source) = match source {
-                ImageSource::Data(data) => ("data", data),
-                ImageSource::Url(url) => ("url", url),
-            };
-            match &mut media.sources {
-                Some(sources) => drop(sources.insert(name, object_of([(key, source.into())]))),
-                None => set(&mut image, key, source),
+            Block::Image(mut image) => {
+                self.named = self.named.saturating_add(1);
+                let name = format!("image-{}", self.named);
+                if let Some(all) = &mut self.media
+                    && let Some(media) = image.media.take()
+                {
+                    let key = media.field().0;
+                    let (Media::Data(source) | Media::Url(source)) = media;
+                    all.insert(
+                        name.clone(),
+                        Value::Object(Map::from_iter([(key.to_owned(), source.into_owned().into())])),
+                    );
+                }
+                Block::Image(Image { reference: Some(name.into()), ..image })
             }
-            image
+            other => other,
         }
     }
-}
-
-/// The content of a node: a text, one block, or several.
-fn node_content(mut parts: Vec<Value>) -> Value {
-    match parts.as_mut_slice() {
-        [only] => text_or_part(only.take()),
-        _ => object_of([("type", "mixed".into()), ("blocks", parts.into())]),
-    }
-}
-
-/// The text of a part that is nothing else.
-fn text_of(part: &Value) -> Option<&str> {
-    if part.get("type")?.as_str()? == "text" { part.get("text")?.as_str() } else { None }
-}
-
-/// The text of a part that is nothing else; any other part as it is.
-fn text_or_part(mut part: Value) -> Value {
-    if text_of(&part).is_none() {
-        return part;
-    }
-    part.get_mut("text").map(Value::take).unwrap_or_default()
 }

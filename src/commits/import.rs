@@ -16,7 +16,8 @@ use crate::commits::formats::claude::{Session, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines};
 use crate::commits::record::{CommitType, Record, Trigger, required_time};
-use crate::commits::transcript::{Block, Notes, list, object, owned, text};
+use crate::commits::transcript::{Notes, list, object, owned, text};
+use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::jsonl::Reader;
 use crate::limits::{self, Limits};
@@ -177,7 +178,7 @@ impl<'o> Builder<'o> {
         record.token_count = Some(u64::from(transcript.count(options.counter)));
         if record.commit_type == CommitType::Compaction {
             let said = transcript.turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks);
-            let texts = said.filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None });
+            let texts = said.filter_map(Block::as_text);
             record.summary = Some(shortened(&texts.collect::<Vec<_>>().join("\n\n"))).filter(|text| !text.is_empty());
         }
         if let Some(from) = &self.side_chain_of {

@@ -1,7 +1,8 @@
 //! Rendering: a conversation as a structured narrative in Markdown, turn by turn (SPEC §5, tier `rendering`).
 
 use crate::commits::formats::Format;
-use crate::commits::transcript::{Block, Role, Turn, arguments_text, result_text};
+use crate::commits::transcript::{Role, Turn, placeholder, result_text};
+use crate::content::{Block, arguments_text};
 
 /// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
 /// in fences that their content cannot close.
@@ -55,13 +56,13 @@ fn write(block: &Block, out: &mut String) {
             out.push_str(&format!("Tool call `{name}` (`{id}`):\n\n"));
             fenced(&arguments_text(arguments), if arguments.is_string() { "" } else { "json" }, out);
         }
-        Block::ToolResult { call_id, content, is_error, .. } => {
-            let what = if *is_error { "Failed tool result" } else { "Tool result" };
-            out.push_str(&format!("{what} (`{call_id}`):\n\n"));
+        Block::ToolResult { tool_call_id, content, is_error, .. } => {
+            let what = if *is_error == Some(true) { "Failed tool result" } else { "Tool result" };
+            out.push_str(&format!("{what} (`{tool_call_id}`):\n\n"));
             fenced(&result_text(content), "", out);
         }
-        Block::Image(image) => {
-            out.push_str(&image.placeholder());
+        Block::Image(_) | Block::Audio(_) => {
+            out.push_str(&placeholder(block));
             out.push('\n');
         }
     }

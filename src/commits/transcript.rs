@@ -1,9 +1,12 @@
 //! The neutral transcript: what every format reads into and writes from (SPEC §5 "Formats").
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::content::{Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::tokens::Counter;
@@ -16,7 +19,8 @@ pub struct Transcript {
 }
 
 /// Who a turn is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions.
     System,
@@ -43,7 +47,7 @@ pub struct Turn {
     /// Who it is from.
     pub role: Role,
     /// What it says.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<Block<'static>>,
     /// The id that the format gave it.
     pub id: Option<String>,
     /// When it was said, as the format wrote it.
@@ -61,117 +65,51 @@ impl Turn {
     }
 
     /// A turn that says a text.
-    pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { blocks: vec![Block::Text(text.into())], ..Self::new(role) }
+    pub fn text(role: Role, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { blocks: vec![Block::text(text)], ..Self::new(role) }
     }
 }
 
-/// A piece of a turn.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Block {
-    /// Text.
-    Text(String),
-    /// What the model thought.
-    Reasoning {
-        /// The thoughts; empty where they are sealed.
-        text: String,
-        /// The vendor's proof of them, or the sealed thoughts themselves. It means nothing to another vendor.
-        signature: Option<String>,
-        /// Whether the thoughts are sealed: `signature` holds them.
-        redacted: bool,
-    },
-    /// A call that the model made.
-    ToolCall {
-        /// Pairs the call with its result.
-        id: String,
-        /// The tool.
-        name: String,
-        /// The arguments: an object, or a string for tools that take plain text.
-        arguments: Value,
-        /// Whether the vendor ran the tool.
-        server: bool,
-    },
-    /// What a tool answered.
-    ToolResult {
-        /// The call it answers.
-        call_id: String,
-        /// Texts and images.
-        content: Vec<Block>,
-        /// Whether the tool failed.
-        is_error: bool,
-        /// Whether the vendor ran the tool.
-        server: bool,
-    },
-    /// An image.
-    Image(Image),
-}
-
-/// An image.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// Such as `image/png`.
-    pub mime_type: String,
-    /// Where it is.
-    pub source: ImageSource,
-}
-
-/// Where an image is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImageSource {
-    /// Here: its bytes as base64.
-    Data(String),
-    /// There.
-    Url(String),
-}
-
-impl Image {
-    /// What stands in its place where there can be no image.
-    pub(crate) fn placeholder(&self) -> String {
-        format!("[image: {}]", self.mime_type)
+/// What stands in the place of an image or a recording where there can be none; nothing for other blocks.
+pub(crate) fn placeholder(block: &Block<'_>) -> String {
+    match block {
+        Block::Image(image) => format!("[image: {}]", image.mime_type),
+        Block::Audio(audio) => format!("[audio: {}]", audio.mime_type),
+        _ => String::new(),
     }
+}
 
-    /// Reads a `data:` URL or another one.
-    pub(crate) fn from_url(url: &str) -> Self {
-        if let Some((mime_type, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
-            return Self { mime_type: mime_type.to_owned(), source: ImageSource::Data(data.to_owned()) };
-        }
-        Self { mime_type: "image/*".to_owned(), source: ImageSource::Url(url.to_owned()) }
-    }
+/// An image that is at an address, which may be a `data:` one.
+pub(crate) fn image_at(url: &str) -> Image<'static> {
+    let (mime_type, media) = match data_url(url) {
+        Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
+        None => ("image/*", Media::Url(url.to_owned().into())),
+    };
+    image(mime_type.to_owned(), media)
+}
 
-    /// The URL of it; a `data:` one where its bytes are here.
-    pub(crate) fn to_url(&self) -> String {
-        match &self.source {
-            ImageSource::Data(data) => format!("data:{};base64,{data}", self.mime_type),
-            ImageSource::Url(url) => url.clone(),
-        }
+/// An image with its bytes or its address.
+pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> {
+    Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
+}
+
+/// The address of an image; a `data:` one where its bytes are here.
+pub(crate) fn image_url(image: &Image<'_>) -> String {
+    match &image.media {
+        Some(Media::Data(data)) => format!("data:{};base64,{data}", image.mime_type),
+        Some(Media::Url(url)) => url.to_string(),
+        None => String::new(),
     }
 }
 
 impl Transcript {
     /// How many tokens the texts of the turns are, one by one. Images and what is sealed cost nothing here.
     pub fn count(&self, counter: &dyn Counter) -> u32 {
-        self.turns.iter().flat_map(|turn| &turn.blocks).fold(0, |sum, block| sum.saturating_add(count(block, counter)))
-    }
-}
-
-fn count(block: &Block, counter: &dyn Counter) -> u32 {
-    match block {
-        Block::Text(text) | Block::Reasoning { text, .. } => counter.count(text),
-        Block::ToolCall { name, arguments, .. } => {
-            counter.count(name).saturating_add(counter.count(&arguments_text(arguments)))
+        let mut tokens: u32 = 0;
+        for block in self.turns.iter().flat_map(|turn| &turn.blocks) {
+            block.counted_texts(&mut |text| tokens = tokens.saturating_add(counter.count(text)));
         }
-        Block::ToolResult { content, .. } => {
-            content.iter().fold(0, |sum, block| sum.saturating_add(count(block, counter)))
-        }
-        Block::Image(_) => 0,
-    }
-}
-
-/// The arguments of a call as text: JSON, or the text they are.
-pub(crate) fn arguments_text(arguments: &Value) -> String {
-    match arguments {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        tokens
     }
 }
 
@@ -184,8 +122,7 @@ pub(crate) fn result_text(content: &[Block]) -> String {
         }
         match block {
             Block::Text(text) => out.push_str(text),
-            Block::Image(image) => out.push_str(&image.placeholder()),
-            Block::Reasoning { .. } | Block::ToolCall { .. } | Block::ToolResult { .. } => {}
+            other => out.push_str(&placeholder(other)),
         }
     }
     out
@@ -237,6 +174,12 @@ impl Notes {
         self.count(DiagnosticCode::UnknownRecord, kind);
     }
 
+    /// One more recording, which no format can say: the text in its place.
+    pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
+        self.inexpressible("a recording, written as its description");
+        placeholder(block)
+    }
+
     /// One more thing that the target format cannot say.
     pub(crate) fn inexpressible(&mut self, what: &str) {
         self.count(DiagnosticCode::NotExpressible, what);
@@ -274,8 +217,8 @@ pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str
 }
 
 /// The text under a key, owned.
-pub(crate) fn owned(map: &Map<String, Value>, key: &str) -> Option<String> {
-    text(map, key).map(str::to_owned)
+pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
+    text(map, key).map(|text| text.to_owned().into())
 }
 
 /// Whether the flag under a key is set.
@@ -302,16 +245,11 @@ pub(crate) fn parse_arguments(json: &str) -> Value {
 }
 
 /// The arguments as the object that most vendors want; plain text becomes `{ "input": text }`.
-pub(crate) fn arguments_object(arguments: Value) -> Value {
-    match arguments {
-        Value::Object(_) => arguments,
-        other => object_of([("input", other)]),
+pub(crate) fn arguments_object(arguments: Cow<'_, Value>) -> Value {
+    match arguments.into_owned() {
+        object @ Value::Object(_) => object,
+        other => Value::Object(Map::from_iter([("input".to_owned(), other)])),
     }
-}
-
-/// An object with these fields; unlike `json!` it copies none of them.
-pub(crate) fn object_of<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// Sets a field of an object.

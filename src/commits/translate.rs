@@ -18,7 +18,8 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn};
+use crate::content::Block;
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 use crate::tokens::Counter;

@@ -6,6 +6,7 @@ use crate::assembly::budget::check_system;
 use crate::assembly::document::{DocumentPlan, KeptText, Places, SourceText};
 use crate::assembly::render::JOIN;
 use crate::assembly::settings::TEXT_MARKER;
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::aware;
 use crate::loom::budget::settings;
@@ -16,7 +17,7 @@ use crate::loom::report::{Cut, Fate, NodeReport, Reason, Report, Tokens};
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::select::{Entry, Mode, Row, check_annotations, set_fate};
 use crate::loom::system;
-use crate::loom::tree::{Block, Tree};
+use crate::loom::tree::Tree;
 use crate::text::Utf16Offsets;
 use crate::tokens::Counter;
 
@@ -106,7 +107,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     check_system(&system, fixed + preface_tokens, limit)?;
 
     let plan = DocumentPlan::new(&source, &settings, limit, &preface, fixed, prices.counter);
-    let kept = plan.choose(selection.entries.iter().map(|entry| tree.at(entry.node).id.as_str()))?;
+    let kept = plan.choose(selection.entries.iter().map(|entry| &*tree.at(entry.node).id))?;
     let (document, places) = plan.render(kept);
     let total = plan.cost(kept);
     debug_assert_eq!(total, fixed + prices.text(&document), "the count by paragraphs is the count");
@@ -151,7 +152,7 @@ fn concatenate(context: &PathContext<'_>, entries: &[Entry], diagnostics: &mut V
     for entry in entries {
         let node = context.tree.at(entry.node);
         let texts = node.content.iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
+            Block::Text(text) => Some(&**text),
             _ => {
                 let message = "a document can hold text only; another block was left out";
                 let diagnostic = Diagnostic::new(DiagnosticCode::NonTextLeftOut, Severity::Warning, message);

@@ -1,5 +1,6 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 
+use std::convert::identity;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -56,7 +57,7 @@ impl<'t> Request<'t> {
         fields.report_unknown(read::OPTIONS, &mut found);
         let limits = Limits::read(fields.get("limits")?, &mut found)?;
         let tree = fields.get("tree")?.ok_or_else(|| read::lacks(fields, "tree"))?;
-        let tree = read::tree(tree, &limits)?;
+        let tree = read::tree(tree, &limits, identity)?;
         let (options, target) = read::options(fields, read::About::Assembly, limits, &mut found)?;
         let counter = host.counter(fields.get("tokenizer")?)?;
         Ok(Self { tree, options, counter, target, fields, found })

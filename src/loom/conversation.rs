@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::assembly::costs::break_after;
 use crate::assembly::item::{Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
+use crate::content::Block;
 use crate::error::Diagnostic;
 use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
 use crate::loom::parts;
@@ -14,8 +15,8 @@ use crate::loom::path_context::PathContext;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Selection};
 use crate::loom::tools;
-use crate::loom::tree::{Block, Tree};
-use crate::prompt::{Part, Prices, Role};
+use crate::loom::tree::Tree;
+use crate::prompt::{Prices, Role};
 use crate::text;
 
 /// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
@@ -180,9 +181,9 @@ fn member(
         return whole_member(context, entry, at, found);
     }
     let mut diagnostics = Vec::new();
-    let parts = parts::parts(blocks, &node.id, &context.options.media, &mut diagnostics);
+    let parts = parts::parts(&mut blocks.iter().copied(), &node.id, &context.options.media, &mut diagnostics);
     found.extend(diagnostics.into_iter().map(|diagnostic| (at, diagnostic)));
-    let alone = parts.iter().map(|part| context.prices.part(part)).sum();
+    let alone = parts.iter().map(|part| context.prices.block(part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
         return Member { entry, alone, blocks: MemberBlocks::All, shape, utf16_len: OnceCell::new() };
@@ -238,20 +239,20 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
         };
         if let Some((placed, text)) = self.framing.header(member.entry.node, number) {
             item.alone = placed.alone;
-            if let Some(Part::Text { text: own }) = item.parts.get_mut(placed.part).filter(|_| placed.before_text) {
+            if let Some(Block::Text(own)) = item.parts.get_mut(placed.part).filter(|_| placed.before_text) {
                 *own = Cow::Owned([text, own.as_ref()].concat());
                 item.header = Some(Header { part: placed.part, len: text.len() });
             } else {
                 let line = text.trim_end();
                 item.header = Some(Header { part: placed.part, len: line.len() });
                 let at = placed.part.min(item.parts.len());
-                item.parts.insert(at, Part::Text { text: Cow::Owned(line.to_owned()) });
+                item.parts.insert(at, Block::Text(Cow::Owned(line.to_owned())));
             }
         }
         item
     }
 
-    fn touching(&self, at: usize, pick: impl Fn(&[Part<'a>]) -> Option<Part<'a>>) -> Option<Cow<'l, str>>
+    fn touching(&self, at: usize, pick: impl Fn(&[Block<'a>]) -> Option<Block<'a>>) -> Option<Cow<'l, str>>
     where
         'a: 'l,
     {
@@ -266,7 +267,7 @@ impl<'l, 'a> ConversationItems<'l, 'a> {
             });
         }
         match pick(&self.member_item(member, number).parts)? {
-            Part::Text { text } => Some(text),
+            Block::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -299,7 +300,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
     }
 
     fn id(&self, at: usize) -> Option<&'a str> {
-        self.member(at).map(|member| self.context.tree.at(member.entry.node).id.as_str())
+        self.member(at).map(|member| &*self.context.tree.at(member.entry.node).id)
     }
 
     fn text(&self, at: usize) -> Option<(&str, &str)> {
@@ -349,7 +350,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             Slot::Block(text, alone) => Item {
                 role: Role::User,
                 id: None,
-                parts: vec![Part::Text { text: Cow::Owned(text.to_owned()) }],
+                parts: vec![Block::Text(Cow::Owned(text.to_owned()))],
                 alone,
                 header: None,
             },
@@ -387,20 +388,22 @@ impl Member {
     }
 
     /// The parts, without a header.
-    fn parts<'a>(&self, context: &PathContext<'a>) -> Vec<Part<'a>> {
+    fn parts<'a>(&self, context: &PathContext<'a>) -> Vec<Block<'a>> {
         let node = context.tree.at(self.entry.node);
-        let blocks: Vec<&'a Block> = match &self.blocks {
-            MemberBlocks::OneText | MemberBlocks::All => node.content.iter().collect(),
-            MemberBlocks::Some(kept) => kept.iter().filter_map(|&at| node.content.get(at)).collect(),
+        let parts = |blocks: &mut dyn Iterator<Item = &'a Block<'a>>| {
+            parts::parts(blocks, &node.id, &context.options.media, &mut Vec::new())
         };
-        parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new())
+        match &self.blocks {
+            MemberBlocks::OneText | MemberBlocks::All => parts(&mut node.content.iter()),
+            MemberBlocks::Some(kept) => parts(&mut kept.iter().filter_map(|&at| node.content.get(at))),
+        }
     }
 
     /// Whether there is a place for a header: calls and reasoning stay as the provider gave them, results as the tool did.
     pub(crate) fn takes_header(&self, context: &PathContext<'_>) -> bool {
         let takes = |block: &Block| match block {
             Block::Text(text) => !text.trim_start().is_empty(),
-            Block::Image { .. } | Block::Audio { .. } => true,
+            Block::Image(_) | Block::Audio(_) => true,
             Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => false,
         };
         let content = &context.tree.at(self.entry.node).content;
@@ -426,9 +429,9 @@ impl Member {
             return Some(beside(0, text));
         }
         let parts = self.parts(context);
-        let takes_header = |part: &Part<'_>| matches!(part, Part::Text { .. } | Part::Image(_) | Part::Audio(_));
+        let takes_header = |part: &Block<'_>| matches!(part, Block::Text(_) | Block::Image(_) | Block::Audio(_));
         let at = parts.iter().position(takes_header)?;
-        if let Some(Part::Text { text }) = parts.get(at) {
+        if let Some(Block::Text(text)) = parts.get(at) {
             return Some(beside(at, text));
         }
         let alone = self.alone.saturating_add(header.line_tokens);

@@ -9,7 +9,6 @@ mod body;
 mod budget;
 mod buffer;
 mod calls;
-mod content;
 mod conversation;
 mod created;
 mod dialogue;
@@ -27,7 +26,6 @@ mod request;
 pub mod resident;
 mod select;
 mod system;
-mod text;
 mod tools;
 mod tree;
 
@@ -42,7 +40,6 @@ pub use report::{
     Cached, Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary,
     Tokens,
 };
-pub use request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
+pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
-pub use text::Text;
-pub use tree::{Author, Block, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
+pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

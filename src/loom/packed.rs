@@ -9,10 +9,11 @@ use serde::Serialize;
 use super::dialogue::DialogueAssembly;
 use super::report::{LoomAwareTokens, NodeReport, Report, ReportSummary};
 use super::resident::{Change, DialogueDelta};
-use super::tree::{Block, NodeIx, Tree};
+use super::tree::{NodeIx, Tree};
 use crate::call::Answer;
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
-use crate::prompt::{Content, Message};
+use crate::prompt::Message;
 
 /// What was packed so far.
 #[derive(Debug, Default)]
@@ -229,7 +230,10 @@ impl Packed<'_> {
     fn content(&mut self, message: &Message<'_>) -> Result<()> {
         let Some(pieces) = self.tree.and_then(|tree| pieces(tree, message)) else {
             self.number(0);
-            return self.thing(&message.content);
+            return match message.content.as_slice() {
+                [Block::Text(text)] => self.thing(text),
+                blocks => self.thing(&blocks),
+            };
         };
         self.size(pieces.len());
         pieces.into_iter().try_for_each(|piece| match piece {
@@ -277,7 +281,7 @@ enum Piece<'m> {
 /// The text of a message as texts of nodes and what is between them; nothing where one of them is not there as it is,
 /// because it was trimmed or cut, or stands behind a header.
 fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>>> {
-    let Content::Text(text) = &message.content else { return None };
+    let [Block::Text(text)] = message.content.as_slice() else { return None };
     let mut rest: &'m str = text;
     let mut pieces = Vec::with_capacity(message.spans.len() * 2);
     for span in &message.spans {

@@ -1,38 +1,38 @@
-//! From a node's blocks to the parts of a message.
+//! From the blocks of a node to those of a message.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
+use crate::content::{Audio, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::loom::request::Media;
-use crate::loom::tree::{Block, Node};
-use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart, placeholder};
+use crate::loom::tree::Node;
+use crate::prompt::{Prices, placeholder};
 
-/// The parts that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined.
+/// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
+/// with what their `ref` stands for.
 pub(crate) fn parts<'a>(
-    blocks: &[&'a Block],
+    blocks: &mut dyn Iterator<Item = &'a Block<'a>>,
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a BTreeMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Part<'a>> {
-    let mut parts = Vec::with_capacity(blocks.len());
+) -> Vec<Block<'a>> {
+    let mut parts = Vec::with_capacity(blocks.size_hint().0);
     for block in blocks {
         match block {
             Block::Text(text) => match text.trim() {
                 "" => {}
                 text => push_text(&mut parts, Cow::Borrowed(text)),
             },
-            Block::Image { .. } | Block::Audio { .. } => push_media(&mut parts, block, node, media, diagnostics),
-            Block::ToolCall { id, name, arguments } => parts.push(Part::ToolCall(ToolCallPart { id, name, arguments })),
-            Block::ToolResult { tool_call_id, content, is_error } => {
-                let content = result_content(content, node, media, diagnostics);
-                parts.push(Part::ToolResult(ToolResultPart { tool_call_id, content, is_error: *is_error }));
-            }
-            Block::Reasoning { text, signature } => {
-                parts.push(Part::Reasoning { text, signature: signature.as_deref() });
-            }
+            Block::Image(_) | Block::Audio(_) => push_media(&mut parts, block, node, media, diagnostics),
+            Block::ToolResult { tool_call_id, content, is_error, server } => parts.push(Block::ToolResult {
+                tool_call_id: Cow::Borrowed(tool_call_id),
+                content: result_content(content, node, media, diagnostics),
+                is_error: *is_error,
+                server: *server,
+            }),
+            Block::ToolCall { .. } | Block::Reasoning { .. } => parts.push(block.borrowed()),
         }
     }
     parts
@@ -40,16 +40,16 @@ pub(crate) fn parts<'a>(
 
 /// What a tool answered stays as it is: its white space may matter.
 fn result_content<'a>(
-    blocks: &'a [Block],
+    blocks: &'a [Block<'a>],
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a BTreeMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Content<'a> {
+) -> Vec<Block<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
     for block in blocks {
         match block {
             Block::Text(text) => push_text(&mut parts, Cow::Borrowed(text)),
-            Block::Image { .. } | Block::Audio { .. } => push_media(&mut parts, block, node, media, diagnostics),
+            Block::Image(_) | Block::Audio(_) => push_media(&mut parts, block, node, media, diagnostics),
             Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
                 let message = "a tool result can hold text and media only; another block in it was left out";
                 let diagnostic = Diagnostic::new(DiagnosticCode::NonTextLeftOut, Severity::Warning, message);
@@ -60,44 +60,27 @@ fn result_content<'a>(
     content(parts)
 }
 
+/// Appends an image or a recording with what its `ref` stands for, or the text in its place.
 fn push_media<'a>(
-    parts: &mut Vec<Part<'a>>,
-    block: &'a Block,
+    parts: &mut Vec<Block<'a>>,
+    block: &'a Block<'a>,
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a BTreeMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let find = |reference: &str| match media.get(reference)? {
-        Media::Data(data) => Some((Some(data.as_str()), None)),
-        Media::Url(url) => Some((None, Some(url.as_str()))),
-    };
-    let (reference, stand_in) = match block {
-        Block::Image { reference, mime_type, width, height, alt_text } => {
-            if let Some((data, url)) = find(reference) {
-                let alt_text = alt_text.as_deref();
-                let (width, height) = (*width, *height);
-                parts.push(Part::Image(ImagePart { reference, mime_type, width, height, alt_text, data, url }));
-                return;
-            }
-            (reference, placeholder("image", alt_text.as_deref()))
+    let mut part = block.borrowed();
+    let (reference, place, kind, words) = match &mut part {
+        Block::Image(Image { reference, media, alt_text, .. }) => {
+            (reference.as_deref().unwrap_or_default(), media, "image", alt_text.as_deref())
         }
-        Block::Audio { reference, mime_type, duration_ms, transcript_ref } => {
-            if let Some((data, url)) = find(reference) {
-                let transcript_ref = transcript_ref.as_deref();
-                parts.push(Part::Audio(AudioPart {
-                    reference,
-                    mime_type,
-                    duration_ms: *duration_ms,
-                    transcript_ref,
-                    data,
-                    url,
-                }));
-                return;
-            }
-            (reference, placeholder("audio", None))
-        }
+        Block::Audio(Audio { reference, media, .. }) => (&**reference, media, "audio", None),
         _ => return,
     };
+    *place = media.get(reference).map(Media::borrowed);
+    if place.is_some() {
+        return parts.push(part);
+    }
+    let stand_in = placeholder(kind, words);
     let message = format!("`media` has nothing for `{reference}`; `{stand_in}` stands in its place");
     diagnostics.push(Diagnostic::new(DiagnosticCode::MediaMissing, Severity::Warning, message).about_node(node));
     push_text(parts, Cow::Owned(stand_in));
@@ -111,28 +94,22 @@ pub(crate) fn content_cost(node: &Node, prices: &Prices<'_>) -> u64 {
 fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
     match block {
         Block::Text(text) => prices.text(text.trim()),
-        Block::Reasoning { text, .. } => prices.text(text),
-        Block::ToolCall { id, name, arguments } => prices.part(&Part::ToolCall(ToolCallPart { id, name, arguments })),
         Block::ToolResult { content, .. } => content.iter().map(|block| block_cost(block, prices)).sum(),
-        Block::Image { width, height, .. } => prices.image.tokens(width.zip(*height)),
-        Block::Audio { duration_ms, .. } => prices.audio(*duration_ms),
+        other => prices.block(other),
     }
 }
 
 /// Adds the most that a block may come to.
 pub(crate) fn add_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
     let (bytes, tokens) = match block {
-        Block::Text(text) => (text.len(), 0),
-        Block::Reasoning { text, .. } => (text.len(), 0),
+        Block::Text(text) | Block::Reasoning { text, .. } => (text.len(), 0),
         Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(arguments.to_string().len()), 0),
         Block::ToolResult { content, .. } => {
             content.iter().for_each(|block| add_size(size, block, prices));
             (0, 0)
         }
-        Block::Image { alt_text, width, height, .. } => {
-            (alt_text.as_ref().map_or(0, String::len), prices.image.tokens(width.zip(*height)))
-        }
-        Block::Audio { duration_ms, .. } => (0, prices.audio(*duration_ms)),
+        Block::Image(image) => (image.alt_text.as_ref().map_or(0, |words| words.len()), prices.block(block)),
+        Block::Audio(_) => (0, prices.block(block)),
     };
     // `[image: ]` is longer than a join.
     size.bytes = size.bytes.saturating_add(bytes).saturating_add(JOIN.len() + 10);

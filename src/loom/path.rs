@@ -182,7 +182,7 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
 }
 
 fn choose_edge(tree: &Tree, node: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
-    let id = tree.at(node).id.as_str();
+    let id = &*tree.at(node).id;
     match (choices.edges.get(id), edges) {
         (None, &[edge]) => Ok(edge),
         (None, _) => {
@@ -207,8 +207,8 @@ fn choose_edge(tree: &Tree, node: NodeIx, edges: &[EdgeIx], choices: &Choices) -
 
 fn candidates(tree: &Tree, edges: &[EdgeIx]) -> Value {
     let candidate = |&edge: &EdgeIx| {
-        let from: Vec<&str> = primaries(tree, edge).iter().map(|&node| tree.at(node).id.as_str()).collect();
-        json!({ "edgeId": tree.edge(edge).id.as_str(), "nodeIds": from })
+        let from: Vec<&str> = primaries(tree, edge).iter().map(|&node| &*tree.at(node).id).collect();
+        json!({ "edgeId": &*tree.edge(edge).id, "nodeIds": from })
     };
     edges.iter().map(candidate).collect()
 }
@@ -233,7 +233,7 @@ pub(crate) fn predecessor(
     versions.dedup();
     let chosen = match versions.as_slice() {
         [] => {
-            let id = tree.edge(edge).id.as_str();
+            let id = &*tree.edge(edge).id;
             let message = format!("edge `{id}` has no sources; give it one with role `primary`");
             return Err(Error::new(Code::EdgeWithoutSource, message).with("edgeId", id));
         }
@@ -263,9 +263,9 @@ fn choose_version(
     // A selection is keyed by any version, so also by an early one that the edge does not list.
     let mut keys: Vec<NodeIx> = versions.to_vec();
     keys.extend(chains.iter().flatten());
-    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(tree.at(key).id.as_str())) {
+    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(&*tree.at(key).id)) {
         return versions.iter().copied().find(|&version| tree.at(version).id == *choice).ok_or_else(|| {
-            let ids: Vec<&str> = versions.iter().map(|&version| tree.at(version).id.as_str()).collect();
+            let ids: Vec<&str> = versions.iter().map(|&version| &*tree.at(version).id).collect();
             let message =
                 format!("`versionSelections` names `{choice}`, which edge `{}` does not offer", tree.edge(edge).id);
             Error::new(Code::InvalidChoice, message).with("choice", choice.as_str()).with("candidates", ids)
@@ -336,7 +336,7 @@ pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &
     }
     for step in &steps {
         if let Some(other) = step.versions.iter().find(|version| seen.contains(**version)) {
-            let (a, b) = (tree.at(step.node).id.as_str(), tree.at(*other).id.as_str());
+            let (a, b) = (&*tree.at(step.node).id, &*tree.at(*other).id);
             let message = format!("`{a}` and `{b}` are versions of one node, and `path` lists both; keep one of them");
             return Err(Error::new(Code::InvalidInput, message).with("path", "path"));
         }
@@ -347,10 +347,10 @@ pub(crate) fn explicit(tree: &Tree, ids: &[String], choices: &Choices, limits: &
 
 /// The edge from one node of an explicit path to the next: the chosen one, else a continuation, else an annotation.
 fn edge_between(tree: &Tree, from: NodeIx, to: NodeIx, choices: &Choices) -> Option<EdgeIx> {
-    let choice = choices.edges.get(tree.at(to).id.as_str()).map(String::as_str);
+    let choice = choices.edges.get(&*tree.at(to).id).map(String::as_str);
     let edges = tree.incoming(to).iter().chain(tree.annotated_by(to)).copied();
     let between = edges.filter(|&edge| primaries(tree, edge).contains(&from));
-    between.min_by_key(|&edge| choice != Some(tree.edge(edge).id.as_str()))
+    between.min_by_key(|&edge| choice != Some(&*tree.edge(edge).id))
 }
 
 /// Whether the path came to this step over an annotation edge.
@@ -360,7 +360,7 @@ pub(crate) fn is_annotation(tree: &Tree, step: &Step) -> bool {
 
 #[cold]
 pub(crate) fn cycle(tree: &Tree, node: NodeIx) -> Error {
-    let id = tree.at(node).id.as_str();
+    let id = &*tree.at(node).id;
     Error::new(Code::PathCycle, format!("the path comes to node `{id}` twice; break the cycle, or list each node once"))
         .with("nodeId", id)
 }

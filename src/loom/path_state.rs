@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::content::Media;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::path::{self, Choices, NewSteps, Position, Step};
 use crate::loom::path_context::PathContext;
-use crate::loom::request::{Annotations, InstructionScope, Media};
+use crate::loom::request::{Annotations, InstructionScope};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::ImageRule;
@@ -49,7 +50,7 @@ struct PathKey {
     scope: InstructionScope,
     image: ImageRule,
     audio_second: u64,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<BTreeMap<String, Media<'static>>>,
 }
 
 impl PathKey {
@@ -111,7 +112,7 @@ impl PathState {
 
     /// The ids of the path, oldest first.
     pub(crate) fn ids<'a>(&self, tree: &'a Tree<'a>) -> Vec<&'a str> {
-        self.steps.iter().map(|step| tree.at(step.node).id.as_str()).collect()
+        self.steps.iter().map(|step| &*tree.at(step.node).id).collect()
     }
 
     /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection

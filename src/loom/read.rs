@@ -3,17 +3,17 @@
 //! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
 //! options, and one that is not known is reported.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::aware;
-use super::content::ContentReader;
 use super::path::{Choices, Position};
-use super::request::{Annotations, InstructionScope, Media, Options, SystemPlacement};
-use super::text::Text;
+use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
 use super::{Preferences, StartOn, Strategy};
 use crate::assembly::settings::whole;
+use crate::content::{ContentReader, Keep, Media, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
@@ -155,14 +155,14 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
     error.with("path", path)
 }
 
-/// Reads a tree.
-pub(crate) fn tree<'t>(value: Value<'t>, limits: &Limits) -> Result<Tree<'t>> {
+/// Reads a tree whose texts are kept in this way.
+pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Tree<'b>> {
     let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
     let nodes = node_list(fields.need("nodes")?, limits)?;
     let edges = edge_list(fields.need("edges")?, limits)?;
     let mut settings = TreeSettings::default();
     tree_settings(fields, &mut settings, None)?;
-    Tree::new(settings, self::nodes(nodes, limits)?, self::edges(edges, limits)?, limits)
+    Tree::new(settings, self::nodes(nodes, limits, keep)?, self::edges(edges, limits, keep)?, limits)
 }
 
 /// Reads what a tree says about itself. What is absent stays as it is; `null` is the default again. Unknown preferences are
@@ -211,20 +211,21 @@ pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t
 }
 
 /// Reads nodes.
-pub(crate) fn nodes<'t>(list: List<'t>, limits: &Limits) -> Result<Vec<Node<'t>>> {
-    let mut contents = ContentReader::new(limits);
+pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Node<'b>>> {
+    let mut contents = ContentReader::new(limits, keep);
     let mut nodes = Vec::with_capacity(list.len());
     for value in list {
-        nodes.push(node(value, &mut contents)?);
+        nodes.push(node(value, &mut contents, keep)?);
     }
     Ok(nodes)
 }
 
-fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> {
+fn node<'t, 'b>(value: Value<'t>, contents: &mut ContentReader<'t, 'b>, keep: Keep<'t, 'b>) -> Result<Node<'b>> {
     let [id, content, author, local_id, author_agent_id, created_at, edited_from, metadata] = value
         .object("a node, an object")?
         .fields(["id", "content", "authorType", "localId", "authorAgentId", "createdAt", "editedFrom", "metadata"])?;
-    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let id = keep(id.ok_or_else(|| value.lacks("id"))?.text()?);
+    let text = |value: Value<'t>| value.text().map(keep);
     let mut read = || {
         let content = content.ok_or_else(|| value.lacks("content"))?;
         let author = author.ok_or_else(|| value.lacks("authorType"))?;
@@ -238,7 +239,7 @@ fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> 
             content: contents.read(content)?,
             local_id: local_id.map(text).transpose()?,
             author_agent_id: author_agent_id.map(text).transpose()?,
-            created_at: created_at.map(time).transpose()?,
+            created_at: created_at.map(|value| time(value, keep)).transpose()?,
             edited_from: edited_from.map(text).transpose()?,
             excluded: excluded.map(Value::bool).transpose()?.unwrap_or_default(),
             pruned: pruned.map(Value::bool).transpose()?.unwrap_or_default(),
@@ -248,54 +249,49 @@ fn node<'t>(value: Value<'t>, contents: &mut ContentReader) -> Result<Node<'t>> 
 }
 
 /// Reads edges.
-pub(crate) fn edges<'t>(list: List<'t>, limits: &Limits) -> Result<Vec<Edge<'t>>> {
+pub(crate) fn edges<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Edge<'b>>> {
     let mut edges = Vec::with_capacity(list.len());
     for value in list {
-        edges.push(edge(value, limits)?);
+        edges.push(edge(value, limits, keep)?);
     }
     Ok(edges)
 }
 
-fn edge<'t>(value: Value<'t>, limits: &Limits) -> Result<Edge<'t>> {
+fn edge<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Edge<'b>> {
     let [id, sources, target, kind] =
         value.object("an edge, an object")?.fields(["id", "sources", "targetNodeId", "edgeType"])?;
-    let id = text(id.ok_or_else(|| value.lacks("id"))?)?;
+    let id = keep(id.ok_or_else(|| value.lacks("id"))?.text()?);
     let read = || {
         let list = sources.ok_or_else(|| value.lacks("sources"))?.list("a list of edge sources")?;
         limits::check("edgeSources", list.len(), limits.edge_sources)?;
         let mut sources = Vec::with_capacity(list.len());
         for value in list {
-            sources.push(source(value)?);
+            sources.push(source(value, keep)?);
         }
         let kinds = [("continuation", EdgeKind::Continuation), ("annotation", EdgeKind::Annotation)];
         Ok(Edge {
             id: id.clone(),
             sources,
-            target: text(target.ok_or_else(|| value.lacks("targetNodeId"))?)?,
+            target: keep(target.ok_or_else(|| value.lacks("targetNodeId"))?.text()?),
             kind: kind.map(|kind| kind.one_of(&kinds)).transpose()?.unwrap_or_default(),
         })
     };
     read().map_err(|error| of_entity(error, "edgeId", &id))
 }
 
-fn source(value: Value<'_>) -> Result<Source<'_>> {
+fn source<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Source<'b>> {
     let [node, role] = value.object("an edge source, an object with `nodeId`")?.fields(["nodeId", "role"])?;
     let roles =
         [("primary", SourceRole::Primary), ("context", SourceRole::Context), ("instruction", SourceRole::Instruction)];
     Ok(Source {
-        node: text(node.ok_or_else(|| value.lacks("nodeId"))?)?,
+        node: keep(node.ok_or_else(|| value.lacks("nodeId"))?.text()?),
         role: role.map(|role| role.one_of(&roles)).transpose()?.unwrap_or_default(),
     })
 }
 
-/// A text that stays where it stands, if it stands there as it is.
-fn text(value: Value<'_>) -> Result<Text<'_>> {
-    value.text().map(Text::from)
-}
-
 /// A time as it stands, readable or not; milliseconds since 1970 as RFC 3339.
-fn time(value: Value<'_>) -> Result<Text<'_>> {
-    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { text(value) }
+fn time<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Cow<'b, str>> {
+    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { value.text().map(keep) }
 }
 
 /// Adds the id of the node or the edge to an error about its fields.
@@ -327,7 +323,7 @@ fn annotations(value: Value<'_>) -> Result<Annotations> {
 
 fn pending_sources(value: Value<'_>) -> Result<Vec<Source<'static>>> {
     let list = value.list("a list of edge sources")?;
-    list.map(|value| source(value).map(Source::into_owned)).collect()
+    list.map(|value| source(value, own)).collect()
 }
 
 /// Reads preferences; those that are not known are reported where there is a list for that.
@@ -354,12 +350,12 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
 }
 
 /// Reads what each `ref` stands for.
-pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media>> {
+pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media<'static>>> {
     value.object("an object of media")?.map(|value| {
         let fields = value.object("media, an object with `data` or `url`")?;
         match (fields.string("data")?, fields.string("url")?) {
-            (Some(data), None) => Ok(Media::Data(data)),
-            (None, Some(url)) => Ok(Media::Url(url)),
+            (Some(data), None) => Ok(Media::Data(data.into())),
+            (None, Some(url)) => Ok(Media::Url(url.into())),
             _ => Err(value.invalid(|place| format!("{place} must have either `data` or `url`"))),
         }
     })

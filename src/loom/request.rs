@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::assembly::settings::Preferences;
+use crate::content::Media;
 use crate::limits::Limits;
 use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
@@ -40,7 +41,7 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: Rc<BTreeMap<String, Media>>,
+    pub media: Rc<BTreeMap<String, Media<'static>>>,
     /// What a loom-aware agent is told beside the conversation; none for other agents.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
@@ -121,13 +122,4 @@ pub enum SystemPlacement {
     Field,
     /// In the first message, in this role; in a document, at its beginning.
     Message(Role),
-}
-
-/// What a `ref` stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Media {
-    /// The bytes, as base64.
-    Data(String),
-    /// Where the provider finds them.
-    Url(String),
 }

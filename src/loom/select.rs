@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::collect;
+use crate::content::Block;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits;
 use crate::loom::path::{self, Step};
 use crate::loom::report::{Fate, NodePart, Reason};
 use crate::loom::request::{Annotations, InstructionScope, Options};
-use crate::loom::tree::{Author, Block, EdgeKind, Link, Node, NodeIx, SourceRole, Tree};
+use crate::loom::tree::{Author, EdgeKind, Link, Node, NodeIx, SourceRole, Tree};
 use crate::prompt::Role;
 
 /// A node of the conversation.

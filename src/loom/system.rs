@@ -1,9 +1,10 @@
 //! The system context (SPEC §1 "System context").
 
 use crate::assembly::render::JOIN;
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::select::Entry;
-use crate::loom::tree::{Block, Tree};
+use crate::loom::tree::Tree;
 
 /// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks
 /// dropped, joined by a blank line. Empty when there is nothing.

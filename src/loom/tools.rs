@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::SmallVec;
 
 use crate::collect;
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
-use crate::loom::tree::{Block, Tree};
+use crate::loom::tree::Tree;
 use crate::prompt::Role;
 
 /// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
@@ -16,7 +17,7 @@ use crate::prompt::Role;
 pub(crate) struct RepairedEntries<'a> {
     pub entries: Vec<Entry>,
     /// For each entry, its blocks.
-    pub blocks: Vec<SmallVec<[&'a Block; 2]>>,
+    pub blocks: Vec<SmallVec<[&'a Block<'a>; 2]>>,
     /// Where each unit begins; a last element closes the last unit.
     pub units: Vec<usize>,
     /// Of the entries as they came: each call, and its result or, where it has none, no end.
@@ -96,17 +97,15 @@ impl Pairs {
                         open.entry(id).or_default().push((at, index));
                         pairs.broken.insert((at, index));
                     }
-                    Block::ToolResult { tool_call_id, .. } => {
-                        match open.get_mut(tool_call_id.as_str()).and_then(Vec::pop) {
-                            Some(call) => {
-                                pairs.broken.remove(&call);
-                                pairs.kept.push((call.0, at));
-                            }
-                            None => {
-                                pairs.broken.insert((at, index));
-                            }
+                    Block::ToolResult { tool_call_id, .. } => match open.get_mut(&**tool_call_id).and_then(Vec::pop) {
+                        Some(call) => {
+                            pairs.broken.remove(&call);
+                            pairs.kept.push((call.0, at));
                         }
-                    }
+                        None => {
+                            pairs.broken.insert((at, index));
+                        }
+                    },
                     _ => {}
                 }
             }

@@ -1,35 +1,35 @@
 //! The Loom tree: nodes, edges, and the checks that make them a tree one can rely on (SPEC §1 "Model").
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
-use serde_json::Value;
 use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
 use crate::collect;
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
-use crate::loom::text::Text;
 
-/// One piece of writing by a human or a model. What identifies it may be borrowed from what it was read from.
+/// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'t> {
     /// Unique in the tree.
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     /// What it says; a mixed content is the list of its blocks.
-    pub content: Vec<Block>,
+    pub content: Vec<Block<'t>>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
-    pub local_id: Option<Text<'t>>,
+    pub local_id: Option<Cow<'t, str>>,
     /// The agent who wrote it.
-    pub author_agent_id: Option<Text<'t>>,
+    pub author_agent_id: Option<Cow<'t, str>>,
     /// RFC 3339. Decides between two edits of one node when nothing else does, and gives the age in headers.
-    pub created_at: Option<Text<'t>>,
+    pub created_at: Option<Cow<'t, str>>,
     /// The id of the node that this one is an edit of.
-    pub edited_from: Option<Text<'t>>,
+    pub edited_from: Option<Cow<'t, str>>,
     /// Left out of every context.
     pub excluded: bool,
     /// Deleted, softly: left out of every context.
@@ -38,7 +38,7 @@ pub struct Node<'t> {
 
 impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<Text<'t>>, author: Author, content: Vec<Block>) -> Self {
+    pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: Vec<Block<'t>>) -> Self {
         Self {
             id: id.into(),
             content,
@@ -49,21 +49,6 @@ impl<'t> Node<'t> {
             edited_from: None,
             excluded: false,
             pruned: false,
-        }
-    }
-
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Node<'static> {
-        Node {
-            id: self.id.into_owned(),
-            content: self.content,
-            author: self.author,
-            local_id: self.local_id.map(Text::into_owned),
-            author_agent_id: self.author_agent_id.map(Text::into_owned),
-            created_at: self.created_at.map(Text::into_owned),
-            edited_from: self.edited_from.map(Text::into_owned),
-            excluded: self.excluded,
-            pruned: self.pruned,
         }
     }
 }
@@ -77,71 +62,15 @@ pub enum Author {
     Model,
 }
 
-/// One block of a node's content.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Block {
-    /// Text.
-    Text(String),
-    /// An image.
-    Image {
-        /// Key into the request's media.
-        reference: String,
-        /// Such as `image/png`.
-        mime_type: String,
-        /// Pixels.
-        width: Option<u32>,
-        /// Pixels.
-        height: Option<u32>,
-        /// What it shows, in words.
-        alt_text: Option<String>,
-    },
-    /// A recording.
-    Audio {
-        /// Key into the request's media.
-        reference: String,
-        /// Such as `audio/wav`.
-        mime_type: String,
-        /// Milliseconds.
-        duration_ms: Option<u32>,
-        /// Where the words of it are.
-        transcript_ref: Option<String>,
-    },
-    /// A call that the model made.
-    ToolCall {
-        /// Pairs the call with its result.
-        id: String,
-        /// The tool.
-        name: String,
-        /// Any JSON value; a string is the JSON text of the arguments.
-        arguments: Value,
-    },
-    /// What a tool answered.
-    ToolResult {
-        /// The call it answers.
-        tool_call_id: String,
-        /// Text and media.
-        content: Vec<Block>,
-        /// Whether the tool failed, where that is said.
-        is_error: Option<bool>,
-    },
-    /// What the model thought.
-    Reasoning {
-        /// The thoughts.
-        text: String,
-        /// The provider's proof of them.
-        signature: Option<String>,
-    },
-}
-
 /// Leads from its sources to the node that follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge<'t> {
     /// Unique in the tree.
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     /// Where it starts.
     pub sources: Vec<Source<'t>>,
     /// The id of the node it leads to.
-    pub target: Text<'t>,
+    pub target: Cow<'t, str>,
     /// What it means.
     pub kind: EdgeKind,
 }
@@ -160,16 +89,9 @@ pub enum EdgeKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source<'t> {
     /// The node.
-    pub node: Text<'t>,
+    pub node: Cow<'t, str>,
     /// What it is to the edge.
     pub role: SourceRole,
-}
-
-impl Source<'_> {
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Source<'static> {
-        Source { node: self.node.into_owned(), role: self.role }
-    }
 }
 
 /// What a source is to its edge.
@@ -227,7 +149,7 @@ pub(crate) struct Link {
 /// An edge with its nodes looked up.
 #[derive(Clone, Debug)]
 pub(crate) struct Linked<'t> {
-    pub id: Text<'t>,
+    pub id: Cow<'t, str>,
     pub kind: EdgeKind,
     pub links: SmallVec<[Link; 2]>,
     pub target: NodeIx,
@@ -250,8 +172,8 @@ struct Place<'t> {
     continuations: u32,
 }
 
-/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their ids may be borrowed from what they
-/// were read from.
+/// Nodes and edges whose ids are unique and whose edges lead to nodes that exist. Their texts may be borrowed from what
+/// they were read from.
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
@@ -272,7 +194,7 @@ pub struct Tree<'t> {
 
 /// What stands where there is no node.
 static NOTHING: Node<'_> = Node {
-    id: Text::EMPTY,
+    id: Cow::Borrowed(""),
     content: Vec::new(),
     author: Author::Human,
     local_id: None,
@@ -331,37 +253,6 @@ impl<'t> Tree<'t> {
         tree.next_order = tree.edges.len() as u64;
         tree.touched = Vec::new();
         Ok(tree)
-    }
-
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Tree<'static> {
-        let place = |place: Place<'t>| Place {
-            node: place.node.map(Node::into_owned),
-            incoming: place.incoming,
-            annotated_by: place.annotated_by,
-            outgoing: place.outgoing,
-            continuations: place.continuations,
-        };
-        let edge = |edge: Linked<'t>| Linked {
-            id: edge.id.into_owned(),
-            kind: edge.kind,
-            links: edge.links,
-            target: edge.target,
-            order: edge.order,
-        };
-        Tree {
-            settings: self.settings,
-            places: self.places.into_iter().map(place).collect(),
-            free_nodes: self.free_nodes,
-            edges: self.edges.into_iter().map(|place| place.map(edge)).collect(),
-            free_edges: self.free_edges,
-            node_ids: self.node_ids,
-            edge_ids: self.edge_ids,
-            asked: self.asked,
-            next_order: self.next_order,
-            forks: self.forks,
-            touched: self.touched,
-        }
     }
 
     /// What the tree says about itself.
@@ -573,7 +464,7 @@ impl<'t> Tree<'t> {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
             if let Some(ids) = self.asked.in_order.get_mut() {
-                ids.remove(node.id.as_str());
+                ids.remove(&*node.id);
             }
             self.free_nodes.push(ix);
             self.touched.push(ix);
@@ -659,19 +550,9 @@ impl Linked<'_> {
 }
 
 impl Edge<'_> {
-    /// The same, with nothing borrowed.
-    pub fn into_owned(self) -> Edge<'static> {
-        Edge {
-            id: self.id.into_owned(),
-            sources: self.sources.into_iter().map(Source::into_owned).collect(),
-            target: self.target.into_owned(),
-            kind: self.kind,
-        }
-    }
-
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.target.as_str()).chain(self.sources.iter().map(|source| source.node.as_str()))
+        std::iter::once(&*self.target).chain(self.sources.iter().map(|source| &*source.node))
     }
 }
 

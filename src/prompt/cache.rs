@@ -3,8 +3,9 @@
 //! A cache holds prefixes, so it matters how many leading messages are the same. A [`Fingerprint`] of the previous
 //! conversation is enough to tell: a hash of the system context, then one for each message that covers all before it.
 
+use crate::content::{Block, Media};
 use crate::error::{Code, Error, Result};
-use crate::prompt::message::{Content, Message, Part, Role};
+use crate::prompt::message::{Message, Role};
 
 /// Tells how many leading messages a later conversation has in common with this one. Takes 8 characters a message.
 ///
@@ -147,55 +148,56 @@ impl Hasher {
         self.content(&message.content);
     }
 
-    fn content(&mut self, content: &Content<'_>) {
-        match content {
-            // A text is the same whether it stands alone or as the only part.
-            Content::Text(text) => {
-                self.word(1);
+    fn content(&mut self, blocks: &[Block<'_>]) {
+        self.word(blocks.len() as u64);
+        blocks.iter().for_each(|block| self.block(block));
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        match block {
+            Block::Text(text) => {
                 self.word(10);
                 self.text(text);
             }
-            Content::Parts(parts) => {
-                self.word(parts.len() as u64);
-                parts.iter().for_each(|part| self.part(part));
+            Block::Image(image) => {
+                self.word(11);
+                self.text(&image.mime_type);
+                self.media(image.media.as_ref());
+                self.optional(image.alt_text.as_deref());
+            }
+            Block::Audio(audio) => {
+                self.word(12);
+                self.text(&audio.mime_type);
+                self.media(audio.media.as_ref());
+            }
+            Block::ToolCall { id, name, arguments, .. } => {
+                self.word(13);
+                self.text(id);
+                self.text(name);
+                self.text(&arguments.to_string());
+            }
+            Block::ToolResult { tool_call_id, content, is_error, .. } => {
+                self.word(14);
+                self.text(tool_call_id);
+                self.word((*is_error == Some(true)).into());
+                self.content(content);
+            }
+            Block::Reasoning { text, signature, .. } => {
+                self.word(15);
+                self.text(text);
+                self.optional(signature.as_deref());
             }
         }
     }
 
-    fn part(&mut self, part: &Part<'_>) {
-        match part {
-            Part::Text { text } => {
-                self.word(10);
-                self.text(text);
-            }
-            Part::Image(image) => {
-                self.word(11);
-                self.text(image.mime_type);
-                [image.data, image.url, image.alt_text].into_iter().for_each(|text| self.optional(text));
-            }
-            Part::Audio(audio) => {
-                self.word(12);
-                self.text(audio.mime_type);
-                [audio.data, audio.url].into_iter().for_each(|text| self.optional(text));
-            }
-            Part::ToolCall(call) => {
-                self.word(13);
-                self.text(call.id);
-                self.text(call.name);
-                self.text(&call.arguments.to_string());
-            }
-            Part::ToolResult(result) => {
-                self.word(14);
-                self.text(result.tool_call_id);
-                self.word((result.is_error == Some(true)).into());
-                self.content(&result.content);
-            }
-            Part::Reasoning { text, signature } => {
-                self.word(15);
-                self.text(text);
-                self.optional(*signature);
-            }
-        }
+    fn media(&mut self, media: Option<&Media<'_>>) {
+        let (data, url) = match media {
+            Some(Media::Data(data)) => (Some(&**data), None),
+            Some(Media::Url(url)) => (None, Some(&**url)),
+            None => (None, None),
+        };
+        self.optional(data);
+        self.optional(url);
     }
 
     fn finish(&self) -> u64 {
@@ -211,7 +213,7 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Message<'_> {
-        Message { role: Role::User, content: Content::Text(text.into()), node_ids: Vec::new(), spans: Vec::new() }
+        Message { role: Role::User, content: vec![Block::text(text)], node_ids: Vec::new(), spans: Vec::new() }
     }
 
     #[test]

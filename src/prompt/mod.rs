@@ -8,5 +8,5 @@ mod price;
 pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};
 pub(crate) use message::placeholder;
-pub use message::{AudioPart, Content, ImagePart, Message, MessageSpan, Part, Role, ToolCallPart, ToolResultPart};
+pub use message::{Message, MessageSpan, Role};
 pub use price::{AUDIO_SECOND, ImageRule, Overhead, Prices, UNKNOWN_IMAGE};

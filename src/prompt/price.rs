@@ -1,8 +1,7 @@
 //! What messages cost in tokens.
 
-use serde_json::Value;
-
-use crate::prompt::message::{Content, Message, Part};
+use crate::content::Block;
+use crate::prompt::message::Message;
 use crate::tokens::Counter;
 
 /// Tokens that a provider adds to those of the content.
@@ -72,8 +71,8 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
 
 /// The price list: a counter for text, rules for the rest.
 ///
-/// The cost of a message's content is the sum over its parts. Text costs what the counter says of the whole text of the
-/// part; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
+/// The cost of a message's content is the sum over its blocks. Text costs what the counter says of the whole text of the
+/// block; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
 /// signature being free. An independent recount by this rule gives what reports say.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
@@ -106,37 +105,30 @@ impl<'a> Prices<'a> {
         self.content(&message.content)
     }
 
-    /// Tokens of content.
-    pub fn content(&self, content: &Content<'_>) -> u64 {
-        match content {
-            Content::Text(text) => self.text(text),
-            Content::Parts(parts) => parts.iter().map(|part| self.part(part)).sum(),
-        }
+    /// Tokens of blocks.
+    pub fn content(&self, blocks: &[Block<'_>]) -> u64 {
+        blocks.iter().map(|block| self.block(block)).sum()
     }
 
-    /// Tokens of one part.
-    pub fn part(&self, part: &Part<'_>) -> u64 {
-        match part {
-            Part::Text { text } => self.text(text),
-            Part::Reasoning { text, .. } => self.text(text),
-            Part::Image(image) => self.image.tokens(image.width.zip(image.height)),
-            Part::Audio(audio) => self.audio(audio.duration_ms),
-            Part::ToolCall(call) => self.tool_call(call.name, call.arguments),
-            Part::ToolResult(result) => self.content(&result.content),
+    /// Tokens of one block.
+    pub fn block(&self, block: &Block<'_>) -> u64 {
+        let mut tokens = self.media(block);
+        block.counted_texts(&mut |text| tokens += self.text(text));
+        tokens
+    }
+
+    fn media(&self, block: &Block<'_>) -> u64 {
+        match block {
+            Block::Image(image) => self.image.tokens(image.width.zip(image.height)),
+            Block::Audio(audio) => self.audio(audio.duration_ms),
+            Block::ToolResult { content, .. } => content.iter().map(|block| self.media(block)).sum(),
+            Block::Text(_) | Block::ToolCall { .. } | Block::Reasoning { .. } => 0,
         }
     }
 
     /// Tokens of a recording of so many milliseconds; one of unknown length counts as a minute.
     pub fn audio(&self, duration_ms: Option<u32>) -> u64 {
         (u64::from(duration_ms.unwrap_or(60_000)).saturating_mul(self.audio_second)).div_ceil(1000)
-    }
-
-    fn tool_call(&self, name: &str, arguments: &Value) -> u64 {
-        let arguments = match arguments {
-            Value::String(text) => self.text(text),
-            value => self.text(&value.to_string()),
-        };
-        self.text(name).saturating_add(arguments)
     }
 }
 

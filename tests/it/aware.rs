@@ -54,7 +54,7 @@ impl<'c> Headers<'c> {
                 let primary = |source: &ctxweave::loom::Source| source.role == SourceRole::Primary && source.node == id;
                 edge.kind == kind && edge.sources.iter().any(primary)
             };
-            let targets = self.case.edges.iter().filter(starts_here).map(|edge| edge.target.as_str());
+            let targets = self.case.edges.iter().filter(starts_here).map(|edge| &*edge.target);
             let there = targets.filter(|target| !self.case.tree.node(target).unwrap().pruned);
             match there.collect::<BTreeSet<_>>().len() {
                 0 => {}
@@ -144,8 +144,8 @@ proptest! {
             let line = headers.line(id, &aware);
             let bare = json!({ "type": "text", "text": "said" });
             let speaks = headers.case.tree.node(id).unwrap().content.iter().any(|block| {
-                use ctxweave::loom::Block::{Image, Text};
-                matches!(block, Image { .. }) || matches!(block, Text(text) if !text.trim().is_empty())
+                use ctxweave::content::Block::{Image, Text};
+                matches!(block, Image(_)) || matches!(block, Text(text) if !text.trim().is_empty())
             });
             if aware.headers && speaks {
                 prop_assert_eq!(&headers.put(id, vec![bare])[0]["text"], &json!(format!("{line}\n\nsaid")));

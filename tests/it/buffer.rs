@@ -2,7 +2,8 @@
 
 use crate::calls::loom::assemble_buffer_json;
 use ctxweave::Code;
-use ctxweave::loom::{Block, Fate, Reason, Strategy as Cut, assemble_buffer};
+use ctxweave::content::Block;
+use ctxweave::loom::{Fate, Reason, Strategy as Cut, assemble_buffer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
@@ -13,7 +14,7 @@ use crate::recount;
 /// The text of a node as a document has it.
 fn text_of(case: &Case, id: &str) -> String {
     let blocks = &case.tree.node(id).unwrap().content;
-    blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None }).collect()
+    blocks.iter().filter_map(Block::as_text).collect()
 }
 
 /// The whole text that a case concatenates, from the report of an uncut assembly.

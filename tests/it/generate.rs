@@ -1,9 +1,12 @@
 //! Random trees and options, with everything the rules speak of.
 
+use std::borrow::Cow;
+
 use ctxweave::Limits;
+use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::aware::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
-    Annotations, Author, Block, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
+    Annotations, Author, Edge, EdgeKind, LoomAware, Node, Options, Preferences, Source, SourceRole, StartOn,
     Strategy as Cut, SystemPlacement, Tree, TreeSettings,
 };
 use ctxweave::prompt::Role;
@@ -154,7 +157,7 @@ struct Grower {
 }
 
 impl Grower {
-    fn node(&mut self, author: Author, content: Vec<Block>, mark: u8) -> String {
+    fn node(&mut self, author: Author, content: Vec<Block<'static>>, mark: u8) -> String {
         let at = self.nodes.len();
         // Some of these are the beginning of others.
         let id = format!("node-{at}");
@@ -176,16 +179,16 @@ impl Grower {
         id
     }
 
-    fn grow(&mut self, author: Author, content: Vec<Block>, mark: u8, extras: u8) {
+    fn grow(&mut self, author: Author, content: Vec<Block<'static>>, mark: u8, extras: u8) {
         let id = self.node(author, content, mark);
         if let Some(last) = self.path.last().cloned() {
             let mut sources = vec![Source { node: last.clone().into(), role: SourceRole::Primary }];
             if extras == 1 {
-                let context = self.node(Author::Human, vec![Block::Text(format!("context of {id}"))], 0);
+                let context = self.node(Author::Human, vec![Block::text(format!("context of {id}"))], 0);
                 sources.push(Source { node: context.into(), role: SourceRole::Context });
             }
             if extras == 2 {
-                let instruction = self.node(Author::Human, vec![Block::Text(format!("obey {id}"))], 0);
+                let instruction = self.node(Author::Human, vec![Block::text(format!("obey {id}"))], 0);
                 sources.insert(0, Source { node: instruction.into(), role: SourceRole::Instruction });
             }
             self.edges.push(Edge {
@@ -196,7 +199,7 @@ impl Grower {
             });
         }
         if extras == 3 {
-            let remark = self.node(author, vec![Block::Text(format!("remark on {id}"))], 0);
+            let remark = self.node(author, vec![Block::text(format!("remark on {id}"))], 0);
             let sources = vec![Source { node: id.clone().into(), role: SourceRole::Primary }];
             self.edges.push(Edge {
                 id: format!("r-{id}").into(),
@@ -210,37 +213,41 @@ impl Grower {
 
     fn piece(&mut self, piece: Piece) {
         match piece {
-            Piece::Say { author, text, mark, extras } => self.grow(author, vec![Block::Text(text)], mark, extras),
+            Piece::Say { author, text, mark, extras } => self.grow(author, vec![Block::text(text)], mark, extras),
             Piece::Look { alt } => {
-                let image = Block::Image {
-                    reference: "img".to_owned(),
-                    mime_type: "image/png".to_owned(),
+                let image = Block::Image(Image {
+                    reference: Some("img".into()),
+                    mime_type: "image/png".into(),
                     width: Some(300),
                     height: Some(200),
-                    alt_text: Some(alt.clone()),
-                };
-                self.grow(Author::Human, vec![Block::Text(alt), image, Block::Text("What is it?".to_owned())], 0, 0);
+                    alt_text: Some(alt.clone().into()),
+                    media: None,
+                });
+                self.grow(Author::Human, vec![Block::text(alt), image, Block::text("What is it?".to_owned())], 0, 0);
             }
             Piece::Act { thought, calls, together, spoken, results, broken } => {
-                let think = || Block::Reasoning { text: "Let me think about it.".to_owned(), signature: None };
+                let text = || "Let me think about it.".into();
+                let think = || Block::Reasoning { text: text(), signature: None, redacted: false };
                 if thought {
                     self.grow(Author::Model, vec![think()], 0, 0);
                 }
                 let ids: Vec<String> = (0..calls).map(|at| format!("call{}", self.calls + at)).collect();
                 self.calls += calls;
                 let call = |id: &String| Block::ToolCall {
-                    id: id.clone(),
-                    name: "look_up".to_owned(),
-                    arguments: json!({ "query": "weather", "limit": 3 }),
+                    id: id.clone().into(),
+                    name: "look_up".into(),
+                    arguments: Cow::Owned(json!({ "query": "weather", "limit": 3 })),
+                    server: false,
                 };
-                let content = spoken.map(Block::Text).into_iter().chain(ids.iter().map(call)).collect();
+                let content = spoken.map(Block::text).into_iter().chain(ids.iter().map(call)).collect();
                 self.grow(Author::Model, content, u8::from(broken == 1), 0);
                 let result = |(id, text): (&String, &String)| Block::ToolResult {
-                    tool_call_id: id.clone(),
-                    content: vec![Block::Text(text.clone())],
+                    tool_call_id: id.clone().into(),
+                    content: vec![Block::text(text.clone())],
                     is_error: None,
+                    server: false,
                 };
-                let mut answers: Vec<Block> = ids.iter().zip(&results).map(result).collect();
+                let mut answers: Vec<Block<'static>> = ids.iter().zip(&results).map(result).collect();
                 if broken == 2 {
                     answers.pop();
                 }
@@ -335,7 +342,7 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
                 options.system_placement = SystemPlacement::Message(Role::System);
             }
             if media {
-                let image = ctxweave::loom::Media::Data("iVBORw0KGgo=".to_owned());
+                let image = Media::Data("iVBORw0KGgo=".into());
                 options.media = Rc::new([("img".to_owned(), image)].into());
                 options.image = ctxweave::prompt::ImageRule::Flat(30);
             }

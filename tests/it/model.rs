@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use ctxweave::loom::{Block, Options, StartOn, Strategy as Cut, Tree, assemble_dialogue};
+use ctxweave::content::{Block, Image};
+use ctxweave::loom::{Options, StartOn, Strategy as Cut, Tree, assemble_dialogue};
 use ctxweave::tokens::Counter;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -261,8 +262,8 @@ pub(crate) fn broken_blocks(tree: &Tree, whole: &Value) -> BTreeSet<String> {
         }
     }
     let ids = tree.nodes().flat_map(|node| &node.content).filter_map(|block| match block {
-        Block::ToolCall { id, .. } => Some(id.clone()),
-        Block::ToolResult { tool_call_id, .. } => Some(tool_call_id.clone()),
+        Block::ToolCall { id, .. } => Some(id.to_string()),
+        Block::ToolResult { tool_call_id, .. } => Some(tool_call_id.to_string()),
         _ => None,
     });
     ids.filter(|id| !sent.contains(id)).collect()
@@ -281,27 +282,26 @@ pub(crate) fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<
     for block in &node.content {
         match block {
             Block::Text(said) => text(&mut parts, said.trim()),
-            Block::Image { reference, mime_type, width, height, alt_text } if options.media.is_empty() => {
-                let _ = (reference, mime_type, width, height);
-                let alt = alt_text.as_deref().unwrap().trim();
+            Block::Image(image) if options.media.is_empty() => {
+                let alt = image.alt_text.as_deref().unwrap().trim();
                 let stand_in = if alt.is_empty() { "[image]".to_owned() } else { format!("[image: {alt}]") };
                 text(&mut parts, &stand_in);
             }
-            Block::Image { reference, mime_type, width, height, alt_text } => parts.push(json!({
+            Block::Image(Image { reference, mime_type, width, height, alt_text, .. }) => parts.push(json!({
                 "type": "image", "ref": reference, "mimeType": mime_type, "width": width, "height": height,
                 "altText": alt_text, "data": "iVBORw0KGgo=",
             })),
-            Block::ToolCall { id, .. } if broken.contains(id) => {}
-            Block::ToolCall { id, name, arguments } => {
+            Block::ToolCall { id, .. } if broken.contains(&**id) => {}
+            Block::ToolCall { id, name, arguments, .. } => {
                 parts.push(json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments }));
             }
-            Block::ToolResult { tool_call_id, .. } if broken.contains(tool_call_id) => {}
+            Block::ToolResult { tool_call_id, .. } if broken.contains(&**tool_call_id) => {}
             Block::ToolResult { tool_call_id, content, .. } => {
                 let [Block::Text(answer)] = content.as_slice() else { panic!() };
                 parts.push(json!({ "type": "toolResult", "toolCallId": tool_call_id, "content": answer }));
             }
             Block::Reasoning { text, .. } => parts.push(json!({ "type": "reasoning", "text": text })),
-            Block::Audio { .. } => panic!(),
+            Block::Audio(_) => panic!(),
         }
     }
     parts

@@ -1,9 +1,12 @@
 //! The tree that stays (SPEC §1 "Resident tree"): after any edits it gives what a tree built afresh gives.
 
+use std::borrow::Cow;
+
+use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{
-    Annotations, Author, Block, Change, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Media, Node, Options,
-    Position, Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings,
-    assemble_buffer, assemble_dialogue, request_body,
+    Annotations, Author, Change, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
+    Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer,
+    assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, Role};
@@ -87,7 +90,7 @@ impl More {
         let source = |(node, role): (u8, SourceRole)| Source { node: id(node).into(), role };
         options.pending_sources = self.pending.into_iter().map(source).collect();
         if self.media {
-            options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".to_owned()))].into());
+            options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".into()))].into());
         }
         options.choices.versions = self.versions.into_iter().map(|(key, value)| (id(key), id(value))).collect();
         options.annotations = self.annotations;
@@ -116,35 +119,38 @@ fn author() -> impl Strategy<Value = Author> {
     prop::sample::select(vec![Author::Human, Author::Model])
 }
 
-fn block() -> impl Strategy<Value = Block> {
+fn block() -> impl Strategy<Value = Block<'static>> {
     let call = (0..4u8).prop_map(|call| Block::ToolCall {
-        id: format!("c{call}"),
+        id: format!("c{call}").into(),
         name: "look".into(),
-        arguments: json!({"q": call}),
+        arguments: Cow::Owned(json!({"q": call})),
+        server: false,
     });
     let result = (0..4u8, text()).prop_map(|(call, text)| Block::ToolResult {
-        tool_call_id: format!("c{call}"),
-        content: vec![Block::Text(text)],
+        tool_call_id: format!("c{call}").into(),
+        content: vec![Block::text(text)],
         is_error: None,
+        server: false,
     });
-    let image = Just(Block::Image {
-        reference: "img".into(),
+    let image = Just(Block::Image(Image {
+        reference: Some("img".into()),
         mime_type: "image/png".into(),
         width: Some(20),
         height: Some(30),
         alt_text: Some("a cat".into()),
-    });
+        media: None,
+    }));
     prop_oneof![
-        4 => text().prop_map(Block::Text),
+        4 => text().prop_map(Block::text),
         2 => call,
         2 => result,
-        1 => text().prop_map(|text| Block::Reasoning { text, signature: None }),
+        1 => text().prop_map(|text| Block::Reasoning { text: text.into(), signature: None, redacted: false }),
         1 => image,
     ]
 }
 
-fn content() -> impl Strategy<Value = Vec<Block>> {
-    prop_oneof![4 => text().prop_map(|text| vec![Block::Text(text)]), 2 => prop::collection::vec(block(), 0..4)]
+fn content() -> impl Strategy<Value = Vec<Block<'static>>> {
+    prop_oneof![4 => text().prop_map(|text| vec![Block::text(text)]), 2 => prop::collection::vec(block(), 0..4)]
 }
 
 fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node<'static>> {
@@ -444,7 +450,7 @@ impl Keeper {
 /// Each of these is refused as a whole.
 fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
     let limits = Limits::default();
-    let new = |id: &str| Node::new(id.to_owned(), Author::Human, vec![Block::Text("never there".to_owned())]);
+    let new = |id: &str| Node::new(id.to_owned(), Author::Human, vec![Block::text("never there".to_owned())]);
     let edge = |id: &str, from: &str, to: &str| Edge {
         id: id.to_owned().into(),
         sources: vec![Source { node: from.to_owned().into(), role: SourceRole::Primary }],
@@ -516,7 +522,7 @@ proptest! {
 fn chain(count: usize) -> (Vec<Node<'static>>, Vec<Edge<'static>>) {
     let text = |at: usize| format!("message {at}{}", ", and so on".repeat(at % 7));
     let author = |at: usize| if at.is_multiple_of(2) { Author::Human } else { Author::Model };
-    let node = |at: usize| Node::new(format!("n{at}"), author(at), vec![Block::Text(text(at))]);
+    let node = |at: usize| Node::new(format!("n{at}"), author(at), vec![Block::text(text(at))]);
     let edge = |at: usize| Edge {
         id: format!("e{at}").into(),
         sources: vec![Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary }],
@@ -589,7 +595,7 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
 fn what_an_edit_is_an_edit_of_is_looked_at_too() {
     let node = |id: &str, origin: Option<&str>| Node {
         edited_from: origin.map(|origin| origin.to_owned().into()),
-        ..Node::new(id.to_owned(), Author::Human, vec![Block::Text(format!("text of {id}"))])
+        ..Node::new(id.to_owned(), Author::Human, vec![Block::text(format!("text of {id}"))])
     };
     let edge = |from: &str, to: &str| Edge {
         id: format!("{from}-{to}").into(),
@@ -633,7 +639,7 @@ fn an_appended_node_costs_what_is_new() {
     let mut tree = LoomTree::new(Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap(), &memory);
     tree.summarize_dialogue(&Options::from_tip("n1999", 5000), &counting).unwrap();
     for at in 2000..2050 {
-        let node = Node::new(format!("n{at}"), Author::Human, vec![Block::Text(format!("typed {at}"))]);
+        let node = Node::new(format!("n{at}"), Author::Human, vec![Block::text(format!("typed {at}"))]);
         let source = Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary };
         let edge = Edge {
             id: format!("e{at}").into(),
@@ -671,7 +677,7 @@ fn what_is_known_is_neither_sent_nor_written_again() {
             _ => 3,
         };
         let author = if at.is_multiple_of(2) { Author::Human } else { Author::Model };
-        let node = Node::new(format!("n{at}"), author, vec![Block::Text(format!("\"round\" {round}"))]);
+        let node = Node::new(format!("n{at}"), author, vec![Block::text(format!("\"round\" {round}"))]);
         if at == nodes.len() {
             let source = Source { node: format!("n{}", at - 1).into(), role: SourceRole::Primary };
             let (id, target) = (format!("e{at}").into(), node.id.clone());

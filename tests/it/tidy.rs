@@ -35,7 +35,7 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → assembly → { prompt, tokens } → { json, text, time, limits, error, collect }.
+/// ARCHITECTURE.md "Direction": wasm → the five → assembly → { prompt, tokens } → { content, json, text, time, limits, error, collect }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
@@ -43,7 +43,7 @@ fn dependencies_point_one_way() {
         &["loom", "workspace", "folders", "operators", "commits"],
         &["assembly"],
         &["call", "prompt", "tokens"],
-        &["json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
+        &["content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {

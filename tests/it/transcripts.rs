@@ -1,11 +1,13 @@
 //! Reading and writing transcripts in each format (SPEC §5 "Formats", "claude-code-v1", "bureau-agent-v1 item").
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
 use ctxweave::commits::formats::{BlobSource, Format, ReadOptions};
-use ctxweave::commits::transcript::{Block, Image, ImageSource, Role, Transcript, Turn};
+use ctxweave::commits::transcript::{Role, Transcript, Turn};
 use ctxweave::commits::translate::{CrossFamily, Delta, Tier, TranslateOptions, Translated, translate};
+use ctxweave::content::{Block, Image, Media};
 use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, Diagnostic, DiagnosticCode, Limits};
 use proptest::prelude::*;
@@ -33,11 +35,12 @@ pub(crate) fn read(format: Format, bytes: &[u8], through: bool) -> (Transcript, 
 fn texts(transcript: &Transcript) -> Vec<String> {
     let said = |turn: &Turn| -> String {
         let text = |block: &Block| match block {
-            Block::Text(text) => text.clone(),
+            Block::Text(text) => text.to_string(),
             Block::ToolCall { id, .. } => format!("call {id}"),
-            Block::ToolResult { call_id, .. } => format!("result {call_id}"),
+            Block::ToolResult { tool_call_id, .. } => format!("result {tool_call_id}"),
             Block::Reasoning { .. } => "reasoning".to_owned(),
             Block::Image(_) => "image".to_owned(),
+            Block::Audio(_) => "audio".to_owned(),
         };
         turn.blocks.iter().map(text).collect::<Vec<_>>().join(", ")
     };
@@ -206,7 +209,8 @@ fn gemini_sessions_are_read_as_gemini_resumes_them() {
 /// SPEC §5 "bureau-agent-v1 item": the keys, `Input` a byte string, RFC 8949 §4.2.1 order.
 #[test]
 fn bureau_items_are_written_in_deterministic_order() {
-    let call = Block::ToolCall { id: "t".into(), name: "n".into(), arguments: json!({ "a": 1 }), server: false };
+    let arguments = Cow::Owned(json!({ "a": 1 }));
+    let call = Block::ToolCall { id: "t".into(), name: "n".into(), arguments, server: false };
     let transcript = Transcript { turns: vec![Turn { blocks: vec![call], ..Turn::new(Role::Assistant) }] };
     let (bytes, found) = Format::BureauAgentV1.write(&transcript, "").unwrap();
     assert_eq!(found, []);
@@ -409,9 +413,11 @@ fn arguments() -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[a-z]{1,3}", json_value(), 0..3).prop_map(|map| json!(map))
 }
 
-fn image() -> impl Strategy<Value = Block> {
-    let image = |data: String| Image { mime_type: "image/png".into(), source: ImageSource::Data(data) };
-    "[A-Za-z0-9+/]{4,8}".prop_map(move |data| Block::Image(image(data)))
+fn image() -> impl Strategy<Value = Block<'static>> {
+    "[A-Za-z0-9+/]{4,8}".prop_map(|data| {
+        let media = Some(Media::Data(data.into()));
+        Block::Image(Image { mime_type: "image/png".into(), media, ..Image::default() })
+    })
 }
 
 /// A conversation that every family but bureau-agent can hold: prompts, answers with thoughts and calls, results. The
@@ -419,11 +425,11 @@ fn image() -> impl Strategy<Value = Block> {
 fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
     let text = "[^\\p{C}]{0,6}\\PC{1,6}";
     let prompt = (text, prop::option::of(image())).prop_map(move |(said, image)| {
-        let blocks = [Block::Text(said)].into_iter().chain(image.filter(|_| images)).collect();
+        let blocks = [Block::text(said)].into_iter().chain(image.filter(|_| images)).collect();
         Turn { blocks, ..Turn::new(Role::User) }
     });
     let shown = (text, prop::option::of(image())).prop_map(move |(said, image)| {
-        [Block::Text(said)].into_iter().chain(image.filter(|_| images)).collect::<Vec<_>>()
+        [Block::text(said)].into_iter().chain(image.filter(|_| images)).collect::<Vec<_>>()
     });
     let answer = (
         prop::option::of(text),
@@ -435,13 +441,15 @@ fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
         let mut turns = Vec::new();
         for (number, (prompt, (thought, said, calls))) in rounds.into_iter().enumerate() {
             turns.push(prompt);
-            let thought = thought.map(|text| Block::Reasoning { text, signature: None, redacted: false });
-            let mut blocks: Vec<Block> = thought.into_iter().chain(said.map(Block::Text)).collect();
+            let thought = thought.map(|text| Block::Reasoning { text: text.into(), signature: None, redacted: false });
+            let mut blocks: Vec<Block<'static>> = thought.into_iter().chain(said.map(Block::text)).collect();
             let mut results = Vec::new();
             for (at, (name, arguments, content, is_error)) in calls.into_iter().enumerate() {
                 let id = format!("call-{number}-{at}");
-                blocks.push(Block::ToolCall { id: id.clone(), name, arguments, server: false });
-                results.push(Block::ToolResult { call_id: id, content, is_error, server: false });
+                let (name, arguments) = (name.into(), Cow::Owned(arguments));
+                blocks.push(Block::ToolCall { id: id.clone().into(), name, arguments, server: false });
+                let is_error = is_error.then_some(true);
+                results.push(Block::ToolResult { tool_call_id: id.into(), content, is_error, server: false });
             }
             for (role, blocks) in [(Role::Assistant, blocks), (Role::User, results)] {
                 if !blocks.is_empty() {
@@ -454,7 +462,7 @@ fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
 }
 
 /// Roles and blocks; ids and times are made up where a format needs them.
-fn essence(transcript: &Transcript) -> Vec<(Role, Vec<Block>)> {
+fn essence(transcript: &Transcript) -> Vec<(Role, Vec<Block<'static>>)> {
     transcript.turns.iter().map(|turn| (turn.role, turn.blocks.clone())).collect()
 }
 

@@ -2,17 +2,20 @@
 //!
 //! Their `type` names do not collide, so one reader knows them all.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use crate::commits::transcript::{
-    Block, Image, ImageSource, Notes, arguments_object, flag, list, object, owned, parse_arguments, set, text,
+    Notes, arguments_object, flag, image, image_at, image_url, list, object, owned, parse_arguments, set, text,
 };
+use crate::content::{Block, Image, Media};
 
 /// Reads `content`: a string, one block or a list of blocks.
-pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Block> {
+pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Block<'static>> {
     match content {
         Some(Value::String(text)) if text.is_empty() => Vec::new(),
-        Some(Value::String(text)) => vec![Block::Text(text.clone())],
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
         Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
         Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
         _ => Vec::new(),
@@ -20,66 +23,68 @@ pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Bl
 }
 
 /// Reads one block; nothing for a kind that is not known, which is noted.
-fn read(block: &Value, notes: &mut Notes) -> Option<Block> {
+fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
     let map = match block {
-        Value::String(text) => return Some(Block::Text(text.clone())),
+        Value::String(text) => return Some(Block::text(text.clone())),
         Value::Object(map) => map,
         _ => {
             notes.unknown("a block that is no object");
             return None;
         }
     };
+    let content = map.get("content");
+    let result = |[id, failed]: [&str; 2], content, server| Block::ToolResult {
+        tool_call_id: owned(map, id).unwrap_or_default(),
+        content,
+        is_error: flag(map, failed).then_some(true),
+        server,
+    };
     let kind = text(map, "type").unwrap_or_default();
     Some(match kind {
         "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").unwrap_or_default()),
-        "thinking" => reasoning(owned(map, "thinking").unwrap_or_default(), owned(map, "signature")),
+        "thinking" => Block::Reasoning {
+            text: owned(map, "thinking").unwrap_or_default(),
+            signature: owned(map, "signature").filter(|proof: &Cow<'_, str>| !proof.is_empty()),
+            redacted: false,
+        },
         "reasoning" => Block::Reasoning {
             text: owned(map, "text").unwrap_or_default(),
             signature: owned(map, "signature"),
             redacted: flag(map, "redacted"),
         },
-        "redacted_thinking" => Block::Reasoning { text: String::new(), signature: owned(map, "data"), redacted: true },
+        "redacted_thinking" => Block::Reasoning { text: Cow::default(), signature: owned(map, "data"), redacted: true },
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
             id: owned(map, "id").unwrap_or_default(),
             name: owned(map, "name").unwrap_or_default(),
-            arguments: match map.get("input").or_else(|| map.get("arguments")) {
+            arguments: Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
                 // A Loom tree may hold the JSON text of the arguments.
                 Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
                 Some(value) => value.clone(),
                 None => json!({}),
-            },
+            }),
             server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
         },
-        "toolResult" => Block::ToolResult {
-            call_id: owned(map, "toolCallId").unwrap_or_default(),
-            content: only_shown(read_content(map.get("content"), notes), notes),
-            is_error: flag(map, "isError"),
-            server: flag(map, "server"),
-        },
-        "tool_result" => Block::ToolResult {
-            call_id: owned(map, "tool_use_id").unwrap_or_default(),
-            content: only_shown(read_content(map.get("content"), notes), notes),
-            is_error: flag(map, "is_error"),
-            server: false,
-        },
-        _ if kind.ends_with("_tool_result") => Block::ToolResult {
-            call_id: owned(map, "tool_use_id").unwrap_or_default(),
-            content: server_content(map.get("content")),
-            is_error: flag(map, "is_error"),
-            server: true,
-        },
-        "image" => Block::Image(image(map)?),
-        "image_url" | "input_image" => Block::Image(Image::from_url(
+        "toolResult" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["toolCallId", "isError"], content, flag(map, "server"))
+        }
+        "tool_result" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["tool_use_id", "is_error"], content, false)
+        }
+        _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
+        "image" => Block::Image(image_of(map)),
+        "image_url" | "input_image" => Block::Image(image_at(
             text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url")).unwrap_or_default(),
         )),
         "mixed" => {
             notes.unknown("a block within blocks");
             return None;
         }
-        "tool_reference" => Block::Text(format!("[tool: {}]", text(map, "tool_name").unwrap_or_default())),
+        "tool_reference" => Block::text(format!("[tool: {}]", text(map, "tool_name").unwrap_or_default())),
         "document" => {
             notes.unknown("document");
-            Block::Text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
+            Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
         }
         other => {
             notes.unknown(&format!("block {other}"));
@@ -88,21 +93,17 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block> {
     })
 }
 
-fn reasoning(text: String, signature: Option<String>) -> Block {
-    Block::Reasoning { text, signature: signature.filter(|proof| !proof.is_empty()), redacted: false }
-}
-
 /// What a server tool found has a shape of its own; its JSON is its text.
-fn server_content(content: Option<&Value>) -> Vec<Block> {
+fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     match content {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(text)) => vec![Block::Text(text.clone())],
-        Some(other) => vec![Block::Text(other.to_string())],
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
+        Some(other) => vec![Block::text(other.to_string())],
     }
 }
 
 /// A result holds texts and images, nothing else.
-pub(super) fn only_shown(blocks: Vec<Block>, notes: &mut Notes) -> Vec<Block> {
+pub(super) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut Notes) -> Vec<Block<'static>> {
     let shown = |block: &Block| match block {
         Block::Text(_) | Block::Image(_) => true,
         _ => {
@@ -113,21 +114,17 @@ pub(super) fn only_shown(blocks: Vec<Block>, notes: &mut Notes) -> Vec<Block> {
     blocks.into_iter().filter(shown).collect()
 }
 
-fn image(map: &Map<String, Value>) -> Option<Image> {
-    let source = object(map, "source");
-    let from = source.unwrap_or(map);
+fn image_of(map: &Map<String, Value>) -> Image<'static> {
+    let from = object(map, "source").unwrap_or(map);
     let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
-    if let Some(data) = text(from, "data") {
-        return Some(Image { mime_type, source: ImageSource::Data(data.to_owned()) });
-    }
-    let url = text(from, "url").or_else(|| text(from, "file_id")).unwrap_or_default();
-    Some(Image { mime_type, source: ImageSource::Url(url.to_owned()) })
+    let url = || owned(from, "url").or_else(|| owned(from, "file_id")).unwrap_or_default();
+    image(mime_type, owned(from, "data").map_or_else(|| Media::Url(url()), Media::Data))
 }
 
 /// Content that is one text alone as that text, any other as the list that `write` makes of it.
 pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Value>) -> Value {
     match blocks {
-        [Block::Text(text)] => Value::from(text.as_str()),
+        [Block::Text(text)] => Value::from(&**text),
         blocks => Value::Array(write(blocks)),
     }
 }
@@ -148,71 +145,35 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
             let kind = if *server { "server_tool_use" } else { "tool_use" };
             json!({ "type": kind, "id": id, "name": name, "input": arguments_object(arguments.clone()) })
         }
-        Block::ToolResult { call_id, content, is_error, server } => {
+        Block::ToolResult { tool_call_id, content, is_error, server } => {
             let content = text_or(content, |blocks| to_anthropic(blocks, notes));
             let kind = if *server { "server_tool_result" } else { "tool_result" };
-            let mut result = json!({ "type": kind, "tool_use_id": call_id, "content": content });
-            if *is_error {
+            let mut result = json!({ "type": kind, "tool_use_id": tool_call_id, "content": content });
+            if *is_error == Some(true) {
                 set(&mut result, "is_error", true);
             }
             result
         }
         Block::Image(image) => {
-            let source = match &image.source {
-                ImageSource::Data(data) => json!({ "type": "base64", "media_type": image.mime_type, "data": data }),
-                ImageSource::Url(url) => json!({ "type": "url", "url": url }),
+            let source = match &image.media {
+                Some(Media::Data(data)) => json!({ "type": "base64", "media_type": image.mime_type, "data": data }),
+                _ => json!({ "type": "url", "url": image_url(image) }),
             };
             json!({ "type": "image", "source": source })
         }
+        Block::Audio(_) => json!({ "type": "text", "text": notes.recording(block) }),
     }
-}
-
-/// Blocks as a Loom tree and `generic-v1` have them, images in place.
-pub(super) fn to_generic(blocks: &[Block]) -> Vec<Value> {
-    blocks.iter().map(generic).collect()
-}
-
-fn generic(block: &Block) -> Value {
-    let mut value = match block {
-        Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Reasoning { text, .. } => json!({ "type": "reasoning", "text": text }),
-        Block::ToolCall { id, name, arguments, .. } => {
-            json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments })
-        }
-        Block::ToolResult { call_id, content, .. } => {
-            json!({ "type": "toolResult", "toolCallId": call_id, "content": text_or(content, to_generic) })
-        }
-        Block::Image(Image { mime_type, source: ImageSource::Data(data) }) => {
-            json!({ "type": "image", "mimeType": mime_type, "data": data })
-        }
-        Block::Image(Image { mime_type, source: ImageSource::Url(url) }) => {
-            json!({ "type": "image", "mimeType": mime_type, "url": url })
-        }
-    };
-    if let Block::Reasoning { signature: Some(signature), .. } = block {
-        set(&mut value, "signature", signature.as_str());
-    }
-    for (key, is_set) in [
-        ("redacted", matches!(block, Block::Reasoning { redacted: true, .. })),
-        ("isError", matches!(block, Block::ToolResult { is_error: true, .. })),
-        ("server", matches!(block, Block::ToolCall { server: true, .. } | Block::ToolResult { server: true, .. })),
-    ] {
-        if is_set {
-            set(&mut value, key, true);
-        }
-    }
-    value
 }
 
 /// The calls that a message of OpenAI's chat shape has beside its content.
-pub(super) fn chat_calls(map: &Map<String, Value>) -> Vec<Block> {
+pub(super) fn chat_calls(map: &Map<String, Value>) -> Vec<Block<'static>> {
     let call = |call: &Value| {
         let call = call.as_object()?;
         let function = object(call, "function")?;
         Some(Block::ToolCall {
             id: owned(call, "id").unwrap_or_default(),
             name: owned(function, "name").unwrap_or_default(),
-            arguments: parse_arguments(text(function, "arguments").unwrap_or_default()),
+            arguments: Cow::Owned(parse_arguments(text(function, "arguments").unwrap_or_default())),
             server: false,
         })
     };

@@ -3,13 +3,16 @@
 //! Joining splices the items of each array verbatim under one header of definite length; `80` when there are none. A
 //! null stands for an empty array.
 
+use std::borrow::Cow;
+
 use minicbor::data::Type;
 use minicbor::{Decoder, Encoder};
 use serde_json::{Map, Value};
 
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, arguments_text, parse_arguments, result_text};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, placeholder, result_text};
+use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::limits;
 
@@ -118,7 +121,7 @@ pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: 
         };
         let blocks = match message.get("Content") {
             Some(Item::Array(blocks)) => blocks.iter().filter_map(|block| read_block(block, notes)).collect(),
-            Some(Item::Text(text)) => vec![Block::Text(text.clone())],
+            Some(Item::Text(text)) => vec![Block::text(text.clone())],
             _ => Vec::new(),
         };
         turns.push(Turn { blocks, ..Turn::new(role) });
@@ -126,9 +129,9 @@ pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: 
     Ok(Transcript { turns })
 }
 
-fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block> {
-    let text = |of: Option<&Item<'_>>, key: &str| -> String {
-        of.and_then(|of| of.get(key)).and_then(Item::text).unwrap_or_default().to_owned()
+fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block<'static>> {
+    let text = |of: Option<&Item<'_>>, key: &str| -> Cow<'static, str> {
+        Cow::Owned(of.and_then(|of| of.get(key)).and_then(Item::text).unwrap_or_default().to_owned())
     };
     let kind = block.get("Type").and_then(Item::text).unwrap_or_default();
     let call = |key: &str| {
@@ -136,10 +139,10 @@ fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block> {
         Block::ToolCall {
             id: text(call, "ID"),
             name: text(call, "Name"),
-            arguments: match text(call, "Input") {
+            arguments: Cow::Owned(match text(call, "Input") {
                 input if input.is_empty() => Value::Object(Map::new()),
                 input => parse_arguments(&input),
-            },
+            }),
             server: key.starts_with("Server"),
         }
     };
@@ -147,9 +150,9 @@ fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block> {
         let result = block.get(key);
         let said = text(result, "Content");
         Block::ToolResult {
-            call_id: text(result, "ToolUseID"),
+            tool_call_id: text(result, "ToolUseID"),
             content: if said.is_empty() { Vec::new() } else { vec![Block::Text(said)] },
-            is_error: matches!(result.and_then(|result| result.get("IsError")), Some(Item::Bool(true))),
+            is_error: matches!(result.and_then(|result| result.get("IsError")), Some(Item::Bool(true))).then_some(true),
             server: key.starts_with("Server"),
         }
     };
@@ -201,7 +204,7 @@ fn write_turn(turn: &Turn, out: &mut Out<'_>, notes: &mut Notes) -> Written {
 
 fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
     let (kind, used) = match block {
-        Block::Text(_) | Block::Image(_) => ("text", "Text"),
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) => ("text", "Text"),
         Block::Reasoning { .. } => ("thinking", "Thinking"),
         Block::ToolCall { server: false, .. } => ("tool_use", "ToolUse"),
         Block::ToolCall { .. } => ("server_tool_use", "ServerToolUse"),
@@ -223,10 +226,11 @@ fn write_block(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
 fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
     match block {
         Block::Text(text) => drop(out.str(text)?),
-        Block::Image(image) => {
+        Block::Image(_) => {
             notes.inexpressible("an image, written as its description");
-            out.str(&image.placeholder())?;
+            out.str(&placeholder(block))?;
         }
+        Block::Audio(_) => drop(out.str(&notes.recording(block))?),
         Block::Reasoning { text, signature, redacted } => {
             if *redacted {
                 notes.inexpressible("the seal of thoughts");
@@ -238,12 +242,12 @@ fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
             let input = arguments_text(arguments);
             out.map(3)?.str("ID")?.str(id)?.str("Name")?.str(name)?.str("Input")?.bytes(input.as_bytes())?;
         }
-        Block::ToolResult { call_id, content, is_error, .. } => {
+        Block::ToolResult { tool_call_id, content, is_error, .. } => {
             if content.iter().any(|block| matches!(block, Block::Image(_))) {
                 notes.inexpressible("an image within a result, written as its description");
             }
             out.map(3)?.str("Content")?.str(&result_text(content))?;
-            out.str("IsError")?.bool(*is_error)?.str("ToolUseID")?.str(call_id)?;
+            out.str("IsError")?.bool(*is_error == Some(true))?.str("ToolUseID")?.str(tool_call_id)?;
         }
     }
     Ok(())

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::continuation::Continuation;
 use super::format::{BlobSource, Format};
 use super::{bureau, claude, codex, gemini, gemini_join, generic};
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn};
+use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::Limits;
 
@@ -89,10 +90,10 @@ pub(crate) fn write_part(
         Format::CodexV0 => codex::write(turns, false, continuation, notes),
         Format::CodexV1 => codex::write(turns, true, continuation, notes),
         Format::GeminiV1 => gemini::write(turns, continuation, notes),
-        Format::GenericV1 => generic::write(turns),
+        Format::GenericV1 => return to_lines(generic::write(turns)),
     };
     continuation.begins = false;
-    to_lines(&lines)
+    to_lines(lines)
 }
 
 /// Maps deltas to another version of their family, field by field.
@@ -108,7 +109,7 @@ pub(crate) fn map_fields(
         _ => codex::to_v1(bytes, continuation, notes),
     };
     continuation.begins = false;
-    to_lines(&lines)
+    to_lines(lines)
 }
 
 /// Remembers how a delta in the target format ends, so that what is written after it follows on. Whether that is known
@@ -123,10 +124,10 @@ pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     gemini_join::to_lines(bytes)
 }
 
-fn to_lines(lines: &[Value]) -> Result<Vec<u8>> {
+fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for line in lines {
-        serde_json::to_writer(&mut out, line).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        serde_json::to_writer(&mut out, &line).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         out.push(b'\n');
     }
     Ok(out)
@@ -136,7 +137,7 @@ fn to_lines(lines: &[Value]) -> Result<Vec<u8>> {
 /// both is split.
 fn by_role(turns: &[Turn]) -> Cow<'_, [Turn]> {
     let role_of = |block: &Block, role: Role| match block {
-        Block::Text(_) | Block::Image(_) => role,
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) => role,
         Block::ToolResult { server: false, .. } => Role::User,
         Block::ToolResult { .. } | Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
     };

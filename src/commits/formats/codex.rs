@@ -8,13 +8,16 @@
 //! other. `compacted` replaces what came before by `replacement_history` or its `message`; the event `thread_rolled_back`
 //! takes turns of the user back.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::blocks;
 use super::continuation::Continuation;
 use crate::commits::transcript::{
-    Block, Image, ImageSource, Notes, Role, Transcript, Turn, arguments_text, flag, list, owned, parse_arguments, text,
+    Notes, Role, Transcript, Turn, flag, image, image_url, list, owned, parse_arguments, text,
 };
+use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
 
 /// Line types that are not the conversation.
@@ -59,7 +62,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     for record in reader.by_ref() {
         let mut map = record.value;
         let timestamp = owned(&map, "timestamp");
-        let kind = owned(&map, "type").unwrap_or_default();
+        let kind: String = owned(&map, "type").unwrap_or_default();
         let kind = match map.remove("payload") {
             Some(Value::Object(payload)) => match kind.as_str() {
                 "response_item" => LineKind::Item(payload),
@@ -119,7 +122,7 @@ fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, note
     }
     let message = text(compacted, "message").unwrap_or_default();
     if turns.is_empty() || (turns.iter().all(|turn| turn.role != Role::User) && !message.is_empty()) {
-        turns.push(Turn::text(Role::User, message));
+        turns.push(Turn::text(Role::User, message.to_owned()));
     }
     if let Some(last) = turns.last_mut() {
         last.summary = true;
@@ -146,8 +149,8 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     let kind = text(item, "type").unwrap_or_default();
     let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
         id: owned(item, "call_id").or_else(|| owned(item, "id")).unwrap_or_default(),
-        name,
-        arguments,
+        name: name.into(),
+        arguments: Cow::Owned(arguments),
         server,
     };
     let name = || match text(item, "namespace") {
@@ -197,15 +200,14 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
             let Some(data) = owned(item, "result") else { return };
-            let image = Image { mime_type: "image/png".to_owned(), source: ImageSource::Data(data) };
-            let id = owned(item, "id").unwrap_or_default();
-            let content = vec![Block::Image(image)];
-            (Role::Assistant, Block::ToolResult { call_id: id, content, is_error: false, server: true })
+            let content = vec![Block::Image(image("image/png".to_owned(), Media::Data(data)))];
+            let tool_call_id = owned(item, "id").unwrap_or_default();
+            (Role::Assistant, Block::ToolResult { tool_call_id, content, is_error: None, server: true })
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => (Role::User, output(item, notes)),
         "compaction" | "compaction_summary" | "context_compaction" => {
             let signature = owned(item, "encrypted_content");
-            (Role::Assistant, Block::Reasoning { text: String::new(), signature, redacted: true })
+            (Role::Assistant, Block::Reasoning { text: Cow::default(), signature, redacted: true })
         }
         other => {
             if !ITEMS_ASIDE.contains(&other) {
@@ -218,7 +220,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
 }
 
 /// Adds a block to the turn that is still going on, or begins one.
-fn push(turns: &mut Vec<Turn>, role: Role, block: Block, timestamp: Option<&str>) {
+fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
     let goes_on = |turn: &&mut Turn| {
         turn.role == role
             && !turn.summary
@@ -233,7 +235,7 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block, timestamp: Option<&str>
     }
 }
 
-fn reasoning(item: &Map<String, Value>) -> Block {
+fn reasoning(item: &Map<String, Value>) -> Block<'static> {
     let texts = |key: &str| -> Vec<String> {
         list(item, key).iter().filter_map(Value::as_object).filter_map(|part| owned(part, "text")).collect()
     };
@@ -243,10 +245,10 @@ fn reasoning(item: &Map<String, Value>) -> Block {
     };
     let text = said.join("\n\n");
     let signature = owned(item, "encrypted_content");
-    Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text, signature }
+    Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature }
 }
 
-fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block {
+fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block<'static> {
     let output = item.get("output").or_else(|| item.get("tools"));
     let mut is_error = false;
     let content = match output {
@@ -259,9 +261,9 @@ fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block {
     };
     is_error |= item.get("success").and_then(Value::as_bool) == Some(false);
     Block::ToolResult {
-        call_id: owned(item, "call_id").unwrap_or_default(),
+        tool_call_id: owned(item, "call_id").unwrap_or_default(),
         content: blocks::only_shown(content, notes),
-        is_error,
+        is_error: is_error.then_some(true),
         server: false,
     }
 }
@@ -302,11 +304,9 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continua
         let mut said: Vec<Value> = Vec::new();
         for block in &turn.blocks {
             match block {
-                Block::Text(text) => {
-                    let kind = if turn.role == Role::Assistant { "output_text" } else { "input_text" };
-                    said.push(json!({ "type": kind, "text": text }));
-                }
-                Block::Image(image) => said.push(json!({ "type": "input_image", "image_url": image.to_url() })),
+                Block::Text(text) => said.push(text_part(turn.role, text)),
+                Block::Image(image) => said.push(json!({ "type": "input_image", "image_url": image_url(image) })),
+                Block::Audio(_) => said.push(text_part(turn.role, &notes.recording(block))),
                 other => {
                     flush(&mut said, turn.role, &mut line);
                     line(item(other, notes));
@@ -326,6 +326,11 @@ fn flush(said: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
     line(json!({ "type": "message", "role": role, "content": std::mem::take(said) }));
 }
 
+fn text_part(role: Role, text: &str) -> Value {
+    let kind = if role == Role::Assistant { "output_text" } else { "input_text" };
+    json!({ "type": kind, "text": text })
+}
+
 /// A block that is an item of its own.
 fn item(block: &Block, notes: &mut Notes) -> Value {
     match block {
@@ -336,8 +341,8 @@ fn item(block: &Block, notes: &mut Notes) -> Value {
             };
             json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature })
         }
-        Block::ToolCall { id, name, arguments: Value::String(input), .. } => {
-            json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": input })
+        Block::ToolCall { id, name, arguments, .. } if arguments.is_string() => {
+            json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": arguments })
         }
         Block::ToolCall { arguments, name, server: true, .. } if name == "web_search" => {
             json!({ "type": "web_search_call", "status": "completed", "action": arguments })
@@ -345,16 +350,16 @@ fn item(block: &Block, notes: &mut Notes) -> Value {
         Block::ToolCall { id, name, arguments, .. } => {
             json!({ "type": "function_call", "name": name, "arguments": arguments_text(arguments), "call_id": id })
         }
-        Block::ToolResult { call_id, content, is_error, .. } => {
+        Block::ToolResult { tool_call_id, content, is_error, .. } => {
             let said = match content.as_slice() {
                 [] => Value::from(""),
                 blocks => blocks::text_or(blocks, |blocks| blocks.iter().filter_map(output_part).collect()),
             };
             // The form of failures; a plain output has succeeded.
-            let said = if *is_error { json!({ "content": said, "success": false }) } else { said };
-            json!({ "type": "function_call_output", "call_id": call_id, "output": said })
+            let said = if *is_error == Some(true) { json!({ "content": said, "success": false }) } else { said };
+            json!({ "type": "function_call_output", "call_id": tool_call_id, "output": said })
         }
-        Block::Text(_) | Block::Image(_) => {
+        Block::Text(_) | Block::Image(_) | Block::Audio(_) => {
             notes.inexpressible("a block out of place");
             Value::Null
         }
@@ -363,8 +368,8 @@ fn item(block: &Block, notes: &mut Notes) -> Value {
 
 fn output_part(block: &Block) -> Option<Value> {
     match block {
-        Block::Text(text) => Some(json!({ "type": "input_text", "text": text })),
-        Block::Image(image) => Some(json!({ "type": "input_image", "image_url": image.to_url() })),
+        Block::Text(text) => Some(text_part(Role::User, text)),
+        Block::Image(image) => Some(json!({ "type": "input_image", "image_url": image_url(image) })),
         _ => None,
     }
 }

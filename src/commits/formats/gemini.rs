@@ -7,6 +7,7 @@
 //! A message of type `gemini` holds its thoughts, its words, its calls and their results: one turn of the model, and one
 //! with the results. Messages of type `info`, `warning` and `error` are for the screen.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
@@ -15,9 +16,10 @@ use super::blocks;
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind};
 use crate::commits::transcript::{
-    Block, Image, ImageSource, Notes, Role, Transcript, Turn, arguments_object, flag, list, object, owned, result_text,
-    set, text,
+    Notes, Role, Transcript, Turn, arguments_object, flag, image, image_url, list, object, owned, result_text, set,
+    text,
 };
+use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::Reader;
@@ -138,7 +140,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     for thought in list(message, "thoughts").iter().filter_map(Value::as_object) {
         let parts = [text(thought, "subject"), text(thought, "description")];
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        said.blocks.push(Block::Reasoning { text: parts.join("\n\n"), signature: None, redacted: false });
+        said.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
     }
     for block in parts(message.get("content"), seen, notes) {
         match block {
@@ -149,18 +151,13 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     for call in list(message, "toolCalls").iter().filter_map(Value::as_object) {
         let id = seen.id(owned(call, "id"));
         if seen.calls.insert(id.clone()) {
-            said.blocks.push(Block::ToolCall {
-                id: id.clone(),
-                name: owned(call, "name").unwrap_or_default(),
-                arguments: call.get("args").cloned().unwrap_or_else(|| json!({})),
-                server: false,
-            });
+            said.blocks.push(tool_call(id.clone(), call));
         }
         let Some(result) = call.get("result").filter(|result| !result.is_null()) else { continue };
         let content = result_content(result, notes);
         let failed = matches!(text(call, "status"), Some("error" | "cancelled"));
         if seen.results.insert(id.clone()) {
-            results.blocks.push(Block::ToolResult { call_id: id, content, is_error: failed, server: false });
+            results.blocks.push(tool_result(id, content, failed));
         }
     }
     for turn in [said, results] {
@@ -168,6 +165,15 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             turns.push(turn);
         }
     }
+}
+
+fn tool_call(id: String, call: &Map<String, Value>) -> Block<'static> {
+    let arguments = Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({})));
+    Block::ToolCall { id: id.into(), name: owned(call, "name").unwrap_or_default(), arguments, server: false }
+}
+
+fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool) -> Block<'static> {
+    Block::ToolResult { tool_call_id: id.into(), content, is_error: failed.then_some(true), server: false }
 }
 
 impl SeenCalls {
@@ -187,13 +193,13 @@ fn as_list(parts: &Value) -> &[Value] {
     }
 }
 
-fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Vec<Block> {
+fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in content.map_or(&[][..], as_list) {
         let map = match part {
             Value::String(text) => {
                 if !text.is_empty() {
-                    out.push(Block::Text(text.clone()));
+                    out.push(Block::text(text.clone()));
                 }
                 continue;
             }
@@ -207,18 +213,12 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Ve
         if let Some(call) = object(map, "functionCall") {
             let id = seen.id(owned(call, "id"));
             if seen.calls.insert(id.clone()) {
-                out.push(Block::ToolCall {
-                    id,
-                    name: owned(call, "name").unwrap_or_default(),
-                    arguments: call.get("args").cloned().unwrap_or_else(|| json!({})),
-                    server: false,
-                });
+                out.push(tool_call(id, call));
             }
         } else if let Some(response) = object(map, "functionResponse") {
             let id = seen.id(owned(response, "id"));
             if seen.results.insert(id.clone()) {
-                let (content, is_error) = (result_content(part, notes), failed(response));
-                out.push(Block::ToolResult { call_id: id, content, is_error, server: false });
+                out.push(tool_result(id, result_content(part, notes), failed(response)));
             }
         } else {
             out.extend(shown(map, notes));
@@ -228,13 +228,13 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Ve
 }
 
 /// A part that is neither a call nor a result.
-fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block> {
+fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> {
     if let Some(text) = text(map, "text") {
         return Some(if flag(map, "thought") {
             let signature = owned(map, "thoughtSignature");
-            Block::Reasoning { text: text.to_owned(), signature, redacted: false }
+            Block::Reasoning { text: text.to_owned().into(), signature, redacted: false }
         } else {
-            Block::Text(text.to_owned())
+            Block::text(text.to_owned())
         });
     }
     let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
@@ -243,15 +243,12 @@ fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block> {
         return None;
     };
     let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
-    let source = match text(data, "data") {
-        Some(bytes) => ImageSource::Data(bytes.to_owned()),
-        None => ImageSource::Url(owned(data, "fileUri").unwrap_or_default()),
-    };
     if !mime_type.starts_with("image/") {
         notes.unknown(&format!("media {mime_type}"));
-        return Some(Block::Text(format!("[file: {mime_type}]")));
+        return Some(Block::text(format!("[file: {mime_type}]")));
     }
-    Some(Block::Image(Image { mime_type, source }))
+    let url = || Media::Url(owned(data, "fileUri").unwrap_or_default());
+    Some(Block::Image(image(mime_type, owned(data, "data").map_or_else(url, Media::Data))))
 }
 
 /// Whether a function's response says that it failed.
@@ -260,11 +257,11 @@ fn failed(response: &Map<String, Value>) -> bool {
 }
 
 /// What a result says: the outputs of the responses, and the media beside or within them.
-fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block> {
+fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in as_list(result) {
         let Some(map) = part.as_object() else {
-            out.extend(part.as_str().map(|text| Block::Text(text.to_owned())));
+            out.extend(part.as_str().map(|text| Block::text(text.to_owned())));
             continue;
         };
         let Some(response) = object(map, "functionResponse") else {
@@ -274,11 +271,11 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block> {
         };
         match response.get("response") {
             Some(Value::Object(said)) => match said.get("output").or_else(|| said.get("error")) {
-                Some(Value::String(text)) if said.len() == 1 => out.push(Block::Text(text.clone())),
+                Some(Value::String(text)) if said.len() == 1 => out.push(Block::text(text.clone())),
                 _ if said.is_empty() => {}
-                _ => out.push(Block::Text(Value::Object(said.clone()).to_string())),
+                _ => out.push(Block::text(Value::Object(said.clone()).to_string())),
             },
-            Some(other) if !other.is_null() => out.push(Block::Text(other.to_string())),
+            Some(other) if !other.is_null() => out.push(Block::text(other.to_string())),
             _ => {}
         }
         for part in list(response, "parts").iter().filter_map(Value::as_object) {
@@ -303,7 +300,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
     let mut calls: BTreeSet<&str> = BTreeSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
         match block {
-            Block::ToolResult { call_id, .. } => drop(results.insert(call_id, block)),
+            Block::ToolResult { tool_call_id, .. } => drop(results.insert(tool_call_id, block)),
             Block::ToolCall { id, .. } => drop(calls.insert(id)),
             _ => {}
         }
@@ -315,6 +312,7 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
             match block {
                 Block::Text(text) => content.push(json!({ "text": text })),
                 Block::Image(image) => content.push(image_part(image)),
+                Block::Audio(_) => content.push(json!({ "text": notes.recording(block) })),
                 Block::Reasoning { text, signature, redacted } => {
                     if *redacted {
                         notes.inexpressible("sealed thoughts");
@@ -327,8 +325,8 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                 }
                 Block::ToolCall { id, name, arguments, .. } => {
                     let mut call = json!({ "id": id, "name": name, "args": arguments_object(arguments.clone()) });
-                    let result = results.get(id.as_str());
-                    let failed = matches!(result, Some(Block::ToolResult { is_error: true, .. }));
+                    let result = results.get(&**id);
+                    let failed = matches!(result, Some(Block::ToolResult { is_error: Some(true), .. }));
                     if let Some(Block::ToolResult { content, .. }) = result {
                         set(&mut call, "result", response(id, name, content, failed));
                     }
@@ -336,9 +334,10 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                     set(&mut call, "timestamp", timestamp.as_str());
                     tool_calls.push(call);
                 }
-                Block::ToolResult { call_id, content: said, is_error, .. } => {
-                    if !calls.contains(call_id.as_str()) {
-                        content.extend(as_list(&response(call_id, "", said, *is_error)).iter().cloned());
+                Block::ToolResult { tool_call_id, content: said, is_error, .. } => {
+                    if !calls.contains(&**tool_call_id) {
+                        let failed = *is_error == Some(true);
+                        content.extend(as_list(&response(tool_call_id, "", said, failed)).iter().cloned());
                     }
                 }
             }
@@ -374,9 +373,9 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
 }
 
 fn image_part(image: &Image) -> Value {
-    match &image.source {
-        ImageSource::Data(data) => json!({ "inlineData": { "mimeType": image.mime_type, "data": data } }),
-        ImageSource::Url(url) => json!({ "fileData": { "mimeType": image.mime_type, "fileUri": url } }),
+    match &image.media {
+        Some(Media::Data(data)) => json!({ "inlineData": { "mimeType": image.mime_type, "data": data } }),
+        _ => json!({ "fileData": { "mimeType": image.mime_type, "fileUri": image_url(image) } }),
     }
 }
 

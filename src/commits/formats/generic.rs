@@ -3,10 +3,13 @@
 //! `role` is `system`, `user`, `assistant`, or `tool` with a `tool_call_id`; `content` a string or a list of blocks, in the
 //! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with their `tool_calls`.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
+
+use serde::Serialize;
 
 use super::blocks;
-use crate::commits::transcript::{Block, Notes, Role, Transcript, Turn, flag, owned, set, text};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, owned, text};
+use crate::content::{self, Block};
 use crate::jsonl::Reader;
 
 /// Whether somebody of this role is known.
@@ -27,9 +30,9 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
             "assistant" | "model" => Turn { blocks: content, ..Turn::new(Role::Assistant) },
             "tool" => Turn {
                 blocks: vec![Block::ToolResult {
-                    call_id: owned(map, "tool_call_id").unwrap_or_default(),
+                    tool_call_id: owned(map, "tool_call_id").unwrap_or_default(),
                     content: blocks::only_shown(content, notes),
-                    is_error: false,
+                    is_error: None,
                     server: false,
                 }],
                 ..Turn::new(Role::User)
@@ -50,23 +53,30 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     Transcript { turns }
 }
 
-pub(super) fn write(turns: &[Turn]) -> Vec<Value> {
-    let mut lines = Vec::new();
-    for turn in turns {
-        let content = match turn.blocks.as_slice() {
-            [] => Value::from(""),
-            blocks => blocks::text_or(blocks, blocks::to_generic),
-        };
-        let mut line = json!({ "role": turn.role.as_str(), "content": content });
-        for (key, value) in [("id", &turn.id), ("timestamp", &turn.timestamp), ("model", &turn.model)] {
-            if let Some(value) = value {
-                set(&mut line, key, value.as_str());
-            }
-        }
-        if turn.summary {
-            set(&mut line, "summary", true);
-        }
-        lines.push(line);
-    }
-    lines
+/// A turn as a line.
+#[derive(Serialize)]
+pub(super) struct Line<'t> {
+    role: Role,
+    #[serde(serialize_with = "content::serialize")]
+    content: &'t [Block<'t>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'t str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    summary: bool,
+}
+
+pub(super) fn write(turns: &[Turn]) -> impl Iterator<Item = Line<'_>> {
+    const NOTHING: &[Block<'_>] = &[Block::Text(Cow::Borrowed(""))];
+    turns.iter().map(|turn| Line {
+        role: turn.role,
+        content: if turn.blocks.is_empty() { NOTHING } else { &turn.blocks },
+        id: turn.id.as_deref(),
+        timestamp: turn.timestamp.as_deref(),
+        model: turn.model.as_deref(),
+        summary: turn.summary,
+    })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::assembly::render::JOIN;
+use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::aware::header::Headers;
 use crate::loom::aware::lines::{SEPARATOR, counted, one_line};
@@ -11,7 +12,7 @@ use crate::loom::aware::loom_aware::{Addendum, LoomAware, Pinned};
 use crate::loom::path::Step;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select;
-use crate::loom::tree::{Block, Node, NodeIx, Tree, TreeMode};
+use crate::loom::tree::{Node, NodeIx, Tree, TreeMode};
 
 /// How many nodes before the tip the loom block names.
 const NAMED: usize = 4;

@@ -60,7 +60,7 @@ impl<'h> Headers<'h> {
             Author::Human => "human",
             Author::Model => "model",
         };
-        let name = node.author_agent_id.as_ref().and_then(|id| self.aware.authors.get(id.as_str()));
+        let name = node.author_agent_id.as_ref().and_then(|id| self.aware.authors.get(&**id));
         match name.map(|name| one_line(name)).filter(|name| !name.is_empty()) {
             Some(name) => format!("{name} ({kind})"),
             None => kind.to_owned(),

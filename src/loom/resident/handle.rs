@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
+use crate::content::{Media, own};
 use crate::error::{Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
 use crate::loom::read::{self, About};
-use crate::loom::request::{Media, Options};
+use crate::loom::request::Options;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
@@ -64,7 +65,7 @@ const SETTINGS: &[&str] =
 pub struct Handle {
     tree: LoomTree,
     limits: Limits,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<BTreeMap<String, Media<'static>>>,
     /// What had to be repaired in the tree when it was made.
     diagnostics: Vec<Diagnostic>,
     /// The caller's own counter that was used last, with the id that its counts are remembered by.
@@ -97,7 +98,7 @@ impl Handle {
         let document = Document::read(text, &[])?;
         let document: &Document<'_> = &document;
         let limits = Limits::default();
-        let tree = LoomTree::new(read::tree(document.root(), &limits)?, memory);
+        let tree = LoomTree::new(read::tree(document.root(), &limits, own)?, memory);
         Ok(Self { tree, limits, media: Rc::default(), diagnostics: document.diagnostics(), counter: None })
     }
 
@@ -113,8 +114,8 @@ impl Handle {
         let limits = &self.limits;
         let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
         let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
-        let nodes = nodes.map(|nodes| read::nodes(nodes, limits)).transpose()?.unwrap_or_default();
-        let edges = edges.map(|edges| read::edges(edges, limits)).transpose()?.unwrap_or_default();
+        let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
+        let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
         self.tree.upsert(nodes, edges, limits)?;
         Answer::of(&BTreeMap::from([("diagnostics", diagnostics)]))
     }

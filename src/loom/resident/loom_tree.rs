@@ -1,5 +1,6 @@
 //! A tree that is changed in place, with what is remembered of it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -7,6 +8,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
+use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::dialogue_state::DialogueState;
@@ -16,7 +18,7 @@ use crate::loom::path_context::{PathContext, Remembered};
 use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
+use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::{Provider, WrittenBody};
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
@@ -86,9 +88,9 @@ pub struct TreeSize {
 
 impl LoomTree {
     /// A resident tree. What is remembered of its texts is remembered in `memory`, which several trees may share.
-    pub fn new(tree: Tree<'_>, memory: &Memory) -> Self {
+    pub fn new(tree: Tree<'static>, memory: &Memory) -> Self {
         let mut this = Self {
-            tree: tree.into_owned(),
+            tree,
             memory: memory.clone(),
             interned: Vec::new(),
             sizes: Vec::new(),
@@ -137,14 +139,14 @@ impl LoomTree {
     /// # Errors
     /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
     /// tree is then as it was.
-    pub fn upsert(&mut self, nodes: Vec<Node<'_>>, edges: Vec<Edge<'_>>, limits: &Limits) -> Result<()> {
+    pub fn upsert(&mut self, nodes: Vec<Node<'static>>, edges: Vec<Edge<'static>>, limits: &Limits) -> Result<()> {
         self.check(&nodes, &edges, limits)?;
         for node in nodes {
-            let place = self.tree.put_node(node.into_owned());
+            let place = self.tree.put_node(node);
             self.intern(place);
         }
         for edge in edges {
-            self.tree.put_edge(edge.into_owned());
+            self.tree.put_edge(edge);
         }
         self.touch();
         Ok(())
@@ -154,7 +156,7 @@ impl LoomTree {
         let mut ids = BTreeSet::new();
         let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
         for node in nodes {
-            if !ids.insert(node.id.as_str()) {
+            if !ids.insert(&*node.id) {
                 return Err(tree::duplicate("node", &node.id));
             }
             match self.tree.find_opt(&node.id) {
@@ -168,7 +170,7 @@ impl LoomTree {
         let mut edge_ids = BTreeSet::new();
         let mut count = self.tree.edge_count();
         for edge in edges {
-            if !edge_ids.insert(edge.id.as_str()) {
+            if !edge_ids.insert(&*edge.id) {
                 return Err(tree::duplicate("edge", &edge.id));
             }
             count += usize::from(self.tree.find_edge(&edge.id).is_none());
@@ -268,7 +270,7 @@ impl LoomTree {
     /// Those of a path; see [`assemble_dialogue`](crate::loom::assemble_dialogue).
     pub fn path(&self, options: &Options) -> Result<Vec<&str>> {
         let steps = path::resolve(&self.tree, &options.position, &options.choices, &options.limits)?;
-        Ok(steps.iter().map(|step| self.tree.at(step.node).id.as_str()).collect())
+        Ok(steps.iter().map(|step| &*self.tree.at(step.node).id).collect())
     }
 
     /// Tokens of the content of each of these nodes, counted alone, as [`NodeReport`](crate::loom::NodeReport) has them.
@@ -285,9 +287,8 @@ impl LoomTree {
         if let [Block::Text(text)] = node.content.as_slice() {
             return context.text_tokens(place, text.trim());
         }
-        let blocks: Vec<&Block> = node.content.iter().collect();
-        let parts = parts::parts(&blocks, &node.id, &context.options.media, &mut Vec::new());
-        parts.iter().map(|part| context.prices.part(part)).sum()
+        let parts = parts::parts(&mut node.content.iter(), &node.id, &context.options.media, &mut Vec::new());
+        parts.iter().map(|part| context.prices.block(part)).sum()
     }
 
     /// What the path of these options is looked at with.
@@ -313,15 +314,17 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     let mut interned = Vec::new();
     let mut document = String::new();
     for block in &node.content {
-        block_texts(block, &mut |text| interned.push(intern(text)));
-        if let Block::Text(text) = block {
-            document.push_str(text);
+        match block {
+            Block::Text(text) => {
+                interned.push(intern(text.trim()));
+                document.push_str(text);
+            }
+            other => other.counted_texts(&mut |text| interned.push(intern(text))),
         }
     }
-    let blocks: Vec<&Block> = node.content.iter().collect();
     let none = std::collections::BTreeMap::new();
-    for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
-        if let crate::prompt::Part::Text { text } = part {
+    for part in parts::parts(&mut node.content.iter(), &node.id, &none, &mut Vec::new()) {
+        if let Block::Text(text) = part {
             interned.push(intern(&text));
         }
     }
@@ -331,40 +334,18 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     interned
 }
 
-fn block_texts(block: &Block, intern: &mut impl FnMut(&str)) {
-    match block {
-        Block::Text(text) => intern(text.trim()),
-        Block::Reasoning { text, .. } => intern(text),
-        Block::ToolCall { name, arguments, .. } => {
-            intern(name);
-            match arguments {
-                serde_json::Value::String(text) => intern(text),
-                value => intern(&value.to_string()),
-            }
-        }
-        Block::ToolResult { content, .. } => content.iter().for_each(|block| {
-            if let Block::Text(text) = block {
-                intern(text);
-            }
-        }),
-        Block::Image { .. } | Block::Audio { .. } => {}
-    }
-}
-
 /// Bytes of a node's text.
 fn size(node: &Node) -> usize {
     node.content.iter().map(block_size).sum()
 }
 
 fn block_size(block: &Block) -> usize {
-    let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let of = |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |text| text.len());
     match block {
         Block::Text(text) => text.len(),
-        Block::Reasoning { text, signature } => text.len() + of(signature),
-        Block::Image { reference, mime_type, alt_text, .. } => reference.len() + mime_type.len() + of(alt_text),
-        Block::Audio { reference, mime_type, transcript_ref, .. } => {
-            reference.len() + mime_type.len() + of(transcript_ref)
-        }
+        Block::Reasoning { text, signature, .. } => text.len() + of(signature),
+        Block::Image(image) => of(&image.reference) + image.mime_type.len() + of(&image.alt_text),
+        Block::Audio(audio) => audio.reference.len() + audio.mime_type.len() + of(&audio.transcript_ref),
         Block::ToolCall { id, name, .. } => id.len() + name.len(),
         Block::ToolResult { tool_call_id, content, .. } => {
             tool_call_id.len() + content.iter().map(block_size).sum::<usize>()

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::json::{TextWriter, WriteText};
 use super::reuse::{MessageSource, WrittenBody};
-use crate::prompt::message::{Content, Message, Part, Role};
+use crate::content::{Block, Media};
+use crate::prompt::message::{Message, Role};
 
 /// A system context and the messages after it.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +48,8 @@ impl<'m> Conversation<'m> {
 /// Whether messages need no normalizing: user and assistant take turns, and every message is a text that is not blank.
 pub(super) fn is_regular(messages: &[Message<'_>]) -> bool {
     let mut before = None;
-    let regular = messages.iter().all(|message| match (message.role, &message.content) {
-        (role @ (Role::User | Role::Assistant), Content::Text(text)) => {
+    let regular = messages.iter().all(|message| match (message.role, message.content.as_slice()) {
+        (role @ (Role::User | Role::Assistant), [Block::Text(text)]) => {
             before.replace(role) != Some(role) && !text.trim_start().is_empty()
         }
         _ => false,
@@ -66,7 +67,7 @@ impl MessageSource for &[Message<'_>] {
     }
 
     fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
-        if let Some(Message { content: Content::Text(text), .. }) = self.get(at) {
+        if let Some([Block::Text(text)]) = self.get(at).map(|message| message.content.as_slice()) {
             out.plain(text);
         }
     }
@@ -83,21 +84,22 @@ impl MessageSource for &[Message<'_>] {
     }
 }
 
-fn content_size(content: &Content<'_>) -> usize {
-    match content {
-        Content::Text(text) => text.len(),
-        Content::Parts(parts) => parts.iter().map(|part| 64 + part_size(part)).sum(),
+fn content_size(blocks: &[Block<'_>]) -> usize {
+    match blocks {
+        [Block::Text(text)] => text.len(),
+        blocks => blocks.iter().map(|block| 64 + block_size(block)).sum(),
     }
 }
 
-fn part_size(part: &Part<'_>) -> usize {
-    match part {
-        Part::Text { text } => text.len(),
-        Part::Image(image) => image.data.or(image.url).map_or(0, str::len),
-        Part::Audio(audio) => audio.data.or(audio.url).map_or(0, str::len),
-        Part::ToolCall(call) => call.name.len() + 128,
-        Part::ToolResult(result) => content_size(&result.content),
-        Part::Reasoning { text, signature } => text.len() + signature.map_or(0, str::len),
+fn block_size(block: &Block<'_>) -> usize {
+    let media = |media: &Option<Media<'_>>| media.as_ref().map_or(0, |media| media.field().1.len());
+    match block {
+        Block::Text(text) => text.len(),
+        Block::Image(image) => media(&image.media),
+        Block::Audio(audio) => media(&audio.media),
+        Block::ToolCall { name, .. } => name.len() + 128,
+        Block::ToolResult { content, .. } => content_size(content),
+        Block::Reasoning { text, signature, .. } => text.len() + signature.as_ref().map_or(0, |proof| proof.len()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Images and recordings: what they are, in terms that providers know.
 
-use crate::prompt::message::{Part, placeholder};
+use crate::content::{self, Block, data_url};
+use crate::prompt::message::placeholder;
 
 /// An image or a recording with its bytes or its address.
 #[derive(Clone, Copy, Debug)]
@@ -65,15 +66,16 @@ fn known(given: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
 }
 
 impl<'m> Media<'m> {
-    /// An image or a recording that has bytes or an address; none for other parts.
-    pub(super) fn new(part: &'m Part<'m>) -> Option<Self> {
-        match part {
-            Part::Image(image) => {
-                let (source, given) = source(image.data, image.url, image.mime_type)?;
-                Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words: image.alt_text, given })
+    /// An image or a recording that has bytes or an address; none for other blocks.
+    pub(super) fn new(block: &'m Block<'m>) -> Option<Self> {
+        match block {
+            Block::Image(image) => {
+                let (source, given) = source(image.media.as_ref()?, &image.mime_type);
+                let words = image.alt_text.as_deref();
+                Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words, given })
             }
-            Part::Audio(audio) => {
-                let (source, given) = source(audio.data, audio.url, audio.mime_type)?;
+            Block::Audio(audio) => {
+                let (source, given) = source(audio.media.as_ref()?, &audio.mime_type);
                 Some(Self { kind: Kind::Audio(known(given, &AUDIO)), source, words: None, given })
             }
             _ => None,
@@ -99,22 +101,20 @@ impl<'m> Media<'m> {
 }
 
 /// The text that stands in the place of an image or a recording that has neither bytes nor an address.
-pub(super) fn stand_in(part: &Part<'_>) -> String {
-    match part {
-        Part::Image(image) => placeholder("image", image.alt_text),
+pub(super) fn stand_in(block: &Block<'_>) -> String {
+    match block {
+        Block::Image(image) => placeholder("image", image.alt_text.as_deref()),
         _ => placeholder("audio", None),
     }
 }
 
 /// Where the bytes are, and their type. A `data:` address has both in itself.
-fn source<'m>(data: Option<&'m str>, url: Option<&'m str>, mime: &'m str) -> Option<(Source<'m>, &'m str)> {
-    if let Some(data) = data {
-        return Some((Source::Data(data), mime));
+fn source<'m>(media: &'m content::Media<'m>, mime: &'m str) -> (Source<'m>, &'m str) {
+    match media {
+        content::Media::Data(data) => (Source::Data(data), mime),
+        content::Media::Url(url) => match data_url(url) {
+            Some((mime, data)) => (Source::Data(data), mime),
+            None => (Source::Url(url), mime),
+        },
     }
-    let url = url?;
-    let held = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-    Some(match held {
-        Some((mime, data)) => (Source::Data(data), mime),
-        None => (Source::Url(url), mime),
-    })
 }

@@ -26,8 +26,9 @@ mod signature;
 mod sink;
 mod target;
 
+use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::prompt::message::{Content, Message, Role};
+use crate::prompt::message::{Message, Role};
 
 pub use escape::escape_into;
 pub(crate) use json::TextWriter;
@@ -54,8 +55,11 @@ pub fn write_body(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<u8>> {
     let (first, rest) = match messages.split_first() {
-        Some((Message { role, content: Content::Text(text), .. }, rest))
-            if role.is_system() && system.is_none() && !text.trim_start().is_empty() =>
+        Some((Message { role, content, .. }, rest))
+            if role.is_system()
+                && system.is_none()
+                && let [Block::Text(text)] = content.as_slice()
+                && !text.trim_start().is_empty() =>
         {
             (Some((Some(*role), text.as_ref())), rest)
         }

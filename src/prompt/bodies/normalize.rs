@@ -12,8 +12,9 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::Target;
+use crate::content::Block;
 use crate::error::DiagnosticCode;
-use crate::prompt::message::{Content, Message, Part, Role, ToolCallPart, ToolResultPart};
+use crate::prompt::message::{Message, Role};
 
 /// What a provider takes.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,7 @@ pub(super) enum Place {
     Result,
 }
 
-/// One part of a turn.
+/// One block of a turn.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'m> {
     pub role: Role,
@@ -53,7 +54,7 @@ pub(super) struct Item<'m> {
     pub content: ItemContent<'m>,
 }
 
-/// The content of an item. This is not a [`Part`]: its text may have to be written by its source, its media are what the
+/// The content of an item. This is not a [`Block`]: its text may have to be written by its source, its media are what the
 /// provider takes, its ids are those in the body, and a result names the tool.
 #[derive(Clone, Debug)]
 pub(super) enum ItemContent<'m> {
@@ -198,21 +199,15 @@ fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_
     Item { role, message, cache_mark: false, content }
 }
 
-/// A part before it is put in order.
+/// A block before it is put in order.
 #[derive(Clone, Copy, Debug)]
 struct Flat<'m> {
     role: Role,
     message: usize,
-    part: FlatPart<'m>,
+    block: &'m Block<'m>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum FlatPart<'m> {
-    Text(&'m str),
-    Part(&'m Part<'m>),
-}
-
-/// All parts with their roles: calls and reasoning are the assistant's, results the user's.
+/// All blocks with their roles: calls and reasoning are the assistant's, results the user's.
 fn flatten<'m>(
     messages: &'m [Message<'m>],
     rules: &Rules,
@@ -222,35 +217,26 @@ fn flatten<'m>(
     let mut flat = Vec::with_capacity(messages.len());
     let mut has_tools = false;
     for (at, message) in messages.iter().enumerate() {
-        let is_system = message.role.is_system();
-        match &message.content {
-            Content::Text(text) if is_system && rules.system_field => {
-                if !flat.is_empty() {
-                    let text = format!("{} has one place for the system context; it stands there", rules.name);
-                    sink.info(DiagnosticCode::BodyPartMoved, Some(at), text);
-                }
-                *system = Some(match system.take() {
-                    Some(before) => Cow::Owned(format!("{before}\n\n{text}")),
-                    None => Cow::Borrowed(text),
-                });
+        if let ([Block::Text(text)], true) = (&*message.content, rules.system_field && message.role.is_system()) {
+            if !flat.is_empty() {
+                let text = format!("{} has one place for the system context; it stands there", rules.name);
+                sink.info(DiagnosticCode::BodyPartMoved, Some(at), text);
             }
-            Content::Text(text) => {
-                if !text.trim_start().is_empty() {
-                    flat.push(Flat { role: message.role, message: at, part: FlatPart::Text(text) });
-                }
-            }
-            Content::Parts(parts) => {
-                for part in parts {
-                    let role = match part {
-                        Part::ToolCall(_) | Part::Reasoning { .. } => Role::Assistant,
-                        Part::ToolResult(_) => Role::User,
-                        Part::Text { text } if text.trim_start().is_empty() => continue,
-                        _ => message.role,
-                    };
-                    has_tools |= matches!(part, Part::ToolCall(_) | Part::ToolResult(_));
-                    flat.push(Flat { role, message: at, part: FlatPart::Part(part) });
-                }
-            }
+            *system = Some(match system.take() {
+                Some(before) => Cow::Owned(format!("{before}\n\n{text}")),
+                None => Cow::Borrowed(text),
+            });
+            continue;
+        }
+        for block in &message.content {
+            let role = match block {
+                Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
+                Block::ToolResult { .. } => Role::User,
+                Block::Text(text) if text.trim_start().is_empty() => continue,
+                _ => message.role,
+            };
+            has_tools |= matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
+            flat.push(Flat { role, message: at, block });
         }
     }
     (flat, has_tools)
@@ -261,7 +247,7 @@ fn flatten<'m>(
 struct Pairs {
     result_of: BTreeMap<usize, usize>,
     answered: BTreeSet<usize>,
-    /// How many parts before a place are not results.
+    /// How many blocks before a place are not results.
     others_before: Vec<usize>,
 }
 
@@ -273,10 +259,10 @@ impl Pairs {
         let mut others = 0;
         for (at, item) in flat.iter().enumerate() {
             pairs.others_before.push(others);
-            match item.part {
-                FlatPart::Part(Part::ToolCall(call)) => open.entry(call.id).or_default().push(at),
-                FlatPart::Part(Part::ToolResult(result)) => {
-                    if let Some(call) = open.get_mut(result.tool_call_id).and_then(Vec::pop) {
+            match item.block {
+                Block::ToolCall { id, .. } => open.entry(id).or_default().push(at),
+                Block::ToolResult { tool_call_id, .. } => {
+                    if let Some(call) = open.get_mut(&**tool_call_id).and_then(Vec::pop) {
                         pairs.result_of.insert(call, at);
                         pairs.answered.insert(at);
                     }
@@ -314,35 +300,35 @@ impl Order<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
         let mut ids = Ids { rule: self.rules.id, used: BTreeMap::new() };
         let mut open: Vec<Open<'m>> = Vec::new();
-        for (at, &Flat { role, message, part }) in flat.iter().enumerate() {
+        for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
                 self.results(flat, at, &mut open, out);
             }
-            let content = match part {
-                FlatPart::Text(text) => ItemContent::text(text),
-                FlatPart::Part(Part::Text { text }) => ItemContent::text(text.as_ref()),
-                FlatPart::Part(part @ (Part::Image(_) | Part::Audio(_))) => {
+            let content = match block {
+                Block::Text(text) => ItemContent::text(text.as_ref()),
+                Block::Image(_) | Block::Audio(_) => {
                     let place = if role == Role::Assistant { Place::Assistant } else { Place::User };
-                    self.media(part, place, message)
+                    self.media(block, place, message)
                 }
-                FlatPart::Part(Part::Reasoning { text, signature }) => {
-                    if !self.reasoning(text, *signature, message) {
+                Block::Reasoning { text, signature, .. } => {
+                    let signature = signature.as_deref();
+                    if !self.reasoning(text, signature, message) {
                         continue;
                     }
-                    ItemContent::Reasoning { text, signature: *signature }
+                    ItemContent::Reasoning { text, signature }
                 }
-                FlatPart::Part(Part::ToolCall(call)) => {
+                Block::ToolCall { id: own_id, name, arguments, .. } => {
                     if !self.pairs.result_of.contains_key(&at) {
-                        self.broken(message, format!("tool call `{}` has no result after it", call.id));
+                        self.broken(message, format!("tool call `{own_id}` has no result after it"));
                         continue;
                     }
-                    let id = self.id(&mut ids, call, message);
-                    open.push(Open { at, id: id.clone(), name: call.name });
-                    ItemContent::Call { id, name: call.name, arguments: call.arguments }
+                    let id = self.id(&mut ids, own_id, message);
+                    open.push(Open { at, id: id.clone(), name });
+                    ItemContent::Call { id, name, arguments }
                 }
-                FlatPart::Part(Part::ToolResult(result)) => {
+                Block::ToolResult { tool_call_id, .. } => {
                     if !self.pairs.answered.contains(&at) {
-                        let text = format!("the result of tool call `{}` has no call before it", result.tool_call_id);
+                        let text = format!("the result of tool call `{tool_call_id}` has no call before it");
                         self.broken(message, text);
                     }
                     continue;
@@ -357,35 +343,32 @@ impl Order<'_, '_> {
     fn results<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Item<'m>>) {
         for call in open.drain(..) {
             let Some(&place) = self.pairs.result_of.get(&call.at) else { continue };
-            let Some(Flat { message, part: FlatPart::Part(Part::ToolResult(result)), .. }) = flat.get(place) else {
-                continue;
-            };
+            let Some(&Flat { message, block, .. }) = flat.get(place) else { continue };
+            let Block::ToolResult { tool_call_id, content, is_error, .. } = block else { continue };
             if self.pairs.apart(at, place) {
                 let text = format!(
-                    "the result of tool call `{}` stands directly after its call, before what came between",
-                    result.tool_call_id
+                    "the result of tool call `{tool_call_id}` stands directly after its call, before what came between"
                 );
-                self.sink.info(DiagnosticCode::BodyPartMoved, Some(*message), text);
+                self.sink.info(DiagnosticCode::BodyPartMoved, Some(message), text);
             }
-            let content = self.result_content(result, *message);
-            let is_error = result.is_error == Some(true);
+            let content = self.result_content(content, message);
+            let is_error = *is_error == Some(true);
             let result = ToolResult { id: call.id, name: call.name, content, is_error };
-            out.push(item(Role::User, Some(*message), ItemContent::Result(result)));
+            out.push(item(Role::User, Some(message), ItemContent::Result(result)));
         }
     }
 
-    fn result_content<'m>(&mut self, result: &'m ToolResultPart<'m>, message: usize) -> Vec<ItemContent<'m>> {
-        let parts = match &result.content {
-            Content::Text(text) => return vec![ItemContent::text(text.as_ref())],
-            Content::Parts(parts) => parts,
-        };
-        let mut content = Vec::with_capacity(parts.len());
-        for part in parts {
-            match part {
-                Part::Text { text } if text.trim_start().is_empty() => {}
-                Part::Text { text } => content.push(ItemContent::text(text.as_ref())),
-                Part::Image(_) | Part::Audio(_) => content.push(self.media(part, Place::Result, message)),
-                Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning { .. } => {
+    fn result_content<'m>(&mut self, blocks: &'m [Block<'m>], message: usize) -> Vec<ItemContent<'m>> {
+        if let [Block::Text(text)] = blocks {
+            return vec![ItemContent::text(text.as_ref())];
+        }
+        let mut content = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            match block {
+                Block::Text(text) if text.trim_start().is_empty() => {}
+                Block::Text(text) => content.push(ItemContent::text(text.as_ref())),
+                Block::Image(_) | Block::Audio(_) => content.push(self.media(block, Place::Result, message)),
+                Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
                     let text = "a tool result can hold text and media only; another part in it was left out";
                     self.sink.warn(DiagnosticCode::NonTextLeftOut, Some(message), text.to_owned());
                 }
@@ -395,9 +378,9 @@ impl Order<'_, '_> {
     }
 
     /// An image or a recording, or the text in its place where it cannot be sent.
-    fn media<'m>(&mut self, part: &'m Part<'m>, place: Place, message: usize) -> ItemContent<'m> {
-        let Some(media) = Media::new(part) else {
-            let stand_in = media::stand_in(part);
+    fn media<'m>(&mut self, block: &'m Block<'m>, place: Place, message: usize) -> ItemContent<'m> {
+        let Some(media) = Media::new(block) else {
+            let stand_in = media::stand_in(block);
             let text = format!("a part has neither `data` nor `url`; `{stand_in}` stands in its place");
             self.sink.warn(DiagnosticCode::MediaMissing, Some(message), text);
             return ItemContent::text(stand_in);
@@ -430,11 +413,10 @@ impl Order<'_, '_> {
         takes
     }
 
-    fn id<'m>(&mut self, ids: &mut Ids, call: &ToolCallPart<'m>, message: usize) -> Cow<'m, str> {
-        let id = ids.assign(call.id);
-        if id != call.id {
-            let text =
-                format!("the id `{}` of a tool call is `{id}` in the body, for the call and its result", call.id);
+    fn id<'m>(&mut self, ids: &mut Ids, own_id: &'m str, message: usize) -> Cow<'m, str> {
+        let id = ids.assign(own_id);
+        if id != own_id {
+            let text = format!("the id `{own_id}` of a tool call is `{id}` in the body, for the call and its result");
             self.sink.info(DiagnosticCode::BodyIdChanged, Some(message), text);
         }
         id

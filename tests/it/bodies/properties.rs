@@ -1,8 +1,11 @@
 //! What holds of every body, for random conversations.
 
+use std::borrow::Cow;
+
+use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{assemble_dialogue, request_body, request_body_bytes};
 use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
-use ctxweave::prompt::{Content, Fingerprint, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+use ctxweave::prompt::{Fingerprint, Message, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -41,32 +44,35 @@ fn conversation() -> impl Strategy<Value = Vec<(Role, Vec<Seed>)>> {
 
 fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<Message<'a>> {
     let part = |seed: &'a Seed| match seed {
-        Seed::Say(text) => Part::Text { text: text.into() },
-        Seed::Call(id, at) => {
-            Part::ToolCall(ToolCallPart { id: IDS[*id], name: "look_up", arguments: &arguments[*at] })
-        }
-        Seed::Answer(id, text, failed) => Part::ToolResult(ToolResultPart {
-            tool_call_id: IDS[*id],
-            content: Content::Text(text.into()),
+        Seed::Say(text) => Block::text(text),
+        Seed::Call(id, at) => Block::ToolCall {
+            id: IDS[*id].into(),
+            name: "look_up".into(),
+            arguments: Cow::Borrowed(&arguments[*at]),
+            server: false,
+        },
+        Seed::Answer(id, text, failed) => Block::ToolResult {
+            tool_call_id: IDS[*id].into(),
+            content: vec![Block::text(text)],
             is_error: failed.then_some(true),
-        }),
-        Seed::Think(text, signature) => Part::Reasoning { text, signature: signature.as_deref() },
-        Seed::Show(mime) => Part::Image(ImagePart {
-            reference: "r",
-            mime_type: MIMES[*mime],
-            width: None,
-            height: None,
-            alt_text: Some("a cat"),
-            data: Some("AAAA"),
-            url: None,
+            server: false,
+        },
+        Seed::Think(text, signature) => {
+            Block::Reasoning { text: text.into(), signature: signature.as_deref().map(Cow::Borrowed), redacted: false }
+        }
+        Seed::Show(mime) => Block::Image(Image {
+            reference: Some("r".into()),
+            mime_type: MIMES[*mime].into(),
+            alt_text: Some("a cat".into()),
+            media: Some(Media::Data("AAAA".into())),
+            ..Image::default()
         }),
     };
     let message = |(role, seeds): &'a (Role, Vec<Seed>)| {
         // System messages are texts only.
-        let content = match (role, seeds.as_slice()) {
-            (Role::System, _) => Content::Text("Be kind.".into()),
-            (_, [Seed::Say(text)]) => Content::Text(text.into()),
-            _ => Content::Parts(seeds.iter().map(part).collect()),
+        let content = match role {
+            Role::System => vec![Block::text("Be kind.")],
+            _ => seeds.iter().map(part).collect(),
         };
         Message { role: *role, content, node_ids: Vec::new(), spans: Vec::new() }
     };
@@ -75,16 +81,8 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
 
 /// The texts that have to be in a body: those of results only where their call is there too.
 fn texts<'m>(messages: &'m [Message<'_>]) -> Vec<&'m str> {
-    let mut texts = Vec::new();
-    for message in messages {
-        match &message.content {
-            Content::Text(text) => texts.push(text.as_ref()),
-            Content::Parts(parts) => texts.extend(parts.iter().filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_ref()),
-                _ => None,
-            })),
-        }
-    }
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    let mut texts: Vec<&str> = blocks.filter_map(Block::as_text).collect();
     texts.retain(|text| !text.trim().is_empty());
     texts
 }
@@ -113,8 +111,8 @@ proptest! {
         }
     }
 
-    /// Messages that need no normalizing are written as if they had been normalized: a text alone and a text as the only
-    /// part are the same.
+    /// Messages that need no normalizing are written as if they had been normalized: a text alone is the same as a text
+    /// with a blank one behind it.
     #[test]
     fn plain_messages_are_written_like_all_others(
         lines in prop::collection::vec("[ a-z\"\n]{0,3}[a-zé😀]", 1..7),
@@ -123,17 +121,13 @@ proptest! {
     ) {
         let lead = (system > 1).then(|| Message {
             role: if system == 2 { Role::System } else { Role::Developer },
-            content: Content::Text("Be kind.".into()),
+            content: vec![Block::text("Be kind.")],
             node_ids: Vec::new(),
             spans: Vec::new(),
         });
         let message = |(at, text): (usize, &'_ String), parts: bool| Message {
             role: if (at % 2 == 0) == user_first { Role::User } else { Role::Assistant },
-            content: if parts {
-                Content::Parts(vec![Part::Text { text: text.clone().into() }])
-            } else {
-                Content::Text(text.clone().into())
-            },
+            content: std::iter::once(Block::text(text.clone())).chain(parts.then(|| Block::text(" "))).collect(),
             node_ids: vec!["n"],
             spans: Vec::new(),
         };
@@ -232,12 +226,15 @@ fn every_byte_is_escaped_in_every_place() {
 #[test]
 fn many_calls_of_one_id_are_no_trouble() {
     let none = json!({});
-    let call = || Part::ToolCall(ToolCallPart { id: "a", name: "f", arguments: &none });
-    let answer =
-        || Part::ToolResult(ToolResultPart { tool_call_id: "a", content: Content::Text("x".into()), is_error: None });
-    let parts: Vec<Part<'_>> = (0..20_000).map(|_| call()).chain((0..20_000).map(|_| answer())).collect();
-    let messages =
-        [Message { role: Role::Assistant, content: Content::Parts(parts), node_ids: Vec::new(), spans: Vec::new() }];
+    let call = || Block::ToolCall { id: "a".into(), name: "f".into(), arguments: Cow::Borrowed(&none), server: false };
+    let answer = || Block::ToolResult {
+        tool_call_id: "a".into(),
+        content: vec![Block::text("x")],
+        is_error: None,
+        server: false,
+    };
+    let parts: Vec<Block<'_>> = (0..20_000).map(|_| call()).chain((0..20_000).map(|_| answer())).collect();
+    let messages = [Message { role: Role::Assistant, content: parts, node_ids: Vec::new(), spans: Vec::new() }];
     for provider in CHATS {
         let target = Target::new(provider, "m");
         let mut diagnostics = Vec::new();

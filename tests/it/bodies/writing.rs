@@ -3,28 +3,33 @@
 use std::borrow::Cow;
 
 use ctxweave::DiagnosticCode;
+use ctxweave::content::{Block, Image, Media};
 use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body};
-use ctxweave::prompt::{Content, ImagePart, Message, Part, Role, ToolCallPart, ToolResultPart};
+use ctxweave::prompt::{Message, Role};
 use serde_json::{Value, json};
 
 fn text(role: Role, text: &str) -> Message<'_> {
-    Message { role, content: Content::Text(Cow::Borrowed(text)), node_ids: Vec::new(), spans: Vec::new() }
+    parts(role, vec![say(text)])
 }
 
-fn parts(role: Role, parts: Vec<Part<'_>>) -> Message<'_> {
-    Message { role, content: Content::Parts(parts), node_ids: Vec::new(), spans: Vec::new() }
+fn parts(role: Role, content: Vec<Block<'_>>) -> Message<'_> {
+    Message { role, content, node_ids: Vec::new(), spans: Vec::new() }
 }
 
-fn say(text: &str) -> Part<'_> {
-    Part::Text { text: Cow::Borrowed(text) }
+fn say(text: &str) -> Block<'_> {
+    Block::text(text)
 }
 
-fn call<'a>(id: &'a str, name: &'a str, arguments: &'a Value) -> Part<'a> {
-    Part::ToolCall(ToolCallPart { id, name, arguments })
+fn call<'a>(id: &'a str, name: &'a str, arguments: &'a Value) -> Block<'a> {
+    Block::ToolCall { id: id.into(), name: name.into(), arguments: Cow::Borrowed(arguments), server: false }
 }
 
-fn answer<'a>(id: &'a str, text: &'a str) -> Part<'a> {
-    Part::ToolResult(ToolResultPart { tool_call_id: id, content: Content::Text(text.into()), is_error: None })
+fn answer<'a>(id: &'a str, text: &'a str) -> Block<'a> {
+    Block::ToolResult { tool_call_id: id.into(), content: vec![say(text)], is_error: None, server: false }
+}
+
+fn think<'a>(text: &'a str, signature: &'a str) -> Block<'a> {
+    Block::Reasoning { text: text.into(), signature: Some(signature.into()), redacted: false }
 }
 
 fn body(provider: Provider, system: Option<&str>, messages: &[Message<'_>]) -> (Value, Vec<DiagnosticCode>) {
@@ -111,15 +116,13 @@ fn a_result_without_its_call_is_never_sent() {
 
 #[test]
 fn what_a_provider_cannot_show_is_said() {
-    let image = |mime_type| {
-        Part::Image(ImagePart {
-            reference: "r",
-            mime_type,
-            width: None,
-            height: None,
-            alt_text: Some("a cat"),
-            data: Some("AAAA"),
-            url: None,
+    let image = |mime_type: &'static str| {
+        Block::Image(Image {
+            reference: Some("r".into()),
+            mime_type: mime_type.into(),
+            alt_text: Some("a cat".into()),
+            media: Some(Media::Data("AAAA".into())),
+            ..Image::default()
         })
     };
     let messages = [parts(Role::User, vec![image("image/jpg"), image("image/tiff")])];
@@ -222,7 +225,7 @@ fn a_breakpoint_stands_behind_what_is_no_thought() {
             .to_string()
             .as_bytes(),
     );
-    let thought = Part::Reasoning { text: "Hm.", signature: Some("sig") };
+    let thought = think("Hm.", "sig");
     let messages =
         [text(Role::User, "Go."), parts(Role::Assistant, vec![say("I went."), thought]), text(Role::User, "And?")];
     let (body, _) = body_of(&target.unwrap(), None, &messages);
@@ -264,13 +267,9 @@ fn a_tool_says_once_whether_it_is_strict() {
 /// A signature goes on what the model did next; where it did nothing more, it stays with the thought.
 #[test]
 fn no_signature_of_a_thought_is_lost() {
-    let thought = |text: &'static str, signature| Part::Reasoning { text, signature: Some(signature) };
     let messages = [
         text(Role::User, "Go."),
-        parts(
-            Role::Assistant,
-            vec![thought("One.", "s1"), thought("Two.", "s2"), say("I go."), thought("Three.", "s3")],
-        ),
+        parts(Role::Assistant, vec![think("One.", "s1"), think("Two.", "s2"), say("I go."), think("Three.", "s3")]),
         text(Role::User, "And?"),
     ];
     let (gemini, _) = body(Provider::Gemini, None, &messages);

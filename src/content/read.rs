@@ -1,16 +1,25 @@
-//! From the JSON of a node's content to its blocks (SPEC §1 "Model").
+//! Blocks from the JSON of a node's content (SPEC §1 "Model").
 
 use std::borrow::Cow;
 
+use super::block::{Audio, Block, Image};
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
-use crate::loom::tree::Block;
+
+/// What becomes of a text that is read: it stays borrowed, by [`identity`](std::convert::identity), or is [`own`]ed.
+pub(crate) type Keep<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
+
+/// The same text, borrowed from nothing.
+pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
+    Cow::Owned(text.into_owned())
+}
 
 /// Reads the contents of a request's nodes, and counts what they take of the limits.
 #[derive(Debug)]
-pub(crate) struct ContentReader {
+pub(crate) struct ContentReader<'t, 'b> {
     limits: Limits,
+    keep: Keep<'t, 'b>,
     /// Bytes of text so far.
     bytes: usize,
     /// Blocks of this node so far.
@@ -38,20 +47,20 @@ const KINDS: &[(&str, Kind)] = &[
     ("reasoning", Kind::Reasoning),
 ];
 
-impl ContentReader {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { limits: *limits, bytes: 0, blocks: 0 }
+impl<'t, 'b> ContentReader<'t, 'b> {
+    pub(crate) fn new(limits: &Limits, keep: Keep<'t, 'b>) -> Self {
+        Self { limits: *limits, keep, bytes: 0, blocks: 0 }
     }
 
     /// Reads the content of a node: a string, or one block.
-    pub(crate) fn read(&mut self, content: Value<'_>) -> Result<Vec<Block>> {
+    pub(crate) fn read(&mut self, content: Value<'t>) -> Result<Vec<Block<'b>>> {
         self.blocks = 0;
         let mut blocks = Vec::with_capacity(1);
         self.content(content, 1, &mut blocks)?;
         Ok(blocks)
     }
 
-    fn content(&mut self, content: Value<'_>, depth: u32, blocks: &mut Vec<Block>) -> Result<()> {
+    fn content(&mut self, content: Value<'t>, depth: u32, blocks: &mut Vec<Block<'b>>) -> Result<()> {
         self.count_blocks(1)?;
         limits::check("jsonDepth", depth as usize, self.limits.json_depth)?;
         if let Some(text) = content.as_text() {
@@ -61,19 +70,21 @@ impl ContentReader {
         let fields = content.object("a string or a block with a `type`")?;
         let block = match fields.need("type")?.one_of(KINDS)? {
             Kind::Text => Block::Text(self.text(fields, "text")?),
-            Kind::Image => Block::Image {
-                reference: self.text(fields, "ref")?,
+            Kind::Image => Block::Image(Image {
+                reference: Some(self.text(fields, "ref")?),
                 mime_type: self.text(fields, "mimeType")?,
                 width: fields.read("width", size)?,
                 height: fields.read("height", size)?,
                 alt_text: self.text_opt(fields, "altText")?,
-            },
-            Kind::Audio => Block::Audio {
+                media: None,
+            }),
+            Kind::Audio => Block::Audio(Audio {
                 reference: self.text(fields, "ref")?,
                 mime_type: self.text(fields, "mimeType")?,
                 duration_ms: fields.read("durationMs", size)?,
                 transcript_ref: self.text_opt(fields, "transcriptRef")?,
-            },
+                media: None,
+            }),
             Kind::Mixed => {
                 let inner = fields.need("blocks")?.list("a list of blocks")?;
                 limits::check("contentBlocks", self.blocks.saturating_add(inner.len()), self.limits.content_blocks)?;
@@ -86,17 +97,20 @@ impl ContentReader {
             Kind::ToolCall => Block::ToolCall {
                 id: self.text(fields, "id")?,
                 name: self.text(fields, "name")?,
-                arguments: self.arguments(fields, depth)?,
+                arguments: Cow::Owned(self.arguments(fields, depth)?),
+                server: false,
             },
             Kind::ToolResult => {
                 let mut content = Vec::new();
                 self.content(fields.need("content")?, depth.saturating_add(1), &mut content)?;
                 let is_error = fields.bool("isError")?;
-                Block::ToolResult { tool_call_id: self.text(fields, "toolCallId")?, content, is_error }
+                Block::ToolResult { tool_call_id: self.text(fields, "toolCallId")?, content, is_error, server: false }
             }
-            Kind::Reasoning => {
-                Block::Reasoning { text: self.text(fields, "text")?, signature: self.text_opt(fields, "signature")? }
-            }
+            Kind::Reasoning => Block::Reasoning {
+                text: self.text(fields, "text")?,
+                signature: self.text_opt(fields, "signature")?,
+                redacted: false,
+            },
         };
         blocks.push(block);
         Ok(())
@@ -115,19 +129,19 @@ impl ContentReader {
         Ok(arguments)
     }
 
-    fn text(&mut self, fields: Object<'_>, field: &str) -> Result<String> {
+    fn text(&mut self, fields: Object<'t>, field: &str) -> Result<Cow<'b, str>> {
         let text = fields.text(field)?;
         self.counted(text)
     }
 
-    fn text_opt(&mut self, fields: Object<'_>, field: &str) -> Result<Option<String>> {
+    fn text_opt(&mut self, fields: Object<'t>, field: &str) -> Result<Option<Cow<'b, str>>> {
         fields.read(field, Value::text)?.map(|text| self.counted(text)).transpose()
     }
 
-    fn counted(&mut self, text: Cow<'_, str>) -> Result<String> {
+    fn counted(&mut self, text: Cow<'t, str>) -> Result<Cow<'b, str>> {
         self.bytes = self.bytes.saturating_add(text.len());
         limits::check("inputBytes", self.bytes, self.limits.input_bytes)?;
-        Ok(text.into_owned())
+        Ok((self.keep)(text))
     }
 }
 

@@ -1,0 +1,183 @@
+//! The blocks that a content is made of.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// One block of a content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block<'a> {
+    /// Text.
+    Text(Cow<'a, str>),
+    /// An image.
+    Image(Image<'a>),
+    /// A recording.
+    Audio(Audio<'a>),
+    /// A call that the model made.
+    ToolCall {
+        /// Pairs the call with its result.
+        id: Cow<'a, str>,
+        /// The tool.
+        name: Cow<'a, str>,
+        /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the text that a tool takes.
+        arguments: Cow<'a, Value>,
+        /// Whether the vendor ran the tool: known of transcripts.
+        server: bool,
+    },
+    /// What a tool answered.
+    ToolResult {
+        /// The call it answers.
+        tool_call_id: Cow<'a, str>,
+        /// Text and media.
+        content: Vec<Block<'a>>,
+        /// Whether the tool failed, where that is said.
+        is_error: Option<bool>,
+        /// Whether the vendor ran the tool: known of transcripts.
+        server: bool,
+    },
+    /// What the model thought.
+    Reasoning {
+        /// The thoughts; empty where they are sealed.
+        text: Cow<'a, str>,
+        /// The provider's proof of them, or the sealed thoughts themselves. It is handed back unchanged.
+        signature: Option<Cow<'a, str>>,
+        /// Whether the thoughts are sealed, so that `signature` holds them: known of transcripts.
+        redacted: bool,
+    },
+}
+
+/// An image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image<'a> {
+    /// Key into the request's media; none in a transcript.
+    pub reference: Option<Cow<'a, str>>,
+    /// Such as `image/png`.
+    pub mime_type: Cow<'a, str>,
+    /// Pixels.
+    pub width: Option<u32>,
+    /// Pixels.
+    pub height: Option<u32>,
+    /// What it shows, in words.
+    pub alt_text: Option<Cow<'a, str>>,
+    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    pub media: Option<Media<'a>>,
+}
+
+/// A recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audio<'a> {
+    /// Key into the request's media.
+    pub reference: Cow<'a, str>,
+    /// Such as `audio/wav`.
+    pub mime_type: Cow<'a, str>,
+    /// Milliseconds.
+    pub duration_ms: Option<u32>,
+    /// Where the words of it are.
+    pub transcript_ref: Option<Cow<'a, str>>,
+    /// Where its bytes are; none in a tree, which has the `ref` alone.
+    pub media: Option<Media<'a>>,
+}
+
+/// Where the bytes of an image or a recording are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Media<'a> {
+    /// Here, as base64.
+    Data(Cow<'a, str>),
+    /// There, where the provider finds them.
+    Url(Cow<'a, str>),
+}
+
+impl Media<'_> {
+    /// The name of the field that it stands in, and what stands there.
+    pub(crate) fn field(&self) -> (&'static str, &str) {
+        match self {
+            Self::Data(data) => ("data", data),
+            Self::Url(url) => ("url", url),
+        }
+    }
+
+    /// The same, borrowed.
+    pub(crate) fn borrowed(&self) -> Media<'_> {
+        match self {
+            Self::Data(data) => Media::Data(Cow::Borrowed(data)),
+            Self::Url(url) => Media::Url(Cow::Borrowed(url)),
+        }
+    }
+}
+
+/// The arguments of a call as text: compact JSON, or the text that they are.
+pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
+    match arguments {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// The type and the base64 of a `data:` address.
+pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
+    url.strip_prefix("data:")?.split_once(";base64,")
+}
+
+impl<'a> Block<'a> {
+    /// A text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The text of a block that is one.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The texts of it that are counted: of a call its name and its arguments as compact JSON, of a result those of its
+    /// blocks.
+    pub(crate) fn counted_texts(&self, count: &mut dyn FnMut(&str)) {
+        match self {
+            Self::Text(text) | Self::Reasoning { text, .. } => count(text),
+            Self::ToolCall { name, arguments, .. } => {
+                count(name);
+                count(&arguments_text(arguments));
+            }
+            Self::ToolResult { content, .. } => content.iter().for_each(|block| block.counted_texts(count)),
+            Self::Image(_) | Self::Audio(_) => {}
+        }
+    }
+
+    /// The same, borrowed from this one.
+    pub fn borrowed(&self) -> Block<'_> {
+        match self {
+            Self::Text(text) => Block::Text(Cow::Borrowed(text)),
+            Self::Image(image) => Block::Image(Image {
+                reference: image.reference.as_deref().map(Cow::Borrowed),
+                mime_type: Cow::Borrowed(&image.mime_type),
+                alt_text: image.alt_text.as_deref().map(Cow::Borrowed),
+                media: image.media.as_ref().map(Media::borrowed),
+                ..*image
+            }),
+            Self::Audio(audio) => Block::Audio(Audio {
+                reference: Cow::Borrowed(&audio.reference),
+                mime_type: Cow::Borrowed(&audio.mime_type),
+                transcript_ref: audio.transcript_ref.as_deref().map(Cow::Borrowed),
+                media: audio.media.as_ref().map(Media::borrowed),
+                ..*audio
+            }),
+            Self::ToolCall { id, name, arguments, server } => Block::ToolCall {
+                id: Cow::Borrowed(id),
+                name: Cow::Borrowed(name),
+                arguments: Cow::Borrowed(arguments),
+                server: *server,
+            },
+            Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
+                tool_call_id: Cow::Borrowed(tool_call_id),
+                content: content.iter().map(Block::borrowed).collect(),
+                is_error: *is_error,
+                server: *server,
+            },
+            Self::Reasoning { text, signature, redacted } => Block::Reasoning {
+                text: Cow::Borrowed(text),
+                signature: signature.as_deref().map(Cow::Borrowed),
+                redacted: *redacted,
+            },
+        }
+    }
+}

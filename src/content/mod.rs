@@ -1,0 +1,19 @@
+//! What nodes, messages and turns say: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
+//!
+//! A tree that is read from JSON borrows the texts that stand there as they are, and a message borrows from its tree. A
+//! resident tree and a transcript hold [`Block<'static>`](Block). The blocks of a message are its parts: so spans call them.
+
+mod block;
+#[cfg(feature = "loom")]
+mod read;
+mod write;
+
+#[cfg(feature = "commits")]
+pub(crate) use block::arguments_text;
+pub(crate) use block::data_url;
+pub use block::{Audio, Block, Image, Media};
+#[cfg(feature = "loom")]
+pub(crate) use read::{ContentReader, Keep, own};
+pub(crate) use write::serialize;
+#[cfg(feature = "commits")]
+pub(crate) use write::serialize_node;
