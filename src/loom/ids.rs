@@ -1,7 +1,8 @@
 //! Finding nodes and edges by their ids.
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher};
+
+use crate::maps::SortedSet;
 
 /// How many ids a bucket has room for.
 const ROOM: usize = 8;
@@ -19,7 +20,7 @@ pub(crate) struct Ids {
     /// How many places are in them.
     count: usize,
     /// What had no room.
-    rest: BTreeSet<(u64, u32)>,
+    rest: SortedSet<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +66,8 @@ impl Ids {
                 return None;
             }
             let hash = strong_hash(id);
-            self.rest.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, place)| place).find(|&place| is_it(place))
+            let same = self.rest.at_least(&(hash, 0)).take_while(|&&(known, _)| known == hash);
+            same.map(|&(_, place)| place).find(|&place| is_it(place))
         })
     }
 

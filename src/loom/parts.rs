@@ -1,20 +1,20 @@
 //! From a node's blocks to the parts of a message.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::request::Media;
 use crate::loom::tree::{Block, Node};
+use crate::maps::SortedMap;
 use crate::prompt::{AudioPart, Content, ImagePart, Part, Prices, ToolCallPart, ToolResultPart, placeholder};
 
 /// The parts that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined.
 pub(crate) fn parts<'a>(
     blocks: &[&'a Block],
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a SortedMap<String, Media>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
@@ -42,7 +42,7 @@ pub(crate) fn parts<'a>(
 fn result_content<'a>(
     blocks: &'a [Block],
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a SortedMap<String, Media>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Content<'a> {
     let mut parts = Vec::with_capacity(blocks.len());
@@ -64,7 +64,7 @@ fn push_media<'a>(
     parts: &mut Vec<Part<'a>>,
     block: &'a Block,
     node: &str,
-    media: &'a BTreeMap<String, Media>,
+    media: &'a SortedMap<String, Media>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let find = |reference: &str| match media.get(reference)? {

@@ -4,7 +4,6 @@
 //! tip, costs as much as what is new. What is before the first step that may have changed stays as it is. A one-shot
 //! assembly advances an empty state.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -13,6 +12,7 @@ use crate::loom::path_context::PathContext;
 use crate::loom::request::{Annotations, InstructionScope, Media};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
+use crate::maps::SortedMap;
 use crate::prompt::ImageRule;
 use crate::tokens::memory::CounterId;
 
@@ -49,7 +49,7 @@ struct PathKey {
     scope: InstructionScope,
     image: ImageRule,
     audio_second: u64,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<SortedMap<String, Media>>,
 }
 
 impl PathKey {

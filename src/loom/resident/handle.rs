@@ -1,17 +1,19 @@
 //! A resident tree as it is called from outside: with JSON, by the names that its methods have in JavaScript (SPEC §7
 //! `class LoomTree`).
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use serde::Serialize;
 
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
-use crate::error::{Code, Diagnostic, Result};
+use crate::error::{self, Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::read::{self, About};
 use crate::loom::request::{Media, Options};
+use crate::maps::SortedMap;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
@@ -63,7 +65,7 @@ const SETTINGS: &[&str] =
 pub struct Handle {
     tree: LoomTree,
     limits: Limits,
-    media: Rc<BTreeMap<String, Media>>,
+    media: Rc<SortedMap<String, Media>>,
     /// What had to be repaired in the tree when it was made.
     diagnostics: Vec<Diagnostic>,
     /// The caller's own counter that was used last, with the id that its counts are remembered by.
@@ -106,6 +108,10 @@ impl Handle {
     }
 
     fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
+        #[derive(Serialize)]
+        struct Upserted {
+            diagnostics: Vec<Diagnostic>,
+        }
         let mut diagnostics = request.repaired();
         let fields = request.object("nodes and edges, an object")?;
         fields.report_unknown(&["nodes", "edges"], &mut diagnostics);
@@ -115,7 +121,7 @@ impl Handle {
         let nodes = nodes.map(|nodes| read::nodes(nodes, limits)).transpose()?.unwrap_or_default();
         let edges = edges.map(|edges| read::edges(edges, limits)).transpose()?.unwrap_or_default();
         self.tree.upsert(nodes, edges, limits)?;
-        Answer::of(&BTreeMap::from([("diagnostics", diagnostics)]))
+        Answer::of(&Upserted { diagnostics })
     }
 
     fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
@@ -184,7 +190,7 @@ impl Handle {
     fn summarize_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.summarize_dialogue(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -192,7 +198,7 @@ impl Handle {
     fn assemble_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_dialogue(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -200,7 +206,7 @@ impl Handle {
     fn assemble_buffer(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_buffer(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -232,7 +238,7 @@ impl Handle {
         };
         let counter = resolved.counter(self.tree.memory());
         self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report| {
-            report.diagnostics.splice(0..0, resolved.found.iter().cloned());
+            error::put_before(resolved.found.clone(), &mut report.diagnostics);
             show(bytes, report)
         })
     }

@@ -1,7 +1,6 @@
 //! A tree that is changed in place, with what is remembered of it.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -17,6 +16,7 @@ use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{self, Block, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
+use crate::maps::SortedSet;
 use crate::prompt::bodies::{Provider, WrittenBody};
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
@@ -151,7 +151,7 @@ impl LoomTree {
     }
 
     fn check(&self, nodes: &[Node], edges: &[Edge], limits: &Limits) -> Result<()> {
-        let mut ids = BTreeSet::new();
+        let mut ids = SortedSet::new();
         let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
         for node in nodes {
             if !ids.insert(node.id.as_str()) {
@@ -165,7 +165,7 @@ impl LoomTree {
         }
         limits::check("nodes", count, limits.nodes)?;
         limits::check("inputBytes", bytes, limits.input_bytes)?;
-        let mut edge_ids = BTreeSet::new();
+        let mut edge_ids = SortedSet::new();
         let mut count = self.tree.edge_count();
         for edge in edges {
             if !edge_ids.insert(edge.id.as_str()) {
@@ -188,11 +188,11 @@ impl LoomTree {
     /// # Errors
     /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
     pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Removal> {
-        let mut gone = BTreeSet::new();
+        let mut gone = SortedSet::new();
         for id in nodes {
             gone.insert(self.tree.find(id)?);
         }
-        let mut named = BTreeSet::new();
+        let mut named = SortedSet::new();
         for id in edges {
             named.insert(self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?);
         }
@@ -200,7 +200,7 @@ impl LoomTree {
         let mut along: Vec<EdgeIx> = Vec::new();
         let mut shortened: Vec<EdgeIx> = Vec::new();
         let mut looked_at = named.clone();
-        for &place in &gone {
+        for &place in gone.iter() {
             let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
             for &edge in into.chain(self.tree.outgoing(place)) {
                 if looked_at.insert(edge) {
@@ -226,7 +226,7 @@ impl LoomTree {
     }
 
     /// Whether an edge still leads somewhere, from somewhere, without these nodes.
-    fn stays(&self, edge: EdgeIx, gone: &BTreeSet<NodeIx>) -> bool {
+    fn stays(&self, edge: EdgeIx, gone: &SortedSet<NodeIx>) -> bool {
         let linked = self.tree.edge(edge);
         let origins = if linked.kind == EdgeKind::Continuation {
             path::primaries(&self.tree, edge)
@@ -319,7 +319,7 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
         }
     }
     let blocks: Vec<&Block> = node.content.iter().collect();
-    let none = std::collections::BTreeMap::new();
+    let none = crate::maps::SortedMap::new();
     for part in parts::parts(&blocks, &node.id, &none, &mut Vec::new()) {
         if let crate::prompt::Part::Text { text } = part {
             interned.push(intern(&text));
