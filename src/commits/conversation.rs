@@ -1,12 +1,11 @@
 //! A transcript as provider messages, and as the data of a Loom tree (SPEC §5, last line; §7).
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::commits::transcript::{Block, Image, ImageSource, Role, Transcript, Turn, arguments_object, object_of, set};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::maps::SortedSet;
 
 /// A transcript as messages: those that an assembled dialogue has, so that they go where those go.
 #[derive(Debug, Serialize)]
@@ -122,7 +121,7 @@ pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) ->
 
 /// An id for each turn: its own where it is the first with it, else one by its place.
 fn ids(turns: &[Turn]) -> Vec<String> {
-    let mut known = BTreeSet::new();
+    let mut known = SortedSet::new();
     let own: Vec<Option<&str>> =
         turns.iter().map(|turn| turn.id.as_deref().filter(|id| !id.is_empty() && known.insert(*id))).collect();
     let mut made = 0_u32;

@@ -7,8 +7,6 @@
 //! A message of type `gemini` holds its thoughts, its words, its calls and their results: one turn of the model, and one
 //! with the results. Messages of type `info`, `warning` and `error` are for the screen.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::{Map, Value, json};
 
 use super::blocks;
@@ -21,19 +19,20 @@ use crate::commits::transcript::{
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::Reader;
+use crate::maps::{SortedMap, SortedSet};
 
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
 struct Messages {
     /// In order.
     list: Vec<Map<String, Value>>,
-    places: BTreeMap<String, usize>,
+    places: SortedMap<String, usize>,
 }
 
 impl Messages {
     fn add(&mut self, message: Map<String, Value>) {
         let place = self.list.len();
-        let known = owned(&message, "id").map(|id| *self.places.entry(id).or_insert(place));
+        let known = owned(&message, "id").map(|id| *self.places.or_insert(id, place));
         match known.and_then(|known| self.list.get_mut(known)) {
             Some(earlier) => *earlier = message,
             None => self.list.push(message),
@@ -111,8 +110,8 @@ impl Messages {
 /// `toolCalls`.
 #[derive(Debug, Default)]
 struct SeenCalls {
-    calls: BTreeSet<String>,
-    results: BTreeSet<String>,
+    calls: SortedSet<String>,
+    results: SortedSet<String>,
     /// For calls without an id.
     unnamed: u32,
 }
@@ -299,8 +298,8 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         }));
     }
     // Results go into the message that holds their calls; the names are needed there too.
-    let mut results: BTreeMap<&str, &Block> = BTreeMap::new();
-    let mut calls: BTreeSet<&str> = BTreeSet::new();
+    let mut results: SortedMap<&str, &Block> = SortedMap::new();
+    let mut calls: SortedSet<&str> = SortedSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
         match block {
             Block::ToolResult { call_id, .. } => drop(results.insert(call_id, block)),
