@@ -10,7 +10,7 @@ use super::call::{with_host, written};
 use super::custom_counter::CustomCounter;
 use super::data::{throw, to_js};
 use crate::call::Host;
-use crate::error::{Code, Error, Result};
+use crate::error::{self, Code, Error, Result};
 use crate::json::Document;
 use crate::loom::resident::{Handle, METHODS};
 use crate::loom::{Change, LoomAwareTokens, NodeReport, Report, ReportSummary};
@@ -69,7 +69,7 @@ impl LoomTree {
             let document: &Document<'_> = &document;
             handle.assemble(document.root(), host, |tree, options, counter, found| {
                 let mut delta = tree.dialogue_delta(options, counter, have)?;
-                delta.report.diagnostics.splice(0..0, found);
+                error::put_before(found, &mut delta.report.diagnostics);
                 let mut packed = PackedReport::default();
                 put_report(&mut packed, &delta.report)?;
                 put_dialogue(&mut packed, delta.number, delta.system.as_deref(), &delta.changes)?;
@@ -86,7 +86,7 @@ impl LoomTree {
             let document: &Document<'_> = &document;
             handle.assemble(document.root(), host, |tree, options, counter, found| {
                 let mut delta = tree.assembly_delta(options, counter, have)?;
-                delta.report.diagnostics.splice(0..0, found);
+                error::put_before(found, &mut delta.report.diagnostics);
                 let mut packed = PackedReport::default();
                 put_report(&mut packed, &ReportSummary::of(&delta.report))?;
                 put_rows(&mut packed, &delta.report)?;
