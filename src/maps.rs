@@ -3,9 +3,22 @@
 //! They do what `BTreeMap` and `BTreeSet` do, as far as it is needed here.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 
-use crate::order::Order;
+use crate::order::{Order, Place};
+
+/// What a key is found by: a reference to one, or to what it borrows as.
+pub trait Find<K>: Copy {
+    /// Whether a known key comes before the one that is looked for.
+    fn compare(self, known: &K) -> Ordering;
+}
+
+impl<K: Borrow<Q>, Q: Ord + ?Sized> Find<K> for &Q {
+    fn compare(self, known: &K) -> Ordering {
+        known.borrow().cmp(self)
+    }
+}
 
 /// A set, in order.
 #[derive(Clone)]
@@ -47,10 +60,7 @@ impl<K> SortedSet<K> {
 
 impl<K: Ord> SortedSet<K> {
     /// Whether this is in the set.
-    pub fn contains<Q: Ord + ?Sized>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn contains(&self, key: impl Find<K>) -> bool {
         self.place(key).found.is_some()
     }
 
@@ -60,36 +70,23 @@ impl<K: Ord> SortedSet<K> {
     }
 
     /// Takes this out; false where it was not there.
-    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove(&mut self, key: impl Find<K>) -> bool {
         self.take(key).is_some()
     }
 
     /// Those that are not less than this, in order.
-    pub fn at_least<Q: Ord + ?Sized>(&self, key: &Q) -> impl Iterator<Item = &K> + use<'_, K, Q>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = &K> {
         self.order.from(self.place(key)).filter_map(|number| self.keys.get(number))
     }
 
     /// The greatest that is less than this.
-    pub fn before<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&K>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn before(&self, key: impl Find<K>) -> Option<&K> {
         self.keys.get(self.order.before(self.place(key))?)
     }
 
-    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> crate::order::Place
-    where
-        K: Borrow<Q>,
-    {
+    fn place(&self, key: impl Find<K>) -> Place {
         // There is a key for each number.
-        self.order
-            .find(&mut |number| self.keys.get(number).map_or(std::cmp::Ordering::Less, |known| known.borrow().cmp(key)))
+        self.order.find(&mut |number| self.keys.get(number).map_or(Ordering::Less, |known| key.compare(known)))
     }
 
     /// The number of a key that was added, or of the one that was there already.
@@ -105,13 +102,10 @@ impl<K: Ord> SortedSet<K> {
     }
 
     /// Takes a key out. The last one gets its number.
-    fn take<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<usize>
-    where
-        K: Borrow<Q>,
-    {
+    fn take(&mut self, key: impl Find<K>) -> Option<usize> {
         let place = self.place(key);
         let number = place.found?;
-        let last = self.place::<K>(self.keys.last()?);
+        let last = self.place(self.keys.last()?);
         self.order.replace(last, number);
         self.order.remove(place);
         self.keys.swap_remove(number);
@@ -155,11 +149,6 @@ impl<K, V> SortedMap<K, V> {
         self.values.iter_mut()
     }
 
-    /// The greatest key, with its value.
-    pub fn last(&self) -> Option<(&K, &V)> {
-        self.at(self.keys.order.last()?)
-    }
-
     fn at(&self, number: usize) -> Option<(&K, &V)> {
         Some((self.keys.keys.get(number)?, self.values.get(number)?))
     }
@@ -167,26 +156,17 @@ impl<K, V> SortedMap<K, V> {
 
 impl<K: Ord, V> SortedMap<K, V> {
     /// The value of a key.
-    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get(&self, key: impl Find<K>) -> Option<&V> {
         self.values.get(self.keys.place(key).found?)
     }
 
     /// The value of a key, to change it.
-    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get_mut(&mut self, key: impl Find<K>) -> Option<&mut V> {
         self.values.get_mut(self.keys.place(key).found?)
     }
 
     /// Whether a key is there.
-    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn contains_key(&self, key: impl Find<K>) -> bool {
         self.keys.contains(key)
     }
 
@@ -222,26 +202,17 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Takes a key out, and gives its value.
-    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove(&mut self, key: impl Find<K>) -> Option<V> {
         Some(self.values.swap_remove(self.keys.take(key)?))
     }
 
     /// Those whose keys are not less than this, in order.
-    pub fn at_least<Q: Ord + ?Sized>(&self, key: &Q) -> impl Iterator<Item = (&K, &V)> + use<'_, K, V, Q>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = (&K, &V)> {
         self.keys.order.from(self.keys.place(key)).filter_map(|number| self.at(number))
     }
 
     /// The one with the greatest key that is less than this.
-    pub fn before<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn before(&self, key: impl Find<K>) -> Option<(&K, &V)> {
         self.at(self.keys.order.before(self.keys.place(key))?)
     }
 }
@@ -388,7 +359,7 @@ mod tests {
                     assert_eq!(ours.before(&key), theirs.range(..key.clone()).next_back(), "before {key}");
                 }
             }
-            assert_eq!((ours.len(), ours.last()), (theirs.len(), theirs.last_key_value()));
+            assert_eq!(ours.len(), theirs.len());
             assert!(
                 ours.iter().eq(theirs.iter()) && ours.keys().eq(theirs.keys()) && ours.values().eq(theirs.values())
             );

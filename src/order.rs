@@ -93,10 +93,6 @@ impl Order {
         self.chunks.get(place.chunk)?.get(..place.at)?.last().or(before).copied()
     }
 
-    pub(crate) fn last(&self) -> Option<usize> {
-        self.chunks.last()?.last().copied()
-    }
-
     /// Brings a list into this order. `swap` swaps two of its elements.
     pub(crate) fn arrange(self, swap: &mut dyn FnMut(usize, usize)) {
         arrange(self.chunks.concat(), swap);

@@ -266,7 +266,7 @@ impl CommitGraph {
                 }
             }
         }
-        if let (1, Some((_, last))) = (left.len(), left.last()) {
+        if let (1, Some(last)) = (left.len(), left.values().next()) {
             return Ok(last);
         }
         let ids: Vec<&str> = left.keys().copied().collect();
@@ -471,7 +471,8 @@ impl CommitGraph {
         if matches!(form, RefForm::Full(_)) {
             return Ok(artifact_ref.to_owned());
         }
-        let from = self.by_artifact.at_least(&form.full_prefix());
+        let prefix = form.full_prefix();
+        let from = self.by_artifact.at_least(&prefix);
         let candidates: Vec<&str> = from.map(|(full, _)| full.as_str()).take_while(|full| form.names(full)).collect();
         match candidates.as_slice() {
             [full] => Ok((*full).to_owned()),

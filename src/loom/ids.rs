@@ -65,8 +65,8 @@ impl Ids {
             if self.rest.is_empty() {
                 return None;
             }
-            let hash = strong_hash(id);
-            let same = self.rest.at_least(&(hash, 0)).take_while(|&&(known, _)| known == hash);
+            let first = (strong_hash(id), 0);
+            let same = self.rest.at_least(&first).take_while(|&&(known, _)| known == first.0);
             same.map(|&(_, place)| place).find(|&place| is_it(place))
         })
     }
