@@ -333,11 +333,7 @@ mod tests {
     /// Adds, finds and removes, beside the map of std: few keys and many, in any order and in theirs.
     #[test]
     fn does_as_the_map_of_std_does() {
-        let mut seed = 1_u32;
-        let mut next = |below: usize| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 8) as usize % below
-        };
+        let mut next = crate::order::random_numbers();
         for (keys, rounds, removed) in
             [(5, 200, 3), (300, 5000, 2), (5000, 40_000, 4), (5000, 40_000, 2), (100_000, 3000, 9)]
         {

@@ -151,3 +151,13 @@ impl Iterator for Numbers<'_> {
         }
     }
 }
+
+/// Numbers below any that are given, the same in each run.
+#[cfg(test)]
+pub(crate) fn random_numbers() -> impl FnMut(usize) -> usize {
+    let mut seed = 1_u32;
+    move |below| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as usize % below
+    }
+}

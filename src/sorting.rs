@@ -38,11 +38,7 @@ mod tests {
     /// Lists of many lengths, with and without order and with many equal elements, beside the sort of std.
     #[test]
     fn sorts_as_std_does() {
-        let mut seed = 1_u32;
-        let mut next = |below: usize| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 8) as usize % below
-        };
+        let mut next = crate::order::random_numbers();
         for length in (0..40).chain([255, 256, 257, 511, 512, 513, 700, 5000]) {
             for kinds in [1, 3, 50, 10_000] {
                 let random: Vec<(usize, usize)> = (0..length).map(|at| (next(kinds), at)).collect();

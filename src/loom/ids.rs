@@ -154,11 +154,7 @@ mod tests {
             assert_eq!(quick_hash(id), quick_hash(&colliding[0]), "the ids are to collide");
         }
         let id = |at: usize| colliding.get(at).cloned().unwrap_or_else(|| format!("node-{at}"));
-        let mut seed = 1_u32;
-        let mut next = |below: usize| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 8) as usize % below
-        };
+        let mut next = crate::order::random_numbers();
         let mut places: Vec<String> = Vec::new();
         let (mut ids, mut map) = (Ids::default(), BTreeMap::new());
         for _ in 0..30_000 {

@@ -73,12 +73,12 @@ impl Memory {
     pub fn intern(&self, text: &str) -> Rc<InternedText> {
         let key = Key::of(text);
         let mut texts = self.0.texts.borrow_mut();
-        if let Some(interned) = texts.get(&key).and_then(Weak::upgrade) {
-            return interned;
-        }
-        let interned = Rc::new(InternedText { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
-        texts.insert(key, Rc::downgrade(&interned));
-        interned
+        let known = texts.or_default(key);
+        known.upgrade().unwrap_or_else(|| {
+            let interned = Rc::new(InternedText { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
+            *known = Rc::downgrade(&interned);
+            interned
+        })
     }
 
     /// The text, where it is interned.
