@@ -296,6 +296,12 @@ impl Diagnostic {
     }
 }
 
+/// Puts what was found in a request before what was found while answering it.
+pub(crate) fn put_before(mut found: Vec<Diagnostic>, later: &mut Vec<Diagnostic>) {
+    found.append(later);
+    *later = found;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

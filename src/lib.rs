@@ -3,8 +3,6 @@
 #[cfg(feature = "loom")]
 mod assembly;
 pub mod call;
-#[cfg(any(feature = "commits", feature = "loom"))]
-mod collect;
 #[cfg(feature = "commits")]
 pub mod commits;
 #[cfg(any(feature = "commits", feature = "loom"))]
@@ -20,12 +18,16 @@ mod jsonl;
 pub mod limits;
 #[cfg(feature = "loom")]
 pub mod loom;
+pub mod maps;
 #[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;
+mod order;
 #[cfg(feature = "loom")]
 pub mod prompt;
+#[cfg(any(feature = "commits", feature = "folders", feature = "loom"))]
+mod sorting;
 #[cfg(feature = "requests")]
 pub mod text;
 #[cfg(any(feature = "commits", feature = "folders", feature = "loom"))]

@@ -7,10 +7,10 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use crate::assembly::item::{Items, Kept};
 use crate::assembly::render::JOIN;
+use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
 
 /// Seams that are counted as one text: from the item `first` to the item `last`.
@@ -39,7 +39,7 @@ pub(crate) struct Sums {
     /// The items that may cost less than nothing together with the seam behind them, which is next to none of them.
     non_monotonic: Vec<usize>,
     /// What coupled runs that were asked for in part cost.
-    partial_runs: RefCell<BTreeMap<(usize, usize), i64>>,
+    partial_runs: RefCell<SortedMap<(usize, usize), i64>>,
     markers: Markers,
 }
 
@@ -75,7 +75,7 @@ impl Sums {
         self.non_monotonic.truncate(self.non_monotonic.partition_point(|&at| at < from));
         self.coupled.truncate(from);
         self.seams.truncate(from.saturating_add(1));
-        self.partial_runs.borrow_mut().clear();
+        self.partial_runs.take();
     }
 
     /// Goes on with the items that are not summed up yet.

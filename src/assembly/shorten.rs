@@ -1,14 +1,15 @@
 //! The last resort: not even one unit fits whole, so its texts are cut (SPEC §1 "Strategies").
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::cmp::Reverse;
 
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::render::{JOIN, render};
 use crate::assembly::search;
 use crate::content::Block;
+use crate::maps::SortedSet;
 use crate::prompt::{Message, Prices};
+use crate::sorting;
 use crate::text;
 
 /// Which part of a text is removed.
@@ -36,7 +37,7 @@ pub(crate) struct Shorten<'s> {
 }
 
 /// Where a text is among the parts of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct TextSlot {
     item: usize,
     part: usize,
@@ -48,28 +49,16 @@ struct TextSlot {
     len: usize,
 }
 
-impl Ord for TextSlot {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let earlier = |slot: &Self| std::cmp::Reverse((slot.item, slot.part, slot.inner));
-        self.len.cmp(&other.len).then_with(|| earlier(self).cmp(&earlier(other)))
-    }
-}
-
-impl PartialOrd for TextSlot {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl Shorten<'_> {
     /// The blocks and the unit, with its largest texts cut as far as needed, and the indices of the items that were cut;
     /// nothing where even that is over the budget. Headers stay.
-    pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, BTreeSet<usize>)> {
+    pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, SortedSet<usize>)> {
         let mut items = unit.to_vec();
-        // Largest first; of equals the earliest. A heap, since a sort would be 3 KB of wasm for a handful of texts.
-        let mut slots: BinaryHeap<TextSlot> = slots(unit).into();
-        let mut cut = BTreeSet::new();
-        while let Some(slot) = slots.pop() {
+        // Largest first; of equals the earliest.
+        let mut slots = slots(unit);
+        sorting::sort_by_key(&mut slots, |slot| Reverse(slot.len));
+        let mut cut = SortedSet::new();
+        for slot in slots {
             let (header, whole) = text_at(&items, slot)?.split_at_checked(slot.start)?;
             let (header, whole) = (header.to_owned(), whole.to_owned());
             let shortened = |keep: usize| header.clone() + &self.shortened(&whole, keep);

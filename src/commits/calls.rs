@@ -18,7 +18,7 @@ use crate::commits::plan::{PlanRequest, Stop};
 use crate::commits::record::{Origin, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 
@@ -290,7 +290,7 @@ fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Plan
 fn plan(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
     let mut found = request.repaired();
     let mut plan = graph.plan(plan_request(request, &mut found)?.0)?;
-    plan.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut plan.diagnostics);
     let mut out = JsonObject::default();
     out.text("commit", plan.request.commit.as_deref());
     out.text("stop", Some(plan.request.stop.as_str()));
@@ -498,7 +498,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let format = Format::named(&text(request, "format")?)?;
     let mut import = import_transcript(format, &bytes_of(arguments, "bytes", "bytes")?, &options)?;
-    import.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut import.diagnostics);
     let blob = |(at, (artifact_ref, _)): (usize, &(String, Vec<u8>))| {
         json!({ "artifactRef": artifact_ref, "bytes": bytes_reference(at) }).to_string()
     };
@@ -583,7 +583,7 @@ fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let deltas: Vec<Delta<'_>> = parts.iter().map(DeltaFields::delta).collect();
     let mut done = translate(&deltas, &format, &options)?;
-    done.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut done.diagnostics);
     let json = json!({
         "bytes": bytes_reference(0),
         "artifactRef": artifact_ref(&done.bytes),

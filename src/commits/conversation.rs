@@ -1,7 +1,6 @@
 //! A transcript as provider messages, and as the data of a Loom tree (SPEC §5, last line; §7).
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -9,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::commits::transcript::{Role, Transcript, Turn, arguments_object};
 use crate::content::{self, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::maps::SortedSet;
 
 /// A transcript as messages: those that an assembled dialogue has, so that they go where those go.
 #[derive(Debug, Serialize)]
@@ -158,7 +158,7 @@ pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) ->
 
 /// An id for each turn: its own where it is the first with it, else one by its place.
 fn ids(turns: &[Turn]) -> Vec<String> {
-    let mut known = BTreeSet::new();
+    let mut known = SortedSet::new();
     let own: Vec<Option<&str>> =
         turns.iter().map(|turn| turn.id.as_deref().filter(|id| !id.is_empty() && known.insert(*id))).collect();
     let mut made = 0_u32;

@@ -8,12 +8,14 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use crate::commits::artifact::RefForm;
 use crate::commits::record::{RECORD_VERSION, Record, required_time};
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 use crate::time::Timestamp;
 
 /// Records of commits, by id, with their links.
@@ -31,18 +33,18 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, Default)]
 pub struct CommitGraph {
     records: Vec<Record>,
-    by_id: BTreeMap<String, usize>,
+    by_id: SortedMap<String, usize>,
     /// The full artifact refs, each with the first commit that has it.
-    by_artifact: BTreeMap<String, usize>,
+    by_artifact: SortedMap<String, usize>,
     /// By the parent's id, also of parents that are not in the graph yet: an import may bring them later.
     children: Lists,
     by_ticket: Lists,
     by_thread: Lists,
     by_session: Lists,
-    tips: BTreeSet<usize>,
-    lacking_summary: BTreeSet<usize>,
+    tips: SortedSet<usize>,
+    lacking_summary: SortedSet<usize>,
     /// By principal, in time.
-    timelines: BTreeMap<String, BTreeMap<Timestamp, Vec<usize>>>,
+    timelines: SortedMap<String, SortedMap<Timestamp, Vec<usize>>>,
     /// For each commit the one with the greatest [`Key`] on its chain, itself included; none where the chain has no root.
     /// Empty until it is needed, and again when a parent arrives after its children.
     latest: OnceCell<Vec<Option<usize>>>,
@@ -50,7 +52,7 @@ pub struct CommitGraph {
 }
 
 /// Places of records, by a text that the records have.
-type Lists = BTreeMap<String, Vec<usize>>;
+type Lists = SortedMap<String, Vec<usize>>;
 
 /// What orders two commits of which neither leads to the other: those with a time by time, then the others (1), then those
 /// whose chain has no root (2); and by id.
@@ -135,14 +137,14 @@ impl CommitGraph {
             (&mut self.by_session, &record.session_id),
         ] {
             if let Some(key) = key {
-                list.entry(key.clone()).or_default().push(at);
+                list.or_default(key.clone()).push(at);
             }
         }
         if let (Some(principal), Some(time)) = (&record.principal, record.time()) {
-            self.timelines.entry(principal.clone()).or_default().entry(time).or_default().push(at);
+            self.timelines.or_default(principal.clone()).or_default(time).push(at);
         }
         if matches!(RefForm::of(&record.artifact_ref), Some(RefForm::Full(_))) {
-            self.by_artifact.entry(record.artifact_ref.clone()).or_insert(at);
+            self.by_artifact.or_insert(record.artifact_ref.clone(), at);
         }
         if record.lacks_summary() {
             self.lacking_summary.insert(at);
@@ -242,20 +244,20 @@ impl CommitGraph {
     /// [`Code::AmbiguousCommit`] when at that moment two commits were made that do not lead to each other; those of
     /// [`CommitGraph::history`] when that cannot be told.
     pub fn resolve(&self, principal: &str, time: Timestamp) -> Result<Option<&Record>> {
-        let latest = self.timelines.get(principal).and_then(|timeline| timeline.range(..=time).next_back());
-        let Some((_, candidates)) = latest else { return Ok(None) };
+        let latest = self.timelines.get(principal).and_then(|timeline| {
+            timeline.get(&time).or_else(|| timeline.before(&time).map(|(_, candidates)| candidates))
+        });
+        let Some(candidates) = latest else { return Ok(None) };
         let [single] = candidates.as_slice() else { return self.last_of(principal, candidates).map(Some) };
         Ok(self.records.get(*single))
     }
 
     /// The one of several commits that the others are ancestors of.
     fn last_of(&self, principal: &str, candidates: &[usize]) -> Result<&Record> {
-        let mut left = BTreeMap::new();
-        for record in candidates.iter().filter_map(|&at| self.records.get(at)) {
-            left.insert(record.id.as_str(), record);
-        }
-        let mut walked = BTreeSet::new();
-        for record in candidates.iter().filter_map(|&at| self.records.get(at)) {
+        let records = candidates.iter().filter_map(|&at| self.records.get(at));
+        let mut left: SortedMap<&str, &Record> = records.clone().map(|record| (record.id.as_str(), record)).collect();
+        let mut walked = SortedSet::new();
+        for record in records {
             for ancestor in self.chain(&record.id)?.skip(1) {
                 let ancestor = ancestor?;
                 left.remove(ancestor.id.as_str());
@@ -264,7 +266,7 @@ impl CommitGraph {
                 }
             }
         }
-        if let (1, Some((_, last))) = (left.len(), left.first_key_value()) {
+        if let (1, Some(last)) = (left.len(), left.values().next()) {
             return Ok(last);
         }
         let ids: Vec<&str> = left.keys().copied().collect();
@@ -311,7 +313,7 @@ impl CommitGraph {
     /// The places of all records in the order of [`CommitGraph::commits`].
     fn order(&self) -> Vec<usize> {
         let mut ready = BinaryHeap::new();
-        let mut pending = BTreeMap::new();
+        let mut pending = SortedMap::new();
         for (at, record) in self.records.iter().enumerate() {
             match self.parent_of(at) {
                 None => ready.push(Reverse((self.key(at), at))),
@@ -327,7 +329,7 @@ impl CommitGraph {
                 ready.push(Reverse((key, child)));
             }
         }
-        ordered.extend(pending.into_values());
+        ordered.extend(pending.into_iter().map(|(_, at)| at));
         ordered
     }
 
@@ -341,7 +343,7 @@ impl CommitGraph {
             places = match keyed {
                 Some(keyed) => sorted(keyed),
                 None => {
-                    let wanted = crate::collect::set(places);
+                    let wanted = SortedSet::from_iter(places);
                     self.order().into_iter().filter(|at| wanted.contains(at)).collect()
                 }
             };
@@ -389,7 +391,7 @@ impl CommitGraph {
 
     /// The commits that nobody has written a summary for.
     pub fn lacking_summary(&self) -> Vec<&Record> {
-        self.in_order(&self.lacking_summary)
+        self.in_order(self.lacking_summary.iter())
     }
 
     /// The commits that come right after one.
@@ -404,7 +406,7 @@ impl CommitGraph {
 
     /// The ends of the branches: the commits that nothing comes after.
     pub fn tips(&self) -> Vec<&Record> {
-        self.in_order(&self.tips)
+        self.in_order(self.tips.iter())
     }
 
     /// The last commit that the chains of two commits share, which may be one of the two; none where they have nothing
@@ -413,7 +415,7 @@ impl CommitGraph {
     /// # Errors
     /// Those of [`CommitGraph::history`], for either chain.
     pub fn common_ancestor(&self, one: &str, other: &str) -> Result<Option<&Record>> {
-        let mut of_one = BTreeSet::new();
+        let mut of_one = SortedSet::new();
         for record in self.chain(one)? {
             of_one.insert(record?.id.as_str());
         }
@@ -434,8 +436,8 @@ impl CommitGraph {
     /// # Errors
     /// Those of [`CommitGraph::history`]: where a chain is damaged, nobody knows what it needs.
     pub fn reachable_artifacts(&self, tips: &[impl AsRef<str>]) -> Result<Vec<String>> {
-        let mut refs = BTreeSet::new();
-        let mut walked = BTreeSet::new();
+        let mut refs = SortedSet::new();
+        let mut walked = SortedSet::new();
         for tip in tips {
             for record in self.chain(tip.as_ref())? {
                 let record = record?;
@@ -469,7 +471,8 @@ impl CommitGraph {
         if matches!(form, RefForm::Full(_)) {
             return Ok(artifact_ref.to_owned());
         }
-        let from = self.by_artifact.range(form.full_prefix()..);
+        let prefix = form.full_prefix();
+        let from = self.by_artifact.at_least(&prefix);
         let candidates: Vec<&str> = from.map(|(full, _)| full.as_str()).take_while(|full| form.names(full)).collect();
         match candidates.as_slice() {
             [full] => Ok((*full).to_owned()),
@@ -490,7 +493,7 @@ impl CommitGraph {
 
 /// Places by their keys.
 fn sorted(mut keyed: Vec<(Vec<Key<'_>>, usize)>) -> Vec<usize> {
-    keyed.sort_unstable();
+    sorting::sort(&mut keyed);
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 

@@ -53,7 +53,7 @@ mod tests {
             commit_id(None, "ab", "", Some("c")),
         ];
         assert!(ids.iter().all(|id| is_own_form(id)));
-        assert_eq!(crate::collect::set(ids).len(), 4);
+        assert_eq!(crate::maps::SortedSet::from_iter(ids).len(), 4);
     }
 
     #[test]

@@ -6,8 +6,6 @@
 //! branches of their own. Every readable line is in exactly one blob, but for the header that the blob of a compaction
 //! repeats.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +19,8 @@ use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::jsonl::Reader;
 use crate::limits::{self, Limits};
+use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 use crate::text::head_end;
 use crate::time::Timestamp;
 use crate::tokens::Counter;
@@ -128,7 +128,7 @@ struct Builder<'o> {
     time: Option<String>,
     /// For records of a side chain: the commit it was started from.
     side_chain_of: Option<Option<String>>,
-    known_blobs: BTreeSet<String>,
+    known_blobs: SortedSet<String>,
     import: Import,
 }
 
@@ -141,7 +141,7 @@ impl<'o> Builder<'o> {
             parent: options.parent.map(str::to_owned),
             time: None,
             side_chain_of: None,
-            known_blobs: BTreeSet::new(),
+            known_blobs: SortedSet::new(),
             import: Import::default(),
         }
     }
@@ -372,21 +372,21 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
     builder.session = builder.session.take().or(session_id);
     let branches = find_branches(&session, tip, notes);
     // A delta has to end where another branch leaves.
-    let forks: BTreeSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
+    let forks: SortedSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
     let titles = titles(&session);
     let mut commits = EntryCommits::default();
     let (root, start) = (builder.parent.clone(), builder.time.clone());
     let mut main_tip = None;
     for (number, branch) in branches.iter().enumerate() {
         let from = branch.fork.and_then(|fork| commits.commit_of.get(&fork)).cloned();
-        let started = branch.entries.first().and_then(|&first| commits.commit_of.range(..first).next_back());
+        let started = branch.entries.first().and_then(|&first| commits.commit_of.before(&first));
         let started = started.map(|(_, commit)| commit.clone());
         let side = number > 0 && branch.side && from.is_none();
         builder.parent = if number == 0 || (from.is_none() && !side) { root.clone() } else { from.clone() };
         builder.side_chain_of = side.then(|| started.clone());
         builder.time = start.clone();
         // The last entry of each answer, which may be several records.
-        let mut last_of: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut last_of: SortedMap<&str, usize> = SortedMap::new();
         for (place, entry) in branch.entries.iter().filter_map(|&index| entry(index)).enumerate() {
             if let Some(id) = entry.answer_id() {
                 last_of.insert(id, place);
@@ -430,8 +430,8 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
             builder.import.branches.push(ImportedBranch { tip, from, side_chain: branch.side });
         }
     }
-    let mut title_of: BTreeMap<&str, &str> = BTreeMap::new();
-    for (index, commit) in &commits.commit_of {
+    let mut title_of: SortedMap<&str, &str> = SortedMap::new();
+    for (index, commit) in commits.commit_of.iter() {
         let uuid = entry(*index).and_then(|entry| text(&entry.map, "uuid"));
         if let Some(title) = uuid.and_then(|uuid| titles.get(uuid)) {
             title_of.insert(commit, title);
@@ -451,7 +451,7 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
 struct EntryCommits {
     lines: LineBuffer,
     pending: Vec<usize>,
-    commit_of: BTreeMap<usize, String>,
+    commit_of: SortedMap<usize, String>,
 }
 
 impl EntryCommits {
@@ -515,14 +515,14 @@ fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Br
                 }
             }
         }
-        entries.sort_unstable();
+        sorting::sort(&mut entries);
         let side = session.entries.get(leaf).is_some_and(|entry| entry.side);
         branches.push(Branch { entries, fork, side });
     }
     // Branches are told in the order of the file; each after the one that it leaves from.
     assign_remaining(session, &mut owner, &mut branches);
     if let Some((_, others)) = branches.split_first_mut() {
-        others.sort_by_key(|branch| branch.fork.or_else(|| branch.entries.first().copied()));
+        sorting::sort_by_key(others, |branch| branch.fork.or_else(|| branch.entries.first().copied()));
     }
     forks_after_origins(branches)
 }
@@ -551,14 +551,14 @@ fn assign_remaining(session: &Session<'_>, owner: &mut [Option<usize>], branches
     }
     for (branch, added) in branches.iter_mut().zip(added) {
         if added {
-            branch.entries.sort_unstable();
+            sorting::sort(&mut branch.entries);
         }
     }
 }
 
 /// The same branches, each after the one that it leaves from.
 fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
-    let mut of_entry: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut of_entry: SortedMap<usize, usize> = SortedMap::new();
     for (number, branch) in branches.iter().enumerate() {
         for &index in &branch.entries {
             of_entry.insert(index, number);

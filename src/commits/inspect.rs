@@ -1,24 +1,23 @@
 //! What native materialisation passes through without knowing it (SPEC §5): looked at a line at a time, and no more of it
 //! than the kind of each record.
 
-use std::collections::BTreeMap;
-
 use crate::commits::formats::{BlobSource, Format};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::{Document, Object};
 use crate::jsonl;
+use crate::maps::SortedMap;
 
 /// Looks at the lines of one conversation.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     format: Format,
-    unknown: BTreeMap<String, u32>,
+    unknown: SortedMap<String, u32>,
     findings: Vec<Diagnostic>,
 }
 
 impl Inspector {
     pub(crate) fn new(format: Format) -> Self {
-        Self { format, unknown: BTreeMap::new(), findings: Vec::new() }
+        Self { format, unknown: SortedMap::new(), findings: Vec::new() }
     }
 
     /// Looks at a blob.
@@ -56,7 +55,7 @@ impl Inspector {
         }
         let kind: String = if kind.is_empty() { "(none)".to_owned() } else { kind.chars().take(80).collect() };
         let room = self.unknown.len() < jsonl::MAX_FINDINGS;
-        let count = self.unknown.entry(if room { kind } else { "(others)".to_owned() }).or_default();
+        let count = self.unknown.or_default(if room { kind } else { "(others)".to_owned() });
         *count = count.saturating_add(1);
     }
 

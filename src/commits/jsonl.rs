@@ -2,13 +2,12 @@
 //!
 //! What cannot be read is a diagnostic with its line; what follows from its absence is an error of whoever walks the chain.
 
-use std::collections::BTreeMap;
-
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::{jsonl, limits};
+use crate::maps::SortedMap;
+use crate::{jsonl, limits, sorting};
 use serde::Serialize;
 
 /// What an import did.
@@ -64,7 +63,7 @@ impl CommitGraph {
     }
 
     fn import(&mut self, records: Vec<(u32, Record)>, mut report: ImportReport) -> Result<ImportReport> {
-        let mut staged: BTreeMap<String, (u32, Record)> = BTreeMap::new();
+        let mut staged: SortedMap<String, (u32, Record)> = SortedMap::new();
         for (line, record) in records {
             let Some((_, there)) = staged.get_mut(&record.id) else {
                 staged.insert(record.id.clone(), (line, record));
@@ -87,7 +86,7 @@ impl CommitGraph {
             }
         }
         limits::check("commits", self.len().saturating_add(staged.len()), self.limits().commits)?;
-        let mut lines = BTreeMap::new();
+        let mut lines = SortedMap::new();
         for (id, (line, record)) in staged {
             if let Some(there) = self.find(&id) {
                 match merge_metadata(there, &record, line, &mut report.diagnostics) {
@@ -104,14 +103,14 @@ impl CommitGraph {
             }
         }
         self.check_added(&lines, &mut report.diagnostics);
-        report.diagnostics.sort_by_key(|diagnostic| diagnostic.line.unwrap_or(u32::MAX));
+        sorting::sort_by_key(&mut report.diagnostics, |diagnostic| diagnostic.line.unwrap_or(u32::MAX));
         Ok(report)
     }
 
     /// What is odd about new records once all of them are there.
-    fn check_added(&self, lines: &BTreeMap<String, u32>, found: &mut Vec<Diagnostic>) {
+    fn check_added(&self, lines: &SortedMap<String, u32>, found: &mut Vec<Diagnostic>) {
         let (mut foreign, mut newer) = (Vec::new(), Vec::new());
-        for (id, &line) in lines {
+        for (id, &line) in lines.iter() {
             let Some(record) = self.find(id) else { continue };
             if record.derived_id() != *id {
                 if is_own_form(id) {
@@ -160,10 +159,10 @@ impl CommitGraph {
     }
 
     /// The first id of each cycle that the new records are part of or lead to.
-    fn cycles<'g>(&'g self, new: &'g BTreeMap<String, u32>) -> Vec<&'g str> {
+    fn cycles<'g>(&'g self, new: &'g SortedMap<String, u32>) -> Vec<&'g str> {
         let mut cycles = Vec::new();
         // In which walk each commit was seen.
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut seen: SortedMap<&str, usize> = SortedMap::new();
         for (walk, start) in new.keys().enumerate() {
             let mut at = self.find(start);
             while let Some(record) = at {

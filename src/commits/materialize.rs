@@ -12,7 +12,7 @@ use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
 use crate::commits::plan::{Plan, PlanRequest, Stop};
 use crate::commits::translate::{Delta, Tier, TranslateOptions, translate};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
 /// A conversation, materialised.
@@ -133,7 +133,7 @@ impl Materializer {
 
     /// Adds what was found in the request.
     pub(crate) fn with_diagnostics(mut self, found: Vec<Diagnostic>) -> Self {
-        self.diagnostics.splice(0..0, found);
+        error::put_before(found, &mut self.diagnostics);
         self
     }
 

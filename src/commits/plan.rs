@@ -177,7 +177,7 @@ impl CommitGraph {
             let message = format!("the format `{format}` of the result is not known; the result is Markdown");
             diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
         }
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = crate::maps::SortedSet::new();
         let mut refs = Vec::new();
         for step in steps.iter().filter(|step| step.included) {
             if seen.insert(step.artifact_ref.as_str()) {

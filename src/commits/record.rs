@@ -1,12 +1,11 @@
 //! The record of a commit: the seed's data model in snake_case, and what it did not foresee (SPEC §5 "Record").
 
-use std::collections::BTreeSet;
-
 use crate::commits::artifact::{RefForm, invalid_ref};
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
 use crate::commits::json_object::{JsonObject, quoted};
 use crate::error::{Code, Error, Result};
 use crate::json::{self, Document, Object, Value};
+use crate::maps::SortedSet;
 use crate::time::Timestamp;
 
 /// The version of records that this crate writes and can change.
@@ -367,7 +366,7 @@ pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
 /// The fields that are not among the known ones, with their values as JSON text on one line. Each is read once, so that no
 /// later reader refuses it.
 pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(String, String)>> {
-    let mut names = BTreeSet::new();
+    let mut names = SortedSet::new();
     let mut others = Vec::new();
     for (key, value) in object.entries() {
         let name = key.string()?;

@@ -1,7 +1,6 @@
 //! The neutral transcript: what every format reads into and writes from (SPEC §5 "Formats").
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::content::{Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Document;
+use crate::maps::SortedMap;
 use crate::tokens::Counter;
 
 /// A conversation: its turns, oldest first.
@@ -138,7 +138,7 @@ const MAX_NAME: usize = 60;
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     findings: Vec<Diagnostic>,
-    kinds: BTreeMap<(DiagnosticCode, String), u32>,
+    kinds: SortedMap<(DiagnosticCode, String), u32>,
     place: String,
 }
 
@@ -188,7 +188,7 @@ impl Notes {
     fn count(&mut self, code: DiagnosticCode, kind: &str) {
         let kind: String = kind.chars().take(MAX_NAME).collect();
         let key = (code, if self.kinds.len() < MAX_KINDS { kind } else { "others".to_owned() });
-        let count = self.kinds.entry(key).or_default();
+        let count = self.kinds.or_default(key);
         *count = count.saturating_add(1);
     }
 

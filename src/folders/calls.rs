@@ -1,14 +1,13 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §3, §7).
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::call::{Answer, Call, Host};
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::input::Content;
 use crate::json::{self, Object, Value, refuse_unknown};
 use crate::limits::{self, Limits};
+use crate::maps::SortedMap;
 use crate::time::Timestamp;
 
 use super::records::Row;
@@ -68,14 +67,14 @@ fn parse(request: Value<'_>) -> Result<Answer> {
     let arguments = arguments(request)?;
     let content = Content::read(arguments.need("text")?)?;
     let mut parsed = super::parse_file(&arguments.text("path")?, &content, &Limits::default())?;
-    parsed.diagnostics.splice(0..0, request.repaired());
+    error::put_before(request.repaired(), &mut parsed.diagnostics);
     Answer::of(&parsed)
 }
 
 fn discover(request: Value<'_>) -> Result<Answer> {
     let paths = arguments(request)?.need("paths")?.strings()?;
     let mut found = super::discover(paths.iter().map(String::as_str), &Limits::default())?;
-    found.diagnostics.splice(0..0, request.repaired());
+    error::put_before(request.repaired(), &mut found.diagnostics);
     Answer::of(&found)
 }
 
@@ -99,7 +98,7 @@ fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let files = files(input.need("files")?, &limits)?;
     let mut chain = super::build_chain(&files, &selection, counter.as_ref(), &limits)?;
-    chain.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut chain.diagnostics);
     Answer::of(&chain)
 }
 
@@ -276,7 +275,7 @@ fn migrate(request: Value<'_>) -> Result<Answer> {
     let input = request.object("an input, an object with `files`")?;
     input.report_unknown(&["files", "folders", "map", "contexts"], &mut found);
     let limits = Limits::default();
-    let mut map = BTreeMap::new();
+    let mut map = SortedMap::new();
     if let Some(given) = input.get("map")? {
         for (from, folder) in given.object("an object of folders")?.entries() {
             map.insert(from.string()?, folder.string()?);
@@ -289,7 +288,7 @@ fn migrate(request: Value<'_>) -> Result<Answer> {
         contexts: input.read("contexts", Value::strings)?.unwrap_or_default(),
     };
     let mut migration = super::migrate_legacy(&input, &limits)?;
-    migration.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut migration.diagnostics);
     Answer::of(&migration)
 }
 
@@ -302,7 +301,7 @@ fn watch_records(request: Value<'_>) -> Result<Answer> {
     let limits = Limits::default();
     let files = files(arguments(request)?.need("files")?, &limits)?;
     let (records, mut diagnostics) = super::watch_records(&files, &limits)?;
-    diagnostics.splice(0..0, request.repaired());
+    error::put_before(request.repaired(), &mut diagnostics);
     Answer::of(&WatchRecords { records, diagnostics })
 }
 

@@ -1,12 +1,15 @@
 //! The chain: which files are loaded, in which order, and what of them fits (SPEC §3, "Selection", "Levels", "Budget").
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
 
 use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
+use crate::maps::{SortedMap, SortedSet};
 use crate::markdown::{self, Blocks, Part};
+use crate::sorting;
 use crate::tokens::Counter;
 
 use super::discover::file_in;
@@ -156,7 +159,7 @@ pub fn build_chain(
         follow_watches(&vault, selection.include_watched, &mut loaded, limits);
     }
     let mut order: Vec<&String> = loaded.keys().collect();
-    order.sort_by_cached_key(|folder| (paths::depth(folder), folder.as_str()));
+    sorting::sort_by_key(&mut order, |folder| paths::depth(folder));
     let bodies: Vec<Body<'_>> =
         order.iter().filter_map(|folder| Body::read(&vault, folder, limits, &mut diagnostics)).collect();
     let repeated = Repeated::of(&bodies);
@@ -205,7 +208,7 @@ impl Default for Cause {
     }
 }
 
-type Loaded = BTreeMap<String, Cause>;
+type Loaded = SortedMap<String, Cause>;
 
 fn select(
     vault: &Vault<'_>,
@@ -214,7 +217,7 @@ fn select(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Loaded> {
     let mut loaded = Loaded::new();
-    let mut selected = BTreeSet::new();
+    let mut selected = SortedSet::new();
     for given in &selection.folders {
         let Some(path) = paths::normalize_or_report(given, limits, diagnostics)? else { continue };
         let folder = paths::folder_of(&path);
@@ -242,21 +245,21 @@ fn select(
 
 /// Adds what loaded files watch, and what the added files watch, until nothing is new.
 fn follow_watches(vault: &Vault<'_>, include: IncludeWatched, loaded: &mut Loaded, limits: &Limits) {
-    let ancestors: BTreeSet<&str> = loaded.keys().flat_map(|folder| paths::ancestors(folder)).collect();
+    let ancestors: SortedSet<&str> = loaded.keys().flat_map(|folder| paths::ancestors(folder)).collect();
     // Whatever is added is an ancestor of what was there, so these are all that can be added.
     let in_reach = |folder: &str| include == IncludeWatched::All || ancestors.contains(folder);
     let asked: Vec<String> = vault.keys().filter(|folder| in_reach(folder)).cloned().collect();
     let mut watching = Vault::new();
-    for (folder, entry) in vault {
+    for (folder, entry) in vault.iter() {
         if in_reach(folder) || loaded.contains_key(folder) {
             watching.insert(folder.clone(), entry.clone());
         }
     }
     let index = WatchIndex::of_vault(&watching, limits);
-    let mut watched: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut watched: SortedMap<String, Vec<String>> = SortedMap::new();
     for folder in asked {
         for watcher in index.watchers_of_folder(&folder) {
-            watched.entry(paths::folder_of(&watcher.path).to_owned()).or_default().push(folder.clone());
+            watched.or_default(paths::folder_of(&watcher.path).to_owned()).push(folder.clone());
         }
     }
     let mut queue: VecDeque<String> = loaded.keys().cloned().collect();
@@ -275,7 +278,7 @@ fn follow_watches(vault: &Vault<'_>, include: IncludeWatched, loaded: &mut Loade
         }
     }
     for cause in loaded.values_mut() {
-        cause.watched_by.sort_unstable();
+        sorting::sort(&mut cause.watched_by);
     }
 }
 
@@ -284,7 +287,7 @@ fn level(folder: &str, loaded: &Loaded) -> Level {
         return Level::Root;
     }
     let below = format!("{folder}/");
-    let next = loaded.range::<String, _>(&below..).next();
+    let next = loaded.at_least(&below).next();
     if next.is_some_and(|(other, _)| other.starts_with(&below)) { Level::Parent } else { Level::Direct }
 }
 
@@ -343,14 +346,14 @@ impl<'a> Body<'a> {
 }
 
 /// Which folders have which bullet.
-struct Repeated<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
+struct Repeated<'a>(SortedMap<&'a str, SortedSet<&'a str>>);
 
 impl<'a> Repeated<'a> {
     fn of(bodies: &'a [Body<'a>]) -> Self {
-        let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut places: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
         for body in bodies {
             for item in body.items.iter().filter(|item| !item.goes_on && !item.text.is_empty()) {
-                places.entry(&item.text).or_default().insert(body.folder);
+                places.or_default(&item.text).insert(body.folder);
             }
         }
         Self(places)
@@ -360,7 +363,7 @@ impl<'a> Repeated<'a> {
     fn below(&self, folder: &str, item: &items::Item) -> Option<String> {
         let folders = self.0.get(item.text.as_str()).filter(|_| !item.goes_on)?;
         let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let found = folders.range::<&str, _>(below.as_str()..).find(|other| **other != folder).copied();
+        let found = folders.at_least(below.as_str()).find(|other| **other != folder).copied();
         found.filter(|other| other.starts_with(&below)).map(str::to_owned)
     }
 
@@ -388,14 +391,11 @@ impl<'a> Repeated<'a> {
 /// not fit is cut, and nothing is spent on those after it: so a larger budget never shows less of any file.
 fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
-    order.sort_by_cached_key(|at| {
-        chain
-            .files
-            .get(*at)
-            .map(|file| (std::cmp::Reverse(file.level), std::cmp::Reverse(paths::depth(&file.folder)), *at))
+    sorting::sort_by_key(&mut order, |&at| {
+        chain.files.get(at).map(|file| Reverse((file.level, paths::depth(&file.folder))))
     });
     let mut left = Some(max_tokens);
-    let mut omitted = BTreeSet::new();
+    let mut omitted = SortedSet::new();
     for at in order {
         let Some(file) = chain.files.get_mut(at) else { continue };
         // Nothing where a file before it did not fit.

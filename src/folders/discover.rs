@@ -1,11 +1,10 @@
 //! Which folders have a context file (SPEC §3, "Discovery from a list of paths").
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
+use crate::maps::SortedMap;
 
 use super::paths;
 
@@ -38,11 +37,11 @@ pub struct Discovery {
 /// [`crate::Code::LimitExceeded`] for a path that goes down too far.
 pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> Result<Discovery> {
     let mut diagnostics = Vec::new();
-    let mut found: BTreeMap<String, (bool, bool)> = BTreeMap::new();
+    let mut found: SortedMap<String, (bool, bool)> = SortedMap::new();
     for path in all {
         let Some(path) = paths::normalize_or_report(path, limits, &mut diagnostics)? else { continue };
         let Some((folder, preferred)) = paths::context_file(&path) else { continue };
-        let (agents, claude) = found.entry(folder.to_owned()).or_default();
+        let (agents, claude) = found.or_default(folder.to_owned());
         *(if preferred { agents } else { claude }) = true;
     }
     let folder = |(path, (has_agents_md, has_claude_md)): (String, (bool, bool))| Folder {

@@ -5,6 +5,8 @@
 
 use fast_glob::glob_match;
 
+use crate::maps::SortedSet;
+
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Segment {
@@ -262,12 +264,14 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     }
     // fast-glob takes a byte for a character. So each character gets a byte, in the order of the characters, so that
     // ranges stay what they are.
-    let mut others: Vec<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
-    others.sort_unstable();
-    others.dedup();
+    let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
     let byte = |ch: char| match u8::try_from(ch) {
         Ok(byte) if byte.is_ascii() => Some(byte),
-        _ => others.binary_search(&ch).ok().and_then(|at| u8::try_from(at.checked_add(0x80)?).ok()),
+        _ => others
+            .iter()
+            .take(0x80)
+            .position(|&other| other == ch)
+            .and_then(|at| u8::try_from(at.checked_add(0x80)?).ok()),
     };
     // More than 128 different ones are not the name of a folder: file systems stop at 255 bytes.
     let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();

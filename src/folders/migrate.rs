@@ -1,12 +1,11 @@
 //! From `Chat/contexts/*.md` to context files in folders (SPEC §3, the seed's "Migration from Old System").
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::input::Content;
 use crate::limits::{self, Limits};
+use crate::maps::{SortedMap, SortedSet};
 
 use super::discover::file_in;
 use super::file::without_blank_edges;
@@ -24,7 +23,7 @@ pub struct MigrationInput {
     /// Folders without a context file, which may be meant too.
     pub folders: Vec<String>,
     /// Which folder a legacy file belongs to, where its name does not say.
-    pub map: BTreeMap<String, String>,
+    pub map: SortedMap<String, String>,
     /// The legacy files that a session had selected.
     pub contexts: Vec<String>,
 }
@@ -86,30 +85,30 @@ pub struct Migration {
 pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migration> {
     limits::check("contextFiles", input.files.len(), limits.context_files)?;
     let mut diagnostics = Vec::new();
-    let mut legacy: BTreeMap<String, &Content> = BTreeMap::new();
+    let mut legacy: SortedMap<String, &Content> = SortedMap::new();
     let mut others = Vec::new();
     for file in &input.files {
         let Some(path) = paths::normalize_or_report(&file.path, limits, &mut diagnostics)? else { continue };
         if is_legacy(&path) {
-            legacy.entry(path).or_insert(&file.content);
+            legacy.or_insert(path, &file.content);
         } else {
             others.push(VaultFile { path, content: file.content.clone() });
         }
     }
     let vault = vault::vault(&others, limits, &mut diagnostics)?;
-    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut known: SortedSet<String> = SortedSet::new();
     for folder in input.folders.iter().map(String::as_str).chain(vault.keys().map(String::as_str)) {
         if let Some(folder) = paths::normalize_or_report(folder, limits, &mut diagnostics)? {
             known.extend(paths::ancestors(&folder).map(str::to_owned));
             known.insert(folder);
         }
     }
-    let mut by_name: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut by_name: SortedMap<String, Vec<&str>> = SortedMap::new();
     for folder in known.iter().filter(|folder| !folder.is_empty() && !LEGACY.starts_with(folder.as_str())) {
-        by_name.entry(slug(paths::split(folder).1)).or_default().push(folder);
+        by_name.or_default(slug(paths::split(folder).1)).push(folder);
     }
-    let mut map = BTreeMap::new();
-    for (from, folder) in &input.map {
+    let mut map = SortedMap::new();
+    for (from, folder) in input.map.iter() {
         let folder = paths::normalize(folder, limits)?;
         map.insert(paths::normalize(from, limits)?, paths::folder_of(&folder).to_owned());
     }
@@ -127,10 +126,10 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
             None => Err(vec![format!("Projects/{name}")]),
         }
     };
-    let mut texts: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
+    let mut texts: SortedMap<String, (String, Option<String>)> = SortedMap::new();
     let mut migration =
         Migration { moves: Vec::new(), unresolved: Vec::new(), context_folders: Vec::new(), diagnostics: Vec::new() };
-    for (from, content) in &legacy {
+    for (from, content) in legacy.iter() {
         let Some(text) = content.text(from, &mut diagnostics) else { continue };
         let folder = match place(from) {
             Ok(folder) => folder,
@@ -141,7 +140,7 @@ pub fn migrate_legacy(input: &MigrationInput, limits: &Limits) -> Result<Migrati
             }
         };
         // A CLAUDE.md goes on being the folder's context file: an AGENTS.md beside it would hide it.
-        let (to, before) = texts.entry(folder.clone()).or_insert_with(|| match vault.get(&folder) {
+        let (to, before) = texts.or_insert_with(folder.clone(), || match vault.get(&folder) {
             Some(entry) => {
                 let text = entry.content.text(&entry.path, &mut diagnostics).map(str::to_owned);
                 (entry.path.clone(), Some(text.unwrap_or_default()))

@@ -1,11 +1,10 @@
 //! The rows of the host's two tables, `session_contexts` and `context_watches`, and what changes in them (SPEC §3).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
+use crate::maps::{SortedMap, SortedSet};
 
 use super::paths;
 
@@ -46,7 +45,7 @@ pub fn session_records(
     limits: &Limits,
 ) -> Result<Vec<SessionContext>> {
     let mut rows: Vec<SessionContext> = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     for folder in folders {
         let path = paths::normalize(folder, limits)?;
         let folder_path = paths::folder_of(&path).to_owned();
@@ -120,8 +119,8 @@ pub fn diff<R: Row>(before: &[R], after: &[R]) -> Result<Diff<R>> {
     Ok(diff)
 }
 
-fn keyed<'r, R: Row>(name: &str, rows: &'r [R]) -> Result<BTreeMap<(&'r str, &'r str), &'r R>> {
-    let mut keyed = BTreeMap::new();
+fn keyed<'r, R: Row>(name: &str, rows: &'r [R]) -> Result<SortedMap<(&'r str, &'r str), &'r R>> {
+    let mut keyed = SortedMap::new();
     for (at, row) in rows.iter().enumerate() {
         let (one, other) = row.key();
         if keyed.insert((one, other), row).is_some() {

@@ -1,10 +1,9 @@
 //! The context files of a vault, by folder.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::input::Content;
 use crate::limits::{self, Limits};
+use crate::maps::SortedMap;
 
 use super::paths;
 
@@ -25,7 +24,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// Each folder's context file, in the order of the folders.
-pub(super) type Vault<'a> = BTreeMap<String, Entry<'a>>;
+pub(super) type Vault<'a> = SortedMap<String, Entry<'a>>;
 
 /// Finds each folder's context file.
 pub(super) fn vault<'a>(

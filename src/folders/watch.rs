@@ -3,12 +3,12 @@
 //! All patterns are in one tree of segments. A changed folder walks down it, segment by segment, along the names that
 //! are equal and the globs whose literal beginning its name has, so that a change does not try all patterns.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
+use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 
 use super::file::glob_findings;
 use super::front_matter::{self, Declared};
@@ -43,7 +43,7 @@ pub struct WatchIndex {
     /// The watching files.
     watchers: Vec<Source>,
     /// Which folders have which file, where the files are known.
-    files: BTreeMap<String, String>,
+    files: SortedMap<String, String>,
     tree: Tree,
 }
 
@@ -70,9 +70,9 @@ impl Default for Tree {
 
 #[derive(Debug, Default)]
 struct Node {
-    names: BTreeMap<String, usize>,
+    names: SortedMap<String, usize>,
     /// By the glob's literal beginning.
-    globs: BTreeMap<String, Vec<(String, usize)>>,
+    globs: SortedMap<String, Vec<(String, usize)>>,
     /// The node behind `**`.
     any: Option<usize>,
     /// Whether it is itself behind `**`, so that it may pass over any number of names.
@@ -87,10 +87,10 @@ impl Tree {
             let fresh = self.nodes.len();
             let Some(node) = self.nodes.get_mut(at) else { return };
             at = match segment {
-                Segment::Literal(name) => *node.names.entry(name.clone()).or_insert(fresh),
+                Segment::Literal(name) => *node.names.or_insert(name.clone(), fresh),
                 Segment::Any => *node.any.get_or_insert(fresh),
                 Segment::Glob(glob) => {
-                    let same = node.globs.entry(glob::literal_prefix(glob).to_owned()).or_default();
+                    let same = node.globs.or_default(glob::literal_prefix(glob).to_owned());
                     match same.iter().find(|(other, _)| other == glob) {
                         Some((_, known)) => *known,
                         None => {
@@ -110,11 +110,11 @@ impl Tree {
     }
 
     /// The watches that match a folder.
-    fn find(&self, folder: &str) -> BTreeSet<Watch> {
-        let mut here = BTreeSet::new();
+    fn find(&self, folder: &str) -> SortedSet<Watch> {
+        let mut here = SortedSet::new();
         self.enter(0, &mut here);
         for name in paths::segments(folder) {
-            let mut next = BTreeSet::new();
+            let mut next = SortedSet::new();
             for node in here.iter().filter_map(|at| self.nodes.get(*at).map(|node| (*at, node))) {
                 self.step(node, name, &mut next);
             }
@@ -123,14 +123,14 @@ impl Tree {
         here.iter().filter_map(|at| self.nodes.get(*at)).flat_map(|node| node.ends.iter().copied()).collect()
     }
 
-    fn enter(&self, at: usize, into: &mut BTreeSet<usize>) {
+    fn enter(&self, at: usize, into: &mut SortedSet<usize>) {
         into.insert(at);
         if let Some(behind) = self.nodes.get(at).and_then(|node| node.any) {
             into.insert(behind);
         }
     }
 
-    fn step(&self, (at, node): (usize, &Node), name: &str, into: &mut BTreeSet<usize>) {
+    fn step(&self, (at, node): (usize, &Node), name: &str, into: &mut SortedSet<usize>) {
         if node.passes && glob::is_visible(name) {
             into.insert(at);
         }
@@ -159,7 +159,7 @@ impl WatchIndex {
 
     pub(super) fn of_vault(vault: &Vault<'_>, limits: &Limits) -> Self {
         let mut index = Self::default();
-        for (folder, entry) in vault {
+        for (folder, entry) in vault.iter() {
             let mut unread = Vec::new();
             let text = entry.content.text(&entry.path, &mut unread).unwrap_or_default();
             let watch = front_matter::read(text, &entry.path, limits, &mut unread).watch;
@@ -174,15 +174,15 @@ impl WatchIndex {
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
     pub fn of_records(records: &[WatchRecord], limits: &Limits) -> Result<Self> {
-        let mut by_watcher: BTreeMap<String, Vec<Declared>> = BTreeMap::new();
+        let mut by_watcher: SortedMap<String, Vec<Declared>> = SortedMap::new();
         for record in records {
-            let declared = by_watcher.entry(paths::normalize(&record.watcher_path, limits)?).or_default();
+            let declared = by_watcher.or_default(paths::normalize(&record.watcher_path, limits)?);
             if declared.iter().all(|known| known.pattern != record.watch_pattern) {
                 declared.push(Declared { pattern: record.watch_pattern.clone(), line: 0 });
             }
         }
         let mut index = Self::default();
-        for (path, declared) in &by_watcher {
+        for (path, declared) in by_watcher.iter() {
             index.add(path, paths::folder_of(path), declared, limits, &mut Vec::new());
         }
         Ok(index)
@@ -235,10 +235,10 @@ impl WatchIndex {
     }
 
     pub(super) fn watchers_of_folder(&self, folder: &str) -> Vec<Watcher> {
-        let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut found: SortedMap<&str, Vec<String>> = SortedMap::new();
         for (watcher, pattern) in self.tree.find(folder) {
             let Some(source) = self.watchers.get(watcher).filter(|source| source.folder != folder) else { continue };
-            found.entry(&source.path).or_default().extend(source.patterns.get(pattern).cloned());
+            found.or_default(&source.path).extend(source.patterns.get(pattern).cloned());
         }
         found.into_iter().map(|(path, patterns)| Watcher { path: path.to_owned(), patterns }).collect()
     }
@@ -251,23 +251,23 @@ impl WatchIndex {
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
     pub fn bubble(&self, changed: &[String], max_depth: usize, limits: &Limits) -> Result<Vec<Told>> {
-        let mut front: BTreeSet<String> = BTreeSet::new();
+        let mut front: SortedSet<String> = SortedSet::new();
         for path in changed {
             front.insert(paths::normalize(path, limits)?);
         }
         let mut told: Vec<Told> = Vec::new();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        let changed: BTreeSet<String> = front.iter().map(|path| paths::folder_of(path).to_owned()).collect();
+        let mut seen: SortedSet<String> = SortedSet::new();
+        let changed: SortedSet<String> = front.iter().map(|path| paths::folder_of(path).to_owned()).collect();
         let mut depth = 0_usize;
         while !front.is_empty() && depth < max_depth {
             depth = depth.saturating_add(1);
-            let mut next: BTreeMap<String, Vec<Watcher>> = BTreeMap::new();
-            for path in &front {
+            let mut next: SortedMap<String, Vec<Watcher>> = SortedMap::new();
+            for path in front.iter() {
                 for watcher in self.watchers(path) {
                     let own = depth > 1 && changed.contains(paths::folder_of(&watcher.path));
                     if !own && !seen.contains(&watcher.path) {
                         let because = Watcher { path: path.clone(), patterns: watcher.patterns };
-                        next.entry(watcher.path).or_default().push(because);
+                        next.or_default(watcher.path).push(because);
                     }
                 }
             }
@@ -287,19 +287,19 @@ pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchR
     let mut diagnostics = Vec::new();
     let vault = vault::vault(files, limits, &mut diagnostics)?;
     let mut index = WatchIndex::default();
-    let mut declared: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (folder, entry) in &vault {
+    let mut declared: SortedMap<&str, Vec<String>> = SortedMap::new();
+    for (folder, entry) in vault.iter() {
         let text = entry.content.text(&entry.path, &mut diagnostics).unwrap_or_default();
         let front = front_matter::read(text, &entry.path, limits, &mut diagnostics);
         // A pattern that cannot be used is reported, and has no row.
         let usable = index.add(&entry.path, folder, &front.watch, limits, &mut diagnostics);
         declared.insert(&entry.path, usable.into_iter().map(str::to_owned).collect());
     }
-    let mut resolved: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for (folder, entry) in &vault {
+    let mut resolved: SortedMap<(String, String), Vec<String>> = SortedMap::new();
+    for (folder, entry) in vault.iter() {
         for watcher in index.watchers_of_folder(folder) {
             for pattern in watcher.patterns {
-                resolved.entry((watcher.path.clone(), pattern)).or_default().push(entry.path.clone());
+                resolved.or_default((watcher.path.clone(), pattern)).push(entry.path.clone());
             }
         }
     }
@@ -308,7 +308,7 @@ pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchR
         for watch_pattern in patterns {
             let key = (path.to_owned(), watch_pattern);
             let mut paths = resolved.remove(&key).unwrap_or_default();
-            paths.sort_unstable();
+            sorting::sort(&mut paths);
             let (watcher_path, watch_pattern) = key;
             rows.push(WatchRecord { watcher_path, watch_pattern, resolved_paths: Some(paths) });
         }

@@ -2,10 +2,10 @@
 //!
 //! Depth is bounded, and so is what aliases expand to.
 
-use std::collections::BTreeMap;
-
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Number, Value};
+
+use crate::maps::SortedMap;
 
 const DEPTH_MAX: usize = 32;
 const NODES_MAX: usize = 20_000;
@@ -82,7 +82,7 @@ struct Open {
 /// Reads one document; nothing where there is none.
 pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut open: Vec<Open> = Vec::new();
-    let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
+    let mut anchors: SortedMap<usize, Node> = SortedMap::new();
     let mut root: Option<Node> = None;
     let mut nodes = 0_usize;
     for event in Parser::new_from_str(text) {

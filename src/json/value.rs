@@ -4,7 +4,6 @@
 //! kind, which names are not known, and where in the request that is (SPEC §0.5, §0.10).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::{Copied, Peekable};
 use std::slice::Iter;
@@ -13,6 +12,7 @@ use serde_json::Map;
 
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
+use crate::maps::SortedMap;
 
 use super::number;
 use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
@@ -534,8 +534,8 @@ impl<'t> Object<'t> {
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has one of them twice.
-    pub(crate) fn map<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<BTreeMap<String, T>> {
-        let mut map = BTreeMap::new();
+    pub(crate) fn map<T>(self, mut read: impl FnMut(Value<'t>) -> Result<T>) -> Result<SortedMap<String, T>> {
+        let mut map = SortedMap::new();
         for (key, value) in self.entries() {
             if !value.is_null() && map.insert(key.string()?, read(value)?).is_some() {
                 return Err(twice(value));

@@ -9,7 +9,7 @@ use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, packed, read, request_body, request_body_bytes};
 use crate::call::{Answer, Call, Host};
-use crate::error::{Diagnostic, Result};
+use crate::error::{self, Diagnostic, Result};
 use crate::json::{Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::Limits;
 use crate::prompt::bodies::Target;
@@ -71,7 +71,7 @@ impl<'t> Request<'t> {
 fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
-    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
     Answer::of(&result)
 }
 
@@ -83,14 +83,14 @@ fn dialogue_by_reference(request: Value<'_>, host: &Host) -> Result<Answer> {
     }
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
-    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
     packed::assembly_by_reference(&request.tree, &result)
 }
 
 fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut request = Request::read(request, host)?;
     let mut result = assemble_buffer(&request.tree, &request.options, request.counter.as_ref())?;
-    result.report.diagnostics.splice(0..0, request.found.drain(..));
+    error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
     Answer::of(&result)
 }
 
@@ -107,6 +107,6 @@ fn body_with_report(request: Value<'_>, host: &Host) -> Result<Answer> {
     let found = std::mem::take(&mut request.found);
     let body = request_body(&request.tree, &request.options, request.target()?, request.counter.as_ref())?;
     let RequestBody { bytes, mut report } = body;
-    report.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut report.diagnostics);
     answer_with_report(bytes, &report)
 }

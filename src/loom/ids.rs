@@ -1,7 +1,8 @@
 //! Finding nodes and edges by their ids.
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher};
+
+use crate::maps::SortedSet;
 
 /// How many ids a bucket has room for.
 const ROOM: usize = 8;
@@ -19,7 +20,7 @@ pub(crate) struct Ids {
     /// How many places are in them.
     count: usize,
     /// What had no room.
-    rest: BTreeSet<(u64, u32)>,
+    rest: SortedSet<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,8 +65,9 @@ impl Ids {
             if self.rest.is_empty() {
                 return None;
             }
-            let hash = strong_hash(id);
-            self.rest.range((hash, 0)..=(hash, u32::MAX)).map(|&(_, place)| place).find(|&place| is_it(place))
+            let first = (strong_hash(id), 0);
+            let same = self.rest.at_least(&first).take_while(|&&(known, _)| known == first.0);
+            same.map(|&(_, place)| place).find(|&place| is_it(place))
         })
     }
 
@@ -152,11 +154,7 @@ mod tests {
             assert_eq!(quick_hash(id), quick_hash(&colliding[0]), "the ids are to collide");
         }
         let id = |at: usize| colliding.get(at).cloned().unwrap_or_else(|| format!("node-{at}"));
-        let mut seed = 1_u32;
-        let mut next = |below: usize| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 8) as usize % below
-        };
+        let mut next = crate::order::random_numbers();
         let mut places: Vec<String> = Vec::new();
         let (mut ids, mut map) = (Ids::default(), BTreeMap::new());
         for _ in 0..30_000 {

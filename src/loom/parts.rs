@@ -1,13 +1,13 @@
 //! From the blocks of a node to those of a message.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
 use crate::content::{Audio, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::tree::Node;
+use crate::maps::SortedMap;
 use crate::prompt::{Prices, placeholder};
 
 /// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
@@ -15,7 +15,7 @@ use crate::prompt::{Prices, placeholder};
 pub(crate) fn parts<'a>(
     blocks: &mut dyn Iterator<Item = &'a Block<'a>>,
     node: &str,
-    media: &'a BTreeMap<String, Media<'static>>,
+    media: &'a SortedMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Block<'a>> {
     let mut parts = Vec::with_capacity(blocks.size_hint().0);
@@ -42,7 +42,7 @@ pub(crate) fn parts<'a>(
 fn result_content<'a>(
     blocks: &'a [Block<'a>],
     node: &str,
-    media: &'a BTreeMap<String, Media<'static>>,
+    media: &'a SortedMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Block<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
@@ -65,7 +65,7 @@ fn push_media<'a>(
     parts: &mut Vec<Block<'a>>,
     block: &'a Block<'a>,
     node: &str,
-    media: &'a BTreeMap<String, Media<'static>>,
+    media: &'a SortedMap<String, Media<'static>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let mut part = block.borrowed();

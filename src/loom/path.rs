@@ -1,14 +1,12 @@
 //! Which nodes are on the path, and over which edges (SPEC §1 "Path").
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
-use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, Limits};
 use crate::loom::created::created;
 use crate::loom::tree::{self, EdgeIx, EdgeKind, NodeIx, Tree};
+use crate::maps::{SortedMap, SortedSet};
 
 /// Where the path ends, or the path itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +21,9 @@ pub enum Position {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Node → the incoming edge to follow, or the predecessor it leads from.
-    pub edges: BTreeMap<String, String>,
+    pub edges: SortedMap<String, String>,
     /// Any version of a node → the version to use.
-    pub versions: BTreeMap<String, String>,
+    pub versions: SortedMap<String, String>,
 }
 
 /// One node of the path.
@@ -175,7 +173,7 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
         }
         let origin = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id));
         match origin {
-            Some(origin) if seen.get_or_insert_with(|| collect::set([node])).insert(origin) => at = origin,
+            Some(origin) if seen.get_or_insert_with(|| SortedSet::from([node])).insert(origin) => at = origin,
             _ => return Ok(None),
         }
     }
@@ -252,7 +250,7 @@ fn choose_version(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<NodeIx> {
     let chains: Vec<Vec<NodeIx>> = versions.iter().map(|&version| origins(tree, version)).collect();
-    let roots = collect::set(chains.iter().filter_map(|chain| chain.last()));
+    let roots = SortedSet::from_iter(chains.iter().filter_map(|chain| chain.last()));
     if roots.len() > 1 {
         let message = format!(
             "the primary sources of edge `{}` are not linked by `editedFrom`; they were taken as versions of one node",
@@ -271,7 +269,7 @@ fn choose_version(
             Error::new(Code::InvalidChoice, message).with("choice", choice.as_str()).with("candidates", ids)
         });
     }
-    let edited = collect::set(chains.iter().flat_map(|chain| chain.iter().skip(1)).copied());
+    let edited = SortedSet::from_iter(chains.iter().flat_map(|chain| chain.iter().skip(1)).copied());
     let latest: Vec<_> = versions.iter().copied().filter(|version| !edited.contains(version)).collect();
     let newest = match latest.as_slice() {
         &[only] => Some(only),
@@ -286,7 +284,7 @@ fn choose_version(
 /// A node and the nodes it is an edit of, newest first.
 pub(crate) fn origins(tree: &Tree, node: NodeIx) -> Vec<NodeIx> {
     let mut chain = vec![node];
-    let mut seen = collect::set([node]);
+    let mut seen = SortedSet::from([node]);
     let mut at = node;
     while let Some(origin) = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id)) {
         if !seen.insert(origin) {

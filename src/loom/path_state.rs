@@ -4,7 +4,6 @@
 //! tip, costs as much as what is new. What is before the first step that may have changed stays as it is. A one-shot
 //! assembly advances an empty state.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::content::Media;
@@ -14,6 +13,7 @@ use crate::loom::path_context::PathContext;
 use crate::loom::request::{Annotations, InstructionScope};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
+use crate::maps::SortedMap;
 use crate::prompt::ImageRule;
 use crate::tokens::memory::CounterId;
 
@@ -50,7 +50,7 @@ struct PathKey {
     scope: InstructionScope,
     image: ImageRule,
     audio_second: u64,
-    media: Rc<BTreeMap<String, Media<'static>>>,
+    media: Rc<SortedMap<String, Media<'static>>>,
 }
 
 impl PathKey {

@@ -4,7 +4,6 @@
 //! options, and one that is not known is reported.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::aware;
@@ -17,6 +16,7 @@ use crate::content::{ContentReader, Keep, Media, own};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, List, Object, Value};
 use crate::limits::{self, Limits};
+use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::bodies::{Provider, Target};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::time::Timestamp;
@@ -306,7 +306,7 @@ fn path_of(path: Value<'_>, limits: &Limits) -> Result<Vec<String>> {
     ids.map(Value::string).collect()
 }
 
-fn names(value: Value<'_>, expected: &str) -> Result<BTreeMap<String, String>> {
+fn names(value: Value<'_>, expected: &str) -> Result<SortedMap<String, String>> {
     value.object(expected)?.map(Value::string)
 }
 
@@ -314,7 +314,7 @@ fn annotations(value: Value<'_>) -> Result<Annotations> {
     if value.as_text().is_some_and(|text| text == "all") {
         return Ok(Annotations::All);
     }
-    let mut ids = BTreeSet::new();
+    let mut ids = SortedSet::new();
     for id in value.list("a list of node ids or \"all\"")? {
         ids.insert(id.string()?);
     }
@@ -350,7 +350,7 @@ fn preferences(value: Value<'_>, found: Option<&mut Vec<Diagnostic>>) -> Result<
 }
 
 /// Reads what each `ref` stands for.
-pub(crate) fn media(value: Value<'_>) -> Result<BTreeMap<String, Media<'static>>> {
+pub(crate) fn media(value: Value<'_>) -> Result<SortedMap<String, Media<'static>>> {
     value.object("an object of media")?.map(|value| {
         let fields = value.object("media, an object with `data` or `url`")?;
         match (fields.string("data")?, fields.string("url")?) {

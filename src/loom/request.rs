@@ -1,6 +1,5 @@
 //! What an assembly is asked for (SPEC §1, §7).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::assembly::settings::Preferences;
@@ -9,6 +8,7 @@ use crate::limits::Limits;
 use crate::loom::aware::LoomAware;
 use crate::loom::path::{Choices, Position};
 use crate::loom::tree::Source;
+use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
 /// Everything but the tree.
@@ -41,7 +41,7 @@ pub struct Options {
     /// Tokens of a second of audio.
     pub audio_second: u64,
     /// What each `ref` stands for.
-    pub media: Rc<BTreeMap<String, Media<'static>>>,
+    pub media: Rc<SortedMap<String, Media<'static>>>,
     /// What a loom-aware agent is told beside the conversation; none for other agents.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
@@ -91,7 +91,7 @@ pub enum Annotations {
     /// All of the path's.
     All,
     /// Those named.
-    Named(BTreeSet<String>),
+    Named(SortedSet<String>),
 }
 
 impl Annotations {

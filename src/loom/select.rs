@@ -1,8 +1,5 @@
 //! What belongs to the path, in order, and what the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
-use std::collections::BTreeSet;
-
-use crate::collect;
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits;
@@ -10,6 +7,7 @@ use crate::loom::path::{self, Step};
 use crate::loom::report::{Fate, NodePart, Reason};
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{Author, EdgeKind, Link, Node, NodeIx, SourceRole, Tree};
+use crate::maps::SortedSet;
 use crate::prompt::Role;
 
 /// A node of the conversation.
@@ -172,7 +170,7 @@ impl SelectionState {
     /// Rows for what was passed over and is nothing else.
     fn rest(&self, tree: &Tree) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         for &(node, part) in &self.passed_over {
             if self.has_row(node) || !seen.insert(node) {
                 continue;
@@ -322,8 +320,8 @@ pub(crate) fn check_annotations(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let Annotations::Named(ids) = &options.annotations else { return Ok(()) };
-    let passed_over = collect::set(state.passed_over.iter().map(|&(node, _)| node));
-    for id in ids {
+    let passed_over = SortedSet::from_iter(state.passed_over.iter().map(|&(node, _)| node));
+    for id in ids.iter() {
         let node = tree.find(id)?;
         if !state.has_row(node) && !passed_over.contains(&node) {
             let message = format!("`{id}` is no annotation of the path; it was left out");

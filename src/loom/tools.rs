@@ -1,15 +1,13 @@
 //! Tool calls and their results: neither is ever sent without the other (SPEC §1 "Units").
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use smallvec::SmallVec;
 
-use crate::collect;
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
 use crate::loom::tree::Tree;
+use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::Role;
 
 /// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
@@ -82,19 +80,19 @@ struct Pairs {
     /// Entry of the call, entry of its result.
     kept: Vec<(usize, usize)>,
     /// Entry and block of what has no counterpart.
-    broken: BTreeSet<(usize, usize)>,
+    broken: SortedSet<(usize, usize)>,
 }
 
 impl Pairs {
     /// A result belongs to the nearest call before it that has its id and no result yet.
     fn find(tree: &Tree, entries: &[Entry]) -> Self {
-        let mut open: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-        let mut pairs = Self { kept: Vec::new(), broken: BTreeSet::new() };
+        let mut open: SortedMap<&str, Vec<(usize, usize)>> = SortedMap::new();
+        let mut pairs = Self { kept: Vec::new(), broken: SortedSet::new() };
         for (at, entry) in entries.iter().enumerate() {
             for (index, block) in tree.at(entry.node).content.iter().enumerate() {
                 match block {
                     Block::ToolCall { id, .. } => {
-                        open.entry(id).or_default().push((at, index));
+                        open.or_default(id).push((at, index));
                         pairs.broken.insert((at, index));
                     }
                     Block::ToolResult { tool_call_id, .. } => match open.get_mut(&**tool_call_id).and_then(Vec::pop) {
@@ -114,10 +112,10 @@ impl Pairs {
     }
 
     /// Entries whose reasoning led to calls of which none is left.
-    fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> BTreeSet<usize> {
-        let calling = collect::set(self.kept.iter().map(|&(call, _)| call));
-        let mut found = BTreeSet::new();
-        for &(at, index) in &self.broken {
+    fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> SortedSet<usize> {
+        let calling = SortedSet::from_iter(self.kept.iter().map(|&(call, _)| call));
+        let mut found = SortedSet::new();
+        for &(at, index) in self.broken.iter() {
             if !is_call(tree, entries, at, index) || calling.contains(&at) {
                 continue;
             }

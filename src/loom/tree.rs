@@ -2,16 +2,15 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
-use crate::collect;
 use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
+use crate::maps::SortedSet;
 
 /// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,7 +210,7 @@ struct Asked {
     /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
     last: Cell<NodeIx>,
     /// The ids of the nodes in their order, once somebody wanted to know it.
-    in_order: OnceCell<BTreeSet<String>>,
+    in_order: OnceCell<SortedSet<String>>,
 }
 
 impl std::fmt::Debug for Asked {
@@ -377,11 +376,9 @@ impl<'t> Tree<'t> {
 
     /// The ids that come before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
-        use std::ops::Bound::{Excluded, Unbounded};
-        let ids = self.asked.in_order.get_or_init(|| collect::set(self.nodes().map(|node| node.id.to_string())));
-        let before = ids.range::<str, _>((Unbounded, Excluded(id))).next_back();
-        let after = ids.range::<str, _>((Excluded(id), Unbounded)).next();
-        [before, after].map(|found| found.map(String::as_str))
+        let ids =
+            self.asked.in_order.get_or_init(|| SortedSet::from_iter(self.nodes().map(|node| node.id.to_string())));
+        [ids.before(id), ids.at_least(id).find(|other| *other != id)].map(|found| found.map(String::as_str))
     }
 
     /// Puts a node in the place of the one with its id, else in a new one.

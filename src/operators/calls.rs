@@ -1,7 +1,7 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 
 use crate::call::{Answer, Call, Host};
-use crate::error::{Diagnostic, Result};
+use crate::error::{self, Diagnostic, Result};
 use crate::json::{Value, refuse_unknown};
 use crate::limits::{Limits, XML_DEPTH_MAX};
 
@@ -72,7 +72,7 @@ fn parse(request: Value<'_>) -> Result<Answer> {
         (None, Some(bytes)) => parse_bytes(&bytes, &options)?,
         (None, None) => return Err(xml.mismatch("a string or bytes")),
     };
-    parsed.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut parsed.diagnostics);
     Answer::of(&parsed)
 }
 
@@ -92,7 +92,7 @@ fn write(request: Value<'_>) -> Result<Answer> {
 fn begin_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut found = request.repaired();
     let mut begun = begin(&read::assembly(request, &host.tokenizers, &mut found)?, &host.tokenizers)?;
-    begun.diagnostics_mut().splice(0..0, found);
+    error::put_before(found, begun.diagnostics_mut());
     Answer::of(&begun)
 }
 

@@ -2,11 +2,10 @@
 //!
 //! Functions call each other as deep as tasks stand within tasks, which `xmlDepth` bounds.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::maps::SortedSet;
 
 use super::kind::{Kind, Role};
 use super::settings::{ContextManagement, Origin};
@@ -268,7 +267,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Reads what is in `<steps>`.
     fn steps(&mut self, parent: &Tag<'a>, steps: &mut Vec<Task>) -> Result<()> {
-        let mut ids = BTreeSet::new();
+        let mut ids = SortedSet::new();
         let mut text_at = None;
         loop {
             match self.xml.next()? {

@@ -3,10 +3,9 @@
 //! The template is not written anew. What it leaves to the defaults is put in at its place, in the manner of what stands
 //! around it; every other byte stays as it is.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
+use crate::maps::SortedMap;
 
 use super::parse::{BlockSite, Site, TagSpan, read};
 use super::settings::{Accumulation, ContextManagement};
@@ -14,7 +13,7 @@ use super::task::Task;
 use super::validate::{FIELDS, ParseOptions};
 
 /// What to put in place of which bytes, by where; what an attribute needs comes before what an element needs.
-type Edits = BTreeMap<(usize, bool), (usize, String)>;
+type Edits = SortedMap<(usize, bool), (usize, String)>;
 
 /// Writes a task as its template with all defaults made explicit.
 ///
@@ -45,7 +44,7 @@ pub(super) fn write_source(source: &str, limits: Limits) -> Result<String> {
     }
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
-    for ((start, _), (end, text)) in &edits {
+    for ((start, _), (end, text)) in edits.iter() {
         out.push_str(source.get(at..*start).unwrap_or_default());
         out.push_str(text);
         at = *end;

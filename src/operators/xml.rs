@@ -5,7 +5,6 @@
 //! entity but the five (SPEC §4).
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use quick_xml::Reader;
 use quick_xml::errors::{IllFormedError, SyntaxError};
@@ -14,6 +13,7 @@ use quick_xml::events::attributes::{AttrError, Attributes};
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
+use crate::maps::SortedSet;
 
 const BOM: char = '\u{FEFF}';
 
@@ -314,7 +314,7 @@ impl<'a> Xml<'a> {
     /// The attributes in the inside of a tag, which begins at byte `base`.
     fn attributes(&mut self, base: usize, inside: &'a str, name_len: usize) -> Result<Vec<Attribute<'a>>> {
         let mut found: Vec<Attribute<'a>> = Vec::new();
-        let mut names = BTreeSet::new();
+        let mut names = SortedSet::new();
         // Where the next attribute is looked for, in `inside`. Quick-xml has seen to it that what is passed over is there.
         let mut at = name_len;
         for attribute in Attributes::new(inside, name_len).with_checks(false) {

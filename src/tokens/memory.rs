@@ -5,10 +5,10 @@
 //! hash, so that the memory does not keep them a second time.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::{Rc, Weak};
 
+use crate::maps::SortedMap;
 use crate::tokens::Counter;
 
 /// What is remembered of interned texts. Clones share what they remember.
@@ -17,7 +17,7 @@ pub struct Memory(Rc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    texts: RefCell<BTreeMap<Key, Weak<InternedText>>>,
+    texts: RefCell<SortedMap<Key, Weak<InternedText>>>,
     /// The names of the counters whose counts are remembered by name.
     names: RefCell<Vec<String>>,
     /// How many counters without a name of their own there have been.
@@ -73,12 +73,12 @@ impl Memory {
     pub fn intern(&self, text: &str) -> Rc<InternedText> {
         let key = Key::of(text);
         let mut texts = self.0.texts.borrow_mut();
-        if let Some(interned) = texts.get(&key).and_then(Weak::upgrade) {
-            return interned;
-        }
-        let interned = Rc::new(InternedText { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
-        texts.insert(key, Rc::downgrade(&interned));
-        interned
+        let known = texts.or_default(key);
+        known.upgrade().unwrap_or_else(|| {
+            let interned = Rc::new(InternedText { key, costs: RefCell::default(), memory: Rc::downgrade(&self.0) });
+            *known = Rc::downgrade(&interned);
+            interned
+        })
     }
 
     /// The text, where it is interned.

@@ -14,12 +14,11 @@ pub mod models;
 pub mod tiktoken;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
+use crate::maps::SortedMap;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::heuristic_words::Words;
 
@@ -136,7 +135,7 @@ impl Counter for CachingHeuristic {
 #[derive(Clone, Debug, Default)]
 pub struct Tokenizers {
     heuristic: Rc<CachingHeuristic>,
-    vocabularies: BTreeMap<Encoding, Rc<CachingCounter>>,
+    vocabularies: SortedMap<Encoding, Rc<CachingCounter>>,
 }
 
 impl Tokenizers {
@@ -148,8 +147,9 @@ impl Tokenizers {
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
-        if let Entry::Vacant(place) = self.vocabularies.entry(encoding) {
-            place.insert(Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?)));
+        if !self.vocabularies.contains_key(&encoding) {
+            let vocabulary = Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?));
+            self.vocabularies.insert(encoding, vocabulary);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 
 use crate::call::{Answer, Call, Host};
-use crate::error::{Diagnostic, Result};
+use crate::error::{self, Diagnostic, Result};
 use crate::input::Content;
 use crate::json::{Object, Value, refuse_unknown};
 use crate::limits::Limits;
@@ -29,7 +29,7 @@ fn workspace<'t>(request: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Obje
 fn brief(request: Value<'_>) -> Result<Answer> {
     let content = if request.is_null() { None } else { Some(Content::read(request)?) };
     let mut parsed = parse_brief(content.as_ref(), "brief.md");
-    parsed.diagnostics.splice(0..0, request.repaired());
+    error::put_before(request.repaired(), &mut parsed.diagnostics);
     Answer::of(&parsed)
 }
 
@@ -37,7 +37,7 @@ fn plan(request: Value<'_>) -> Result<Answer> {
     let mut found = request.repaired();
     let input = workspace(request, &mut found)?;
     let mut plan = plan_loading(input.read("brief", Content::read)?.as_ref(), &names(input)?);
-    plan.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut plan.diagnostics);
     Answer::of(&plan)
 }
 
@@ -65,7 +65,7 @@ fn context(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let counter = host.counter(input.get("tokenizer")?)?;
     let mut result = read_context(&workspace, &limits, counter.as_ref())?;
-    result.diagnostics.splice(0..0, found);
+    error::put_before(found, &mut result.diagnostics);
     Answer::of(&result)
 }
 

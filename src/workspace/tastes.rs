@@ -1,11 +1,10 @@
 //! Tastes: the default file, the genre files, and lines that several of them share (SPEC §2, "Conflicts").
 
-use std::collections::BTreeMap;
-
 use serde::{Serialize, Serializer};
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::input::Content;
+use crate::maps::SortedMap;
 use crate::markdown;
 
 use super::plan::Names;
@@ -74,7 +73,7 @@ pub(super) fn read_tastes(
 }
 
 fn conflicts(genres: &[(String, String)]) -> Vec<Conflict> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut places: SortedMap<&str, usize> = SortedMap::new();
     let mut points: Vec<(&str, Vec<usize>)> = Vec::new();
     for (genre, (_, text)) in genres.iter().enumerate() {
         for line in markdown::lines(markdown::without_bom(text)) {
@@ -82,7 +81,7 @@ fn conflicts(genres: &[(String, String)]) -> Vec<Conflict> {
             if point.starts_with('#') || !point.contains(char::is_alphanumeric) {
                 continue;
             }
-            let place = *places.entry(point).or_insert(points.len());
+            let place = *places.or_insert(point, points.len());
             match points.get_mut(place) {
                 Some((_, files)) if files.last() == Some(&genre) => {}
                 Some((_, files)) => files.push(genre),

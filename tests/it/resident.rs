@@ -68,7 +68,8 @@ fn more() -> impl Strategy<Value = More> {
     let pending = prop::collection::vec((0..30u8, role), 0..3);
     let some_pending = prop_oneof![3 => Just(Vec::new()), 1 => pending];
     let versions = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec((0..30u8, 0..30u8), 1..3)];
-    let named = prop::collection::btree_set((0..30u8).prop_map(id), 1..4).prop_map(Annotations::Named);
+    let named = prop::collection::btree_set((0..30u8).prop_map(id), 1..4)
+        .prop_map(|ids| Annotations::Named(ids.into_iter().collect()));
     let annotations = prop_oneof![4 => Just(Annotations::None), 2 => Just(Annotations::All), 1 => named];
     let path = prop::option::weighted(0.1, prop::collection::vec(0..30u8, 0..6));
     let explicit = prop::bool::weighted(0.15);

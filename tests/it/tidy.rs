@@ -35,7 +35,7 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → assembly → { prompt, tokens } → { content, json, text, time, limits, error, collect }.
+/// ARCHITECTURE.md "Direction": wasm → the five → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
@@ -43,7 +43,10 @@ fn dependencies_point_one_way() {
         &["loom", "workspace", "folders", "operators", "commits"],
         &["assembly"],
         &["call", "prompt", "tokens"],
-        &["content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "collect"],
+        &[
+            "content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "maps", "sorting",
+            "order",
+        ],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
     for (file, source) in sources() {
@@ -228,6 +231,17 @@ fn imports_have_no_circles() {
     assert!(new.is_empty(), "these files import one that imports them: {new:?}");
     let cut: Vec<&&str> = CIRCLES.iter().filter(|file| !circles.contains(file)).collect();
     assert!(cut.is_empty(), "these are in no circle any more; take them off the list: {cut:?}");
+}
+
+/// Each type of B-tree and each type that is sorted would add its own kilobytes to the module.
+#[test]
+fn maps_and_sorts_are_ours() {
+    for (file, source) in sources().into_iter().filter(|(file, _)| file != "sorting.rs") {
+        let code = source.split("#[cfg(test)]").next().unwrap();
+        for name in ["BTreeMap<", "BTreeSet<", "BTreeMap::", "BTreeSet::", ".sort(", ".sort_"] {
+            assert!(!code.contains(name), "{file} has {name}; there are crate::maps and crate::sorting");
+        }
+    }
 }
 
 #[test]

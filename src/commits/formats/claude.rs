@@ -12,8 +12,6 @@
 //!
 //! Where a parent is not in the file (a delta begins in the middle of its session), the record before it is taken.
 
-use std::collections::{BTreeMap, BTreeSet, btree_map};
-
 use serde_json::{Map, Value, json};
 
 use super::blocks;
@@ -21,6 +19,8 @@ use super::continuation::Continuation;
 use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, object, owned, set, text};
 use crate::error::{DiagnosticCode, Severity};
 use crate::jsonl::Reader;
+use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 
 /// Types that Claude Code is known to write and that are not the conversation.
 const ASIDE: &[&str] = &[
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
     /// Reads the records and finds each one's parent.
     pub(crate) fn read(bytes: &'a [u8], notes: &mut Notes) -> Self {
         let mut entries: Vec<Entry<'a>> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut places: SortedMap<String, usize> = SortedMap::new();
         let mut reader = Reader::new(bytes);
         for record in reader.by_ref() {
             let map = record.value;
@@ -147,12 +147,11 @@ impl<'a> Session<'a> {
             let mut linked = speaks || uuid.is_some();
             let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
             if let Some(uuid) = uuid {
-                match places.entry(uuid) {
-                    btree_map::Entry::Vacant(place) => drop(place.insert(entries.len())),
-                    btree_map::Entry::Occupied(_) => {
-                        notes.unknown("a record with the uuid of an earlier one");
-                        linked = false;
-                    }
+                if places.contains_key(&uuid) {
+                    notes.unknown("a record with the uuid of an earlier one");
+                    linked = false;
+                } else {
+                    places.insert(uuid, entries.len());
                 }
             }
             entries.push(Entry { bytes: record.bytes, map, linked, side, parent: None });
@@ -201,8 +200,8 @@ impl<'a> Session<'a> {
 
     /// Adds the other records of the messages on the path, and the results of their calls, each after its parent.
     fn attach(&self, path: Vec<usize>, seen: &[bool]) -> Vec<usize> {
-        let mut messages: BTreeSet<&str> = BTreeSet::new();
-        let mut open: BTreeSet<&str> = BTreeSet::new();
+        let mut messages: SortedSet<&str> = SortedSet::new();
+        let mut open: SortedSet<&str> = SortedSet::new();
         let mut on_path = vec![false; self.entries.len()];
         for entry in path.iter().filter_map(|&index| self.entries.get(index)) {
             if entry.kind() == "assistant" {
@@ -220,7 +219,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let mut beside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut beside: SortedMap<usize, Vec<usize>> = SortedMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             if seen.get(index) == Some(&true) || !entry.speaks() {
                 continue;
@@ -240,7 +239,7 @@ impl<'a> Session<'a> {
                 if let Some(place) = on_path.get_mut(index) {
                     *place = true;
                 }
-                beside.entry(parent).or_default().push(index);
+                beside.or_default(parent).push(index);
             }
         }
         if beside.is_empty() {
@@ -258,7 +257,7 @@ impl<'a> Session<'a> {
         }
         // Nearly always the chain runs down the file; then so does what hangs beside it.
         if in_order {
-            all.sort_unstable();
+            sorting::sort(&mut all);
         }
         all
     }
@@ -278,7 +277,7 @@ impl<'a> Session<'a> {
     /// What the records say. Summaries are left out where the path goes `through` compactions.
     pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut Notes) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut places: SortedMap<&str, usize> = SortedMap::new();
         for entry in path.iter().filter_map(|&index| self.entries.get(index)).filter(|entry| entry.speaks()) {
             let summary = entry.is_summary();
             let hidden = flag(&entry.map, "isMeta") || flag(&entry.map, "isVisibleInTranscriptOnly");
@@ -312,7 +311,7 @@ impl<'a> Session<'a> {
 }
 
 /// Finds each record's parent.
-fn find_parents(entries: &mut [Entry<'_>], places: &BTreeMap<String, usize>, notes: &mut Notes) {
+fn find_parents(entries: &mut [Entry<'_>], places: &SortedMap<String, usize>, notes: &mut Notes) {
     // The newest linked record of the conversation and of the side chains.
     let mut before: [Option<usize>; 2] = [None, None];
     let mut missing: u32 = 0;
@@ -443,8 +442,8 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
 }
 
 /// Texts of the `summary` records, by the leaf that they are about.
-pub(crate) fn titles<'s>(session: &'s Session<'_>) -> BTreeMap<&'s str, &'s str> {
-    let mut titles = BTreeMap::new();
+pub(crate) fn titles<'s>(session: &'s Session<'_>) -> SortedMap<&'s str, &'s str> {
+    let mut titles = SortedMap::new();
     for entry in &session.entries {
         if let ("summary", Some(title), Some(leaf)) =
             (entry.kind(), text(&entry.map, "summary"), text(&entry.map, "leafUuid"))

@@ -8,7 +8,6 @@
 //! with the results. Messages of type `info`, `warning` and `error` are for the screen.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -23,19 +22,20 @@ use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
 use crate::jsonl::Reader;
+use crate::maps::{SortedMap, SortedSet};
 
 /// The messages of a session, by id.
 #[derive(Debug, Default)]
 struct Messages {
     /// In order.
     list: Vec<Map<String, Value>>,
-    places: BTreeMap<String, usize>,
+    places: SortedMap<String, usize>,
 }
 
 impl Messages {
     fn add(&mut self, message: Map<String, Value>) {
         let place = self.list.len();
-        let known = owned(&message, "id").map(|id| *self.places.entry(id).or_insert(place));
+        let known = owned(&message, "id").map(|id| *self.places.or_insert(id, place));
         match known.and_then(|known| self.list.get_mut(known)) {
             Some(earlier) => *earlier = message,
             None => self.list.push(message),
@@ -113,8 +113,8 @@ impl Messages {
 /// `toolCalls`.
 #[derive(Debug, Default)]
 struct SeenCalls {
-    calls: BTreeSet<String>,
-    results: BTreeSet<String>,
+    calls: SortedSet<String>,
+    results: SortedSet<String>,
     /// For calls without an id.
     unnamed: u32,
 }
@@ -296,8 +296,8 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
         }));
     }
     // Results go into the message that holds their calls; the names are needed there too.
-    let mut results: BTreeMap<&str, &Block> = BTreeMap::new();
-    let mut calls: BTreeSet<&str> = BTreeSet::new();
+    let mut results: SortedMap<&str, &Block> = SortedMap::new();
+    let mut calls: SortedSet<&str> = SortedSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
         match block {
             Block::ToolResult { tool_call_id, .. } => drop(results.insert(tool_call_id, block)),

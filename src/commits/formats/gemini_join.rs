@@ -11,7 +11,6 @@
 //!   each message, with the white space between its tokens taken out.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::append;
@@ -19,6 +18,7 @@ use super::format::{BlobSource, Format};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Kind};
 use crate::jsonl::Reader;
+use crate::maps::SortedMap;
 
 const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON";
 
@@ -43,7 +43,7 @@ pub(super) struct Objects {
     /// Where in the output each message is.
     messages: Vec<Range<usize>>,
     /// The place among `messages` of each id.
-    places: BTreeMap<String, usize>,
+    places: SortedMap<String, usize>,
 }
 
 /// A session file of the older kind, taken apart.
@@ -206,7 +206,7 @@ impl Objects {
             out.extend_from_slice(message.json.as_bytes());
             let span = start..out.len();
             let place = self.messages.len();
-            let known = message.id.clone().map(|id| *self.places.entry(id).or_insert(place));
+            let known = message.id.clone().map(|id| *self.places.or_insert(id, place));
             match known.and_then(|known| self.messages.get_mut(known)) {
                 Some(earlier) => *earlier = span,
                 None => self.messages.push(span),

@@ -1,7 +1,5 @@
 //! The texts of the addendum, the operational memory and the loom block (SPEC §1 "Loom-aware").
 
-use std::collections::BTreeSet;
-
 use crate::assembly::render::JOIN;
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
@@ -13,6 +11,7 @@ use crate::loom::path::Step;
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select;
 use crate::loom::tree::{Node, NodeIx, Tree, TreeMode};
+use crate::maps::SortedSet;
 
 /// How many nodes before the tip the loom block names.
 const NAMED: usize = 4;
@@ -53,7 +52,7 @@ pub(crate) fn left_out(node: &Node) -> Option<(Fate, Reason)> {
 pub(crate) fn memory(
     tree: &Tree,
     aware: &LoomAware,
-    mut pinned: BTreeSet<NodeIx>,
+    mut pinned: SortedSet<NodeIx>,
     headers: &mut Headers<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> String {

@@ -1,11 +1,8 @@
 //! Puts headers and blocks around a conversation, and accounts for them.
 
-use std::collections::BTreeSet;
-
 use crate::assembly::budget::over;
 use crate::assembly::plan::SystemText;
 use crate::assembly::render::JOIN;
-use crate::collect;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits;
 use crate::loom::aware::blocks;
@@ -18,6 +15,7 @@ use crate::loom::report::{Fate, LocalId, LoomAwareTokens, NodePart, Reason};
 use crate::loom::request::Options;
 use crate::loom::select::{Mode, Row};
 use crate::loom::tree::{NodeIx, Tree};
+use crate::maps::SortedSet;
 
 /// What is added to the system prompt; empty for other agents and in documents, which have none of this.
 pub(crate) fn addendum(options: &Options, mode: Mode, diagnostics: &mut Vec<Diagnostic>) -> String {
@@ -36,7 +34,7 @@ pub(crate) struct Added<'a> {
     pub tokens: LoomAwareTokens,
     pub local_ids: Vec<LocalId<'a>>,
     /// The nodes that stand in the memory.
-    pub pinned: BTreeSet<NodeIx>,
+    pub pinned: SortedSet<NodeIx>,
     /// The rows of the report, those of pinned nodes included.
     pub rows: Vec<Row>,
 }
@@ -100,13 +98,13 @@ fn pinned_nodes(tree: &Tree, aware: &LoomAware) -> Result<Vec<NodeIx>> {
 }
 
 /// Adds a row for each pinned node that has none; gives those that can stand in the memory.
-fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> BTreeSet<NodeIx> {
-    let mut there = BTreeSet::new();
+fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> SortedSet<NodeIx> {
+    let mut there = SortedSet::new();
     if pinned.is_empty() {
         return there;
     }
-    let with_row = collect::set(rows.iter().map(|row| row.node));
-    let mut seen = BTreeSet::new();
+    let with_row = SortedSet::from_iter(rows.iter().map(|row| row.node));
+    let mut seen = SortedSet::new();
     for &node in pinned {
         let id = &tree.at(node).id;
         if !seen.insert(node) {

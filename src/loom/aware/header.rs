@@ -1,14 +1,12 @@
 //! The header on each message (SPEC §1 "Loom-aware").
 
-use std::collections::BTreeSet;
-
-use crate::collect;
 use crate::error::{Diagnostic, DiagnosticCode};
 use crate::loom::aware::lines::{SEPARATOR, counted, one_line};
 use crate::loom::aware::local_id::LocalIds;
 use crate::loom::aware::loom_aware::LoomAware;
 use crate::loom::created::created;
 use crate::loom::tree::{Author, Node, NodeIx, Tree};
+use crate::maps::SortedSet;
 use crate::time::Timestamp;
 
 /// Writes headers.
@@ -18,7 +16,7 @@ pub(crate) struct Headers<'h> {
     aware: &'h LoomAware,
     local_ids: &'h LocalIds,
     /// The nodes whose `createdAt` is known to be unreadable.
-    reported: BTreeSet<String>,
+    reported: SortedSet<String>,
 }
 
 impl<'h> Headers<'h> {
@@ -29,7 +27,7 @@ impl<'h> Headers<'h> {
         diagnostics: &[Diagnostic],
     ) -> Self {
         let unreadable = diagnostics.iter().filter(|found| found.code == DiagnosticCode::TimestampUnreadable);
-        let reported = collect::set(unreadable.filter_map(|found| found.node_id.clone()));
+        let reported = SortedSet::from_iter(unreadable.filter_map(|found| found.node_id.clone()));
         Self { tree, aware, local_ids, reported }
     }
 
@@ -78,7 +76,7 @@ impl<'h> Headers<'h> {
 
     /// How many of these nodes there are, the deleted ones not counted.
     fn visible(&self, nodes: impl Iterator<Item = NodeIx>) -> usize {
-        collect::set(nodes.filter(|&node| !self.tree.at(node).pruned)).len()
+        SortedSet::from_iter(nodes.filter(|&node| !self.tree.at(node).pruned)).len()
     }
 }
 

@@ -1,12 +1,10 @@
 //! What nodes are called: short names that are easy to say (SPEC §1 "Loom-aware").
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::aware::lines::one_line;
 use crate::loom::report::LocalId;
 use crate::loom::tree::{NodeIx, Tree};
+use crate::maps::{SortedMap, SortedSet};
 use crate::text;
 
 /// How many characters of an id are taken at least.
@@ -15,7 +13,7 @@ const LEAST: usize = 6;
 /// A name for each node of a context; no two are the same.
 #[derive(Debug)]
 pub(crate) struct LocalIds {
-    names: BTreeMap<NodeIx, String>,
+    names: SortedMap<NodeIx, String>,
 }
 
 impl LocalIds {
@@ -26,8 +24,8 @@ impl LocalIds {
         nodes: impl Iterator<Item = NodeIx> + Clone,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        let mut names = BTreeMap::new();
-        let mut taken = BTreeSet::new();
+        let mut names = SortedMap::new();
+        let mut taken = SortedSet::new();
         for ix in nodes.clone() {
             let node = tree.at(ix);
             let given = node.local_id.as_deref().map(one_line).filter(|name| !name.is_empty());
@@ -41,10 +39,10 @@ impl LocalIds {
             }
         }
         for ix in nodes {
-            if let Entry::Vacant(place) = names.entry(ix) {
+            if !names.contains_key(&ix) {
                 let name = derive(tree, &tree.at(ix).id, &taken);
                 taken.insert(name.clone());
-                place.insert(name);
+                names.insert(ix, name);
             }
         }
         Self { names }
@@ -61,7 +59,7 @@ impl LocalIds {
     }
 }
 
-fn derive(tree: &Tree, id: &str, taken: &BTreeSet<String>) -> String {
+fn derive(tree: &Tree, id: &str, taken: &SortedSet<String>) -> String {
     let shared = tree.neighbours(id).into_iter().flatten().map(|other| shared_prefix(id, other)).max().unwrap_or(0);
     let least = id.char_indices().nth(LEAST).map_or(id.len(), |(at, _)| at);
     // A prefix is unique from the first character on that it does not share with the ids next to it.

@@ -1,7 +1,6 @@
 //! What a loom-aware agent is told, as it is asked for.
 
-use std::collections::BTreeMap;
-
+use crate::maps::SortedMap;
 use crate::time::Timestamp;
 
 /// What a loom-aware agent is told. The default has the addendum, the headers without ages, and the loom block.
@@ -24,7 +23,7 @@ pub struct LoomAware {
     /// What the agent may do; `None` where nothing shall be said about it.
     pub permissions: Option<Vec<String>>,
     /// Names of agents, by the ids that nodes have as `author_agent_id`.
-    pub authors: BTreeMap<String, String>,
+    pub authors: SortedMap<String, String>,
 }
 
 impl Default for LoomAware {
@@ -38,7 +37,7 @@ impl Default for LoomAware {
             stashes: Vec::new(),
             trace: Vec::new(),
             permissions: None,
-            authors: BTreeMap::new(),
+            authors: SortedMap::new(),
         }
     }
 }

@@ -1,19 +1,21 @@
 //! A resident tree as it is called from outside: with JSON, by the names that its methods have in JavaScript (SPEC §7
 //! `class LoomTree`).
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use serde::Serialize;
 
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
-use crate::error::{Code, Diagnostic, Result};
+use crate::error::{self, Code, Diagnostic, Result};
 use crate::json::{Document, Object, Value, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
 use crate::loom::read::{self, About};
 use crate::loom::request::Options;
+use crate::maps::SortedMap;
 use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
@@ -65,7 +67,7 @@ const SETTINGS: &[&str] =
 pub struct Handle {
     tree: LoomTree,
     limits: Limits,
-    media: Rc<BTreeMap<String, Media<'static>>>,
+    media: Rc<SortedMap<String, Media<'static>>>,
     /// What had to be repaired in the tree when it was made.
     diagnostics: Vec<Diagnostic>,
     /// The caller's own counter that was used last, with the id that its counts are remembered by.
@@ -108,6 +110,10 @@ impl Handle {
     }
 
     fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
+        #[derive(Serialize)]
+        struct Upserted {
+            diagnostics: Vec<Diagnostic>,
+        }
         let mut diagnostics = request.repaired();
         let fields = request.object("nodes and edges, an object")?;
         fields.report_unknown(&["nodes", "edges"], &mut diagnostics);
@@ -117,7 +123,7 @@ impl Handle {
         let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
         let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
         self.tree.upsert(nodes, edges, limits)?;
-        Answer::of(&BTreeMap::from([("diagnostics", diagnostics)]))
+        Answer::of(&Upserted { diagnostics })
     }
 
     fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
@@ -186,7 +192,7 @@ impl Handle {
     fn summarize_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.summarize_dialogue(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -194,7 +200,7 @@ impl Handle {
     fn assemble_dialogue(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_dialogue(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -202,7 +208,7 @@ impl Handle {
     fn assemble_buffer(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         self.assemble(request, host, |tree, options, counter, found| {
             let mut result = tree.assemble_buffer(options, counter)?;
-            result.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut result.report.diagnostics);
             Answer::of(&result)
         })
     }
@@ -234,7 +240,7 @@ impl Handle {
         };
         let counter = resolved.counter(self.tree.memory());
         self.tree.show_body(&resolved.options, target, &counter, |bytes, mut report| {
-            report.diagnostics.splice(0..0, resolved.found.iter().cloned());
+            error::put_before(resolved.found.clone(), &mut report.diagnostics);
             show(bytes, report)
         })
     }
@@ -257,11 +263,11 @@ impl Handle {
         self.assemble(document.root(), host, |tree, options, counter, found| {
             if with_rows {
                 let mut delta = tree.assembly_delta(options, counter, have)?;
-                delta.report.diagnostics.splice(0..0, found);
+                error::put_before(found, &mut delta.report.diagnostics);
                 return packed::assembly_delta(&delta);
             }
             let mut delta = tree.dialogue_delta(options, counter, have)?;
-            delta.report.diagnostics.splice(0..0, found);
+            error::put_before(found, &mut delta.report.diagnostics);
             packed::dialogue_delta(&delta)
         })
     }

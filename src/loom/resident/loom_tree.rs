@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -19,6 +18,7 @@ use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
+use crate::maps::SortedSet;
 use crate::prompt::bodies::{Provider, WrittenBody};
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
@@ -153,7 +153,7 @@ impl LoomTree {
     }
 
     fn check(&self, nodes: &[Node], edges: &[Edge], limits: &Limits) -> Result<()> {
-        let mut ids = BTreeSet::new();
+        let mut ids = SortedSet::new();
         let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
         for node in nodes {
             if !ids.insert(&*node.id) {
@@ -167,7 +167,7 @@ impl LoomTree {
         }
         limits::check("nodes", count, limits.nodes)?;
         limits::check("inputBytes", bytes, limits.input_bytes)?;
-        let mut edge_ids = BTreeSet::new();
+        let mut edge_ids = SortedSet::new();
         let mut count = self.tree.edge_count();
         for edge in edges {
             if !edge_ids.insert(&*edge.id) {
@@ -190,11 +190,11 @@ impl LoomTree {
     /// # Errors
     /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
     pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Removal> {
-        let mut gone = BTreeSet::new();
+        let mut gone = SortedSet::new();
         for id in nodes {
             gone.insert(self.tree.find(id)?);
         }
-        let mut named = BTreeSet::new();
+        let mut named = SortedSet::new();
         for id in edges {
             named.insert(self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?);
         }
@@ -202,7 +202,7 @@ impl LoomTree {
         let mut along: Vec<EdgeIx> = Vec::new();
         let mut shortened: Vec<EdgeIx> = Vec::new();
         let mut looked_at = named.clone();
-        for &place in &gone {
+        for &place in gone.iter() {
             let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
             for &edge in into.chain(self.tree.outgoing(place)) {
                 if looked_at.insert(edge) {
@@ -228,7 +228,7 @@ impl LoomTree {
     }
 
     /// Whether an edge still leads somewhere, from somewhere, without these nodes.
-    fn stays(&self, edge: EdgeIx, gone: &BTreeSet<NodeIx>) -> bool {
+    fn stays(&self, edge: EdgeIx, gone: &SortedSet<NodeIx>) -> bool {
         let linked = self.tree.edge(edge);
         let origins = if linked.kind == EdgeKind::Continuation {
             path::primaries(&self.tree, edge)
@@ -322,7 +322,7 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
             other => other.counted_texts(&mut |text| interned.push(intern(text))),
         }
     }
-    let none = std::collections::BTreeMap::new();
+    let none = crate::maps::SortedMap::new();
     for part in parts::parts(&mut node.content.iter(), &node.id, &none, &mut Vec::new()) {
         if let Block::Text(text) = part {
             interned.push(intern(&text));

@@ -2,7 +2,6 @@
 //! the assistant's turns, results in the user's, and texts in the place of what cannot be sent.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -14,6 +13,7 @@ use super::sink::DiagnosticSink;
 use super::target::Target;
 use crate::content::Block;
 use crate::error::DiagnosticCode;
+use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::message::{Message, Role};
 
 /// What a provider takes.
@@ -109,7 +109,7 @@ pub(super) struct Normalized<'m> {
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
     /// The regular messages with a cache breakpoint after them.
-    marked: BTreeSet<usize>,
+    marked: SortedSet<usize>,
     results_apart: bool,
 }
 
@@ -192,7 +192,7 @@ pub(super) fn normalize<'m>(
         let message = format!("{why}; `{}` stands there", target.opening_text);
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
-    Normalized { system, items, conversation, marked: BTreeSet::new(), results_apart: rules.results_apart }
+    Normalized { system, items, conversation, marked: SortedSet::new(), results_apart: rules.results_apart }
 }
 
 fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {
@@ -245,8 +245,8 @@ fn flatten<'m>(
 /// Which result answers which call, by places in the flat list.
 #[derive(Debug, Default)]
 struct Pairs {
-    result_of: BTreeMap<usize, usize>,
-    answered: BTreeSet<usize>,
+    result_of: SortedMap<usize, usize>,
+    answered: SortedSet<usize>,
     /// How many blocks before a place are not results.
     others_before: Vec<usize>,
 }
@@ -254,13 +254,13 @@ struct Pairs {
 impl Pairs {
     /// A result belongs to the nearest call before it that has its id and no result yet.
     fn find(flat: &[Flat<'_>]) -> Self {
-        let mut open: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut open: SortedMap<&str, Vec<usize>> = SortedMap::new();
         let mut pairs = Self::default();
         let mut others = 0;
         for (at, item) in flat.iter().enumerate() {
             pairs.others_before.push(others);
             match item.block {
-                Block::ToolCall { id, .. } => open.entry(id).or_default().push(at),
+                Block::ToolCall { id, .. } => open.or_default(id).push(at),
                 Block::ToolResult { tool_call_id, .. } => {
                     if let Some(call) = open.get_mut(&**tool_call_id).and_then(Vec::pop) {
                         pairs.result_of.insert(call, at);
@@ -298,7 +298,7 @@ struct Open<'m> {
 
 impl Order<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
-        let mut ids = Ids { rule: self.rules.id, used: BTreeMap::new() };
+        let mut ids = Ids { rule: self.rules.id, used: SortedMap::new() };
         let mut open: Vec<Open<'m>> = Vec::new();
         for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
@@ -441,7 +441,7 @@ impl Place {
 struct Ids {
     rule: (usize, bool),
     /// For each id in use, the last number that was appended to it.
-    used: BTreeMap<String, usize>,
+    used: SortedMap<String, usize>,
 }
 
 impl Ids {

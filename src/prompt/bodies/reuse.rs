@@ -4,11 +4,11 @@
 //! assistant take turns and every message is a text, a message is written the same whatever its neighbours are, so its
 //! bytes can be copied from the body before.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
 use super::json::{Json, TextWriter};
+use crate::maps::SortedSet;
 use crate::prompt::message::Role;
 
 /// Messages whose texts can be written one by one.
@@ -64,14 +64,14 @@ pub(super) fn write_messages(
     json: &mut Json,
     messages: &dyn MessageSource,
     last: &WrittenBody,
-    apart: &BTreeSet<usize>,
+    apart: &SortedSet<usize>,
     write: &mut dyn FnMut(&mut Json, usize),
 ) -> Vec<Span> {
     let count = messages.count();
     let mut spans = Vec::with_capacity(count);
     while spans.len() < count {
         let at = spans.len();
-        let until_apart = apart.range(at..).next().map_or(count, |&next| next) - at;
+        let until_apart = apart.at_least(&at).next().map_or(count, |&next| next) - at;
         let known = last.spans(messages.unchanged(at));
         // Messages that follow each other have a comma between them; one that must not be copied ends the run.
         let run = known.iter().take(until_apart).take_while(|span| span.start < span.end).count();

@@ -1,0 +1,379 @@
+//! Ordered maps and sets, as small in the module as they can be: their order is an [`Order`], one for all types.
+//!
+//! They do what `BTreeMap` and `BTreeSet` do, as far as it is needed here.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::order::{Order, Place};
+
+/// What a key is found by: a reference to one, or to what it borrows as.
+pub trait Find<K>: Copy {
+    /// Whether a known key comes before the one that is looked for.
+    fn compare(self, known: &K) -> Ordering;
+}
+
+impl<K: Borrow<Q>, Q: Ord + ?Sized> Find<K> for &Q {
+    fn compare(self, known: &K) -> Ordering {
+        known.borrow().cmp(self)
+    }
+}
+
+/// A set, in order.
+#[derive(Clone)]
+pub struct SortedSet<K> {
+    /// In no order.
+    keys: Vec<K>,
+    order: Order,
+}
+
+/// A map, in the order of its keys.
+#[derive(Clone)]
+pub struct SortedMap<K, V> {
+    keys: SortedSet<K>,
+    /// The value of each key, in the order of `keys.keys`.
+    values: Vec<V>,
+}
+
+impl<K> SortedSet<K> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self { keys: Vec::new(), order: Order::new() }
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &K> {
+        self.order.iter().filter_map(|number| self.keys.get(number))
+    }
+}
+
+impl<K: Ord> SortedSet<K> {
+    /// Whether this is in the set.
+    pub fn contains(&self, key: impl Find<K>) -> bool {
+        self.place(key).found.is_some()
+    }
+
+    /// Adds this; false where it is there already.
+    pub fn insert(&mut self, key: K) -> bool {
+        self.add(key).is_ok()
+    }
+
+    /// Takes this out; false where it was not there.
+    pub fn remove(&mut self, key: impl Find<K>) -> bool {
+        self.take(key).is_some()
+    }
+
+    /// Those that are not less than this, in order.
+    pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = &K> {
+        self.order.from(self.place(key)).filter_map(|number| self.keys.get(number))
+    }
+
+    /// The greatest that is less than this.
+    pub fn before(&self, key: impl Find<K>) -> Option<&K> {
+        self.keys.get(self.order.before(self.place(key))?)
+    }
+
+    fn place(&self, key: impl Find<K>) -> Place {
+        // There is a key for each number.
+        self.order.find(&mut |number| self.keys.get(number).map_or(Ordering::Less, |known| key.compare(known)))
+    }
+
+    /// The number of a key that was added, or of the one that was there already.
+    fn add(&mut self, key: K) -> Result<usize, usize> {
+        let place = self.place(&key);
+        if let Some(number) = place.found {
+            return Err(number);
+        }
+        let number = self.keys.len();
+        self.order.insert(place, number);
+        self.keys.push(key);
+        Ok(number)
+    }
+
+    /// Takes a key out. The last one gets its number.
+    fn take(&mut self, key: impl Find<K>) -> Option<usize> {
+        let place = self.place(key);
+        let number = place.found?;
+        let last = self.place(self.keys.last()?);
+        self.order.replace(last, number);
+        self.order.remove(place);
+        self.keys.swap_remove(number);
+        Some(number)
+    }
+}
+
+impl<K, V> SortedMap<K, V> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self { keys: SortedSet::new(), values: Vec::new() }
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// All keys, in order, with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.keys.order.iter().filter_map(|number| self.at(number))
+    }
+
+    /// All keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.keys.iter()
+    }
+
+    /// All values, in the order of their keys.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.keys.order.iter().filter_map(|number| self.values.get(number))
+    }
+
+    /// All values, in no order.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.values.iter_mut()
+    }
+
+    fn at(&self, number: usize) -> Option<(&K, &V)> {
+        Some((self.keys.keys.get(number)?, self.values.get(number)?))
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// The value of a key.
+    pub fn get(&self, key: impl Find<K>) -> Option<&V> {
+        self.values.get(self.keys.place(key).found?)
+    }
+
+    /// The value of a key, to change it.
+    pub fn get_mut(&mut self, key: impl Find<K>) -> Option<&mut V> {
+        self.values.get_mut(self.keys.place(key).found?)
+    }
+
+    /// Whether a key is there.
+    pub fn contains_key(&self, key: impl Find<K>) -> bool {
+        self.keys.contains(key)
+    }
+
+    /// Gives a key a value; the one that it had comes back.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.keys.add(key) {
+            Ok(_) => {
+                self.values.push(value);
+                None
+            }
+            Err(number) => self.values.get_mut(number).map(|known| std::mem::replace(known, value)),
+        }
+    }
+
+    /// The value of a key, to change it; where it has none, this one.
+    pub fn or_insert_with(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
+        let number = self.keys.add(key).inspect(|_| self.values.push(value()));
+        #[expect(clippy::indexing_slicing, reason = "each key has a value")]
+        &mut self.values[number.unwrap_or_else(|number| number)]
+    }
+
+    /// The value of a key, to change it; where it has none, this one.
+    pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
+        self.or_insert_with(key, || value)
+    }
+
+    /// The value of a key, to change it; where it has none, the default.
+    pub fn or_default(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        self.or_insert_with(key, V::default)
+    }
+
+    /// Takes a key out, and gives its value.
+    pub fn remove(&mut self, key: impl Find<K>) -> Option<V> {
+        Some(self.values.swap_remove(self.keys.take(key)?))
+    }
+
+    /// Those whose keys are not less than this, in order.
+    pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = (&K, &V)> {
+        self.keys.order.from(self.keys.place(key)).filter_map(|number| self.at(number))
+    }
+
+    /// The one with the greatest key that is less than this.
+    pub fn before(&self, key: impl Find<K>) -> Option<(&K, &V)> {
+        self.at(self.keys.order.before(self.keys.place(key))?)
+    }
+}
+
+impl<K> Default for SortedSet<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: PartialEq> PartialEq for SortedSet<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for SortedMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<K: Eq> Eq for SortedSet<K> {}
+
+impl<K: Eq, V: Eq> Eq for SortedMap<K, V> {}
+
+impl<K: fmt::Debug> fmt::Debug for SortedSet<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for SortedMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Ord> Extend<K> for SortedSet<K> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<K: Ord> FromIterator<K> for SortedSet<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut set = Self::new();
+        set.extend(keys);
+        set
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut map = Self::new();
+        map.extend(entries);
+        map
+    }
+}
+
+impl<K: Ord, const N: usize> From<[K; N]> for SortedSet<K> {
+    fn from(keys: [K; N]) -> Self {
+        keys.into_iter().collect()
+    }
+}
+
+impl<K: Ord, V, const N: usize> From<[(K, V); N]> for SortedMap<K, V> {
+    fn from(entries: [(K, V); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<K> IntoIterator for SortedSet<K> {
+    type Item = K;
+    type IntoIter = std::vec::IntoIter<K>;
+
+    fn into_iter(mut self) -> Self::IntoIter {
+        self.order.arrange(&mut |one, other| self.keys.swap(one, other));
+        self.keys.into_iter()
+    }
+}
+
+impl<K, V> IntoIterator for SortedMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = std::iter::Zip<std::vec::IntoIter<K>, std::vec::IntoIter<V>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (mut keys, mut values) = (self.keys.keys, self.values);
+        self.keys.order.arrange(&mut |one, other| {
+            keys.swap(one, other);
+            values.swap(one, other);
+        });
+        keys.into_iter().zip(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Adds, finds and removes, beside the map of std: few keys and many, in any order and in theirs.
+    #[test]
+    fn does_as_the_map_of_std_does() {
+        let mut next = crate::order::random_numbers();
+        for (keys, rounds, removed) in
+            [(5, 200, 3), (300, 5000, 2), (5000, 40_000, 4), (5000, 40_000, 2), (100_000, 3000, 9)]
+        {
+            let (mut ours, mut theirs) = (SortedMap::new(), BTreeMap::new());
+            for round in 0..rounds {
+                let key = format!("{:05}", if next(4) == 0 { round % keys } else { next(keys) });
+                assert_eq!(ours.get(key.as_str()), theirs.get(&key), "{key}");
+                match next(removed) {
+                    0 => assert_eq!(ours.remove(key.as_str()), theirs.remove(&key), "{key}"),
+                    1 => {
+                        let (mine, std) = (ours.or_default(key.clone()), theirs.entry(key).or_default());
+                        (*mine, *std) = (*mine + 1, *std + 1);
+                    }
+                    _ => assert_eq!(ours.insert(key.clone(), round), theirs.insert(key, round)),
+                }
+                if round % 500 == 0 {
+                    let key = format!("{:05}", next(keys));
+                    assert!(ours.at_least(&key).eq(theirs.range(key.clone()..)), "from {key}");
+                    assert_eq!(ours.before(&key), theirs.range(..key.clone()).next_back(), "before {key}");
+                }
+            }
+            assert_eq!(ours.len(), theirs.len());
+            assert!(
+                ours.iter().eq(theirs.iter()) && ours.keys().eq(theirs.keys()) && ours.values().eq(theirs.values())
+            );
+            assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+            assert_eq!(ours, ours.clone().into_iter().rev().collect(), "the order of adding does not matter");
+            assert!(ours.into_iter().eq(theirs));
+        }
+    }
+
+    #[test]
+    fn a_set_that_is_emptied_is_as_good_as_new() {
+        let mut set: SortedSet<u64> = (0..2000).map(|number| number * 7919 % 2000).collect();
+        assert!(set.iter().copied().eq(0..2000));
+        assert!(set.at_least(&1500).copied().eq(1500..2000));
+        for number in (0..2000).rev() {
+            assert!(set.remove(&number) && !set.remove(&number));
+        }
+        assert!(set.is_empty() && set.iter().next().is_none() && set == SortedSet::new());
+        assert!(set.insert(3) && !set.insert(3));
+    }
+}
