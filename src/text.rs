@@ -17,6 +17,14 @@ pub fn utf16_len(text: &str) -> usize {
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
 
+/// The text without white space at its ends, as `str::trim` has it: most texts have none there, which two bytes tell.
+pub fn trim(text: &str) -> &str {
+    match text.as_bytes() {
+        [b'!'..=b'~', .., b'!'..=b'~'] => text,
+        _ => text.trim(),
+    }
+}
+
 /// Whether `at` is a place where `text` can be cut: between two grapheme clusters, so never inside an emoji sequence,
 /// a flag, a letter with its marks or a CRLF.
 pub fn is_grapheme_boundary(text: &str, at: usize) -> bool {

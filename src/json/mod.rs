@@ -9,7 +9,7 @@ use serde_json::Number;
 use crate::error::{Code, Error, Result};
 
 #[cfg(feature = "loom")]
-pub(crate) use special::{CHUNK, first_special, is_special};
+pub(crate) use special::plain_bytes;
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;

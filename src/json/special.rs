@@ -1,20 +1,34 @@
-//! The bytes that end or interrupt what stands in a JSON string as it is: quotes, backslashes and control characters.
+//! The bytes that cannot stand in a JSON string as they are: quotes, backslashes and control characters.
 
-/// How many bytes [`first_special`] looks at together.
-pub(crate) const CHUNK: usize = 16;
+const CHUNK: usize = 16;
 
-pub(crate) fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+/// How many bytes come before the first that cannot stand in a string as it is; sixteen are looked at at a time.
+#[inline(always)]
+pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
+    let (chunks, tail) = bytes.as_chunks();
+    let mut at = 0;
+    for chunk in chunks {
+        if let Some(special) = first_special(chunk) {
+            return at + special;
+        }
+        at += CHUNK;
+    }
+    for &byte in tail {
+        if byte < 0x20 || byte == b'"' || byte == b'\\' {
+            break;
+        }
+        at += 1;
+    }
+    at
 }
 
-/// The first byte of a chunk that cannot stand in a string as it is.
+/// The first such byte of a chunk.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
-pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
     use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
-    let (words, _) = chunk.as_chunks::<8>();
-    let [low, high] = [words.first(), words.last()].map(|word| word.map_or(0, |word| u64::from_le_bytes(*word)));
-    let bytes = u64x2(low, high);
+    let bytes = u128::from_le_bytes(*chunk);
+    let bytes = u64x2(bytes as u64, (bytes >> 64) as u64);
     let control = u8x16_lt(bytes, u8x16_splat(0x20));
     let quote = u8x16_eq(bytes, u8x16_splat(b'"'));
     let backslash = u8x16_eq(bytes, u8x16_splat(b'\\'));
@@ -24,22 +38,14 @@ pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
 
 /// The same without vectors.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
-    let (words, _) = chunk.as_chunks::<8>();
-    let found = |(index, word): (usize, &[u8; 8])| {
-        let found = specials(u64::from_le_bytes(*word));
-        (found != 0).then(|| index * 8 + (found.trailing_zeros() / 8) as usize)
-    };
-    words.iter().enumerate().find_map(found)
-}
-
-/// A word whose lowest set bit lies in the first byte that cannot stand in a string as it is; 0 when there is none.
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-fn specials(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
+#[inline(always)]
+fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+    const ONES: u128 = u128::MAX / 0xFF;
+    const HIGHS: u128 = ONES << 7;
+    let bytes = u128::from_le_bytes(*chunk);
     // A borrow can set bits above a byte that was found, never below it.
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    below(word, 0x20) | equal(b'"') | equal(b'\\')
+    let below = |bytes: u128, bound: u128| bytes.wrapping_sub(ONES * bound) & !bytes & HIGHS;
+    let equal = |byte: u8| below(bytes ^ (ONES * u128::from(byte)), 1);
+    let found = below(bytes, 0x20) | equal(b'"') | equal(b'\\');
+    (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
 }

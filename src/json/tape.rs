@@ -3,7 +3,7 @@
 //! The text is read once, without types, and nothing of it is copied or unescaped: a step says where a value begins and
 //! ends. [`Value`](super::Value) is how the rest of the crate looks at it.
 
-use super::special::{CHUNK, first_special, is_special};
+use super::special::plain_bytes;
 use crate::error::{Code, Error, Result};
 use crate::limits;
 
@@ -258,11 +258,13 @@ impl<'t> Reader<'t> {
         }
     }
 
+    #[inline(always)]
     fn push(&mut self, kind: Kind, start: usize, end: u32) {
         self.tape.steps.push(Step { start: start as u32 + OFFSETS * kind as u32, end });
     }
 
     /// The next byte that is no white space.
+    #[inline(always)]
     fn peek(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
@@ -378,17 +380,6 @@ impl<'t> Reader<'t> {
         let at = if is_torn { self.bytes.len() } else { self.at };
         Stopped { at, ..self.stop(expected) }
     }
-}
-
-/// How many bytes of a string come before the next quote, backslash or control character.
-fn plain_bytes(bytes: &[u8]) -> usize {
-    let (chunks, tail) = bytes.as_chunks();
-    for (index, chunk) in chunks.iter().enumerate() {
-        if let Some(at) = first_special(chunk) {
-            return index * CHUNK + at;
-        }
-    }
-    chunks.len() * CHUNK + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
 }
 
 /// The UTF-16 code unit that the `\uXXXX` at the beginning names.

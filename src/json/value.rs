@@ -516,13 +516,21 @@ impl<'t> Object<'t> {
             let (raw, is_escaped) = document.tape.string(step).unwrap_or_default();
             let value = Value { document, at: step + 1 };
             step = document.tape.next(step + 1);
-            let plain = if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) };
-            let is_next = names.get(next).is_some_and(|name| *name == plain);
-            let at = if is_next { Some(next) } else { names.iter().position(|name| *name == plain) };
-            if let Some((at, field)) = at.and_then(|at| Some((at, found.get_mut(at)?))) {
+            let unescaped;
+            let key = if is_escaped {
+                unescaped = unescape(raw);
+                &unescaped
+            } else {
+                raw
+            };
+            for _ in 0..names.len() {
+                let at = if next < names.len() { next } else { 0 };
                 next = at + 1;
-                if field.replace(value).is_some() {
-                    return Err(twice(value));
+                if names.get(at).is_some_and(|name| name.len() == key.len() && *name == key) {
+                    if found.get_mut(at).is_some_and(|field| field.replace(value).is_some()) {
+                        return Err(twice(value));
+                    }
+                    break;
                 }
             }
         }

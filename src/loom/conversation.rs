@@ -18,6 +18,7 @@ use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::prompt::{Prices, Role};
 use crate::text;
+use crate::text::trim;
 
 /// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
 #[derive(Debug, Default)]
@@ -162,7 +163,7 @@ impl OpenReasoning {
 fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut Vec<(usize, Diagnostic)>) -> Member {
     let blocks: &[Block] = &context.tree.at(entry.node).content;
     if let [Block::Text(text)] = blocks {
-        let alone = context.text_tokens(entry.node, text.trim());
+        let alone = context.text_tokens(entry.node, trim(text));
         return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, utf16_len: OnceCell::new() };
     }
     let blocks: Vec<&Block> = blocks.iter().collect();
@@ -382,7 +383,7 @@ impl Member {
     /// The text, where that is all of its node.
     fn one_text<'a>(&self, context: &PathContext<'a>) -> Option<&'a str> {
         match context.tree.at(self.entry.node).content.as_slice() {
-            [Block::Text(text)] if self.blocks == MemberBlocks::OneText => Some(text.trim()),
+            [Block::Text(text)] if self.blocks == MemberBlocks::OneText => Some(trim(text)),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::tree::Node;
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, placeholder};
+use crate::text::trim;
 
 /// The blocks of a message that a node's blocks give: texts trimmed, blank ones dropped, neighbouring ones joined, media
 /// with what their `ref` stands for.
@@ -21,7 +22,7 @@ pub(crate) fn parts<'a>(
     let mut parts = Vec::with_capacity(blocks.size_hint().0);
     for block in blocks {
         match block {
-            Block::Text(text) => match text.trim() {
+            Block::Text(text) => match trim(text) {
                 "" => {}
                 text => push_text(&mut parts, Cow::Borrowed(text)),
             },
@@ -93,7 +94,7 @@ pub(crate) fn content_cost(node: &Node, prices: &Prices<'_>) -> u64 {
 
 fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
     match block {
-        Block::Text(text) => prices.text(text.trim()),
+        Block::Text(text) => prices.text(trim(text)),
         Block::ToolResult { content, .. } => content.iter().map(|block| block_cost(block, prices)).sum(),
         other => prices.block(other),
     }

@@ -9,6 +9,7 @@ use crate::loom::select::{Entry, Row};
 use crate::loom::tree::Tree;
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::Role;
+use crate::text::trim;
 
 /// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub(crate) fn repair<'a>(
                 blocks.push(block);
             }
         }
-        let silent = |block: &&Block| matches!(block, Block::Text(text) if text.trim().is_empty());
+        let silent = |block: &&Block| matches!(block, Block::Text(text) if trim(text).is_empty());
         if broken && blocks.iter().all(silent) {
             if let Some(row) = rows.get_mut(entry.row) {
                 (row.fate, row.reason) = (Fate::Excluded, Some(Reason::ToolPairBroken));

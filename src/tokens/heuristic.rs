@@ -32,6 +32,7 @@
 use super::heuristic_ranges::{CLASSES, How, RANGES};
 use super::heuristic_table::{DENSE, GRAMS};
 use super::heuristic_words::{Word, Words};
+use super::utf8::code_point;
 
 /// Weight units per token.
 const UNIT: u64 = 64;
@@ -262,8 +263,9 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         Walker { sink, piece: Piece::None, context: 0, spelling: 0, length: 0, uppers: 0, lower_seen: false };
     let knows_words = walker.sink.knows_words();
     let mut at = 0_usize;
-    while let Some(&byte) = text.as_bytes().get(at) {
-        let mut c = char::from(byte);
+    let bytes = text.as_bytes();
+    while let Some(&byte) = bytes.get(at) {
+        let (mut c, mut width) = (char::from(byte), 1);
         if byte.is_ascii_lowercase() && walker.is_in_word() {
             walker.lower_seen = true;
             if walker.letter(c, 0, at) {
@@ -273,7 +275,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
             continue;
         }
         if byte.is_ascii_alphabetic() && !walker.is_in_word() && knows_words {
-            if let Some((stop, next)) = walker.word(text.as_bytes(), at) {
+            if let Some((stop, next)) = walker.word(bytes, at) {
                 if stop {
                     return true;
                 }
@@ -281,13 +283,13 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
                 continue;
             }
         } else if !byte.is_ascii() {
-            let Some(wide) = text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
-            c = wide;
+            let (code, bytes) = code_point(bytes, at, byte);
+            (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
         }
         if walker.step(at, c) {
             return true;
         }
-        at = at.saturating_add(c.len_utf8());
+        at = at.saturating_add(width);
     }
     walker.end(at)
 }

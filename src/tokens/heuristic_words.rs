@@ -57,7 +57,8 @@ fn place_of([low, high]: [u64; 2]) -> usize {
 /// What the word with this key costs, where that is known.
 #[inline(always)]
 fn cost_of(places: &[Place; PLACES], key: [u64; 2]) -> Option<u32> {
-    places.get(place_of(key)).filter(|place| place.0 == key).map(|place| place.1)
+    let &([low, high], cost) = places.get(place_of(key))?;
+    if low == key[0] && high == key[1] { Some(cost) } else { None }
 }
 
 /// How many bytes are looked at together.
@@ -127,14 +128,27 @@ fn ends(next: u8, letters: usize, small: bool) -> bool {
 }
 
 /// A bit for each byte that is a small ASCII letter, that of the first byte lowest.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
-    // The multiplication moves the lowest bits of eight bytes into one byte.
-    let byte =
-        |word: &[u8; 8]| (small_letters(u64::from_le_bytes(*word)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    use std::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, u8x16_sub, u64x2};
     let mut bits = 0;
-    for word in window.as_chunks().0 {
-        bits = bits >> 8 | byte(word) << (WINDOW - 8);
+    for chunk in window.as_chunks().0 {
+        let bytes = u128::from_le_bytes(*chunk);
+        let from_a = u8x16_sub(u64x2(bytes as u64, (bytes >> 64) as u64), u8x16_splat(b'a'));
+        bits = bits >> 16 | u64::from(u8x16_bitmask(u8x16_lt(from_a, u8x16_splat(26)))) << (WINDOW - 16);
+    }
+    bits
+}
+
+/// The same without vectors.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn small_letters_in(window: &[u8; WINDOW]) -> u64 {
+    let mut bits = 0;
+    for word in window.as_chunks::<8>().0 {
+        let letters = small_letters(u64::from_le_bytes(*word)) >> 7;
+        // The multiplication moves the lowest bits of eight bytes into the highest byte.
+        bits = bits >> 8 | letters.wrapping_mul(0x0102_0408_1020_4080) & 0xFF << (WINDOW - 8);
     }
     bits
 }
@@ -149,7 +163,10 @@ fn mask(bits: u32) -> u64 {
 #[inline(always)]
 fn load(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
-    rest.first_chunk().map_or_else(|| load_last(rest), |bytes| u64::from_le_bytes(*bytes))
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => load_last(rest),
+    }
 }
 
 #[cold]

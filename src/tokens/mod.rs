@@ -12,6 +12,7 @@ pub mod memory;
 pub mod models;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
+mod utf8;
 
 use std::cell::RefCell;
 use std::fmt;

@@ -4,6 +4,7 @@
 //! [`END`], which is in no set.
 
 use super::unicode_table::{BLOCKS, INDEX, INDEXED};
+use crate::tokens::utf8::code_point;
 
 /// Upper case and title case letters: `\p{Lu}`, `\p{Lt}`.
 pub(super) const UPPER: u8 = 1 << 0;
@@ -70,15 +71,8 @@ pub(super) fn at(bytes: &[u8], at: usize) -> (u8, usize) {
 /// [`at`] for characters of two bytes and more.
 #[inline]
 fn beyond_ascii(bytes: &[u8], at: usize, first: u8) -> (u8, usize) {
-    let rest = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);
-    let first = u32::from(first);
-    if first < 0xe0 {
-        (of((first & 0x1f) << 6 | rest(1)), 2)
-    } else if first < 0xf0 {
-        (of((first & 0x0f) << 12 | rest(1) << 6 | rest(2)), 3)
-    } else {
-        (of((first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3)), 4)
-    }
+    let (code, width) = code_point(bytes, at, first);
+    (of(code), width)
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]

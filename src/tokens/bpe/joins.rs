@@ -77,14 +77,14 @@ impl Joins {
     pub(super) fn of_bytes(&self, before: u32, behind: u32) -> bool {
         let last = before >> ((31 - before.leading_zeros().min(31)) & !7);
         let (word, bit) = byte_bit(last as u8, behind as u8);
-        self.bytes[word] & bit != 0
+        self.bytes.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Whether a merge may reach across the boundary between two characters, not both of them ASCII.
     #[inline(always)]
     pub(super) fn any(&self, before: u32, behind: u32) -> bool {
         let (word, bit) = character_bit(before, behind);
-        self.characters[word] & bit != 0 || self.of_bytes(before, behind)
+        self.characters.get(word).is_some_and(|word| word & bit != 0) || self.of_bytes(before, behind)
     }
 
     /// Cuts a piece where no merge reaches across.
@@ -119,12 +119,12 @@ pub(super) fn character(word: u32) -> u32 {
 /// The code point of a character of two or three bytes, from its bytes, little-endian.
 #[inline(always)]
 pub(super) fn code_point(character: u32) -> usize {
-    let [first, second, third, _] = character.to_le_bytes().map(usize::from);
-    if first < 0xe0 {
-        (first & 0x1f) << 6 | second & 0x3f
-    } else {
-        (first & 0x0f) << 12 | (second & 0x3f) << 6 | third & 0x3f
-    }
+    let (second, third) = (character >> 8 & 0x3f, character >> 16 & 0x3f);
+    let code_point = match character & 0xff {
+        first @ ..0xe0 => (first & 0x1f) << 6 | second,
+        first => (first & 0x0f) << 12 | second << 6 | third,
+    };
+    code_point as usize
 }
 
 /// The last character of what ends at the top of the word and has `len` bytes, if it is there whole.
@@ -167,6 +167,6 @@ impl Characters {
     #[inline(always)]
     pub(super) fn contains(&self, character: u32) -> bool {
         let code_point = code_point(character);
-        self.0[code_point >> 6] & 1 << (code_point & 63) != 0
+        self.0.get(code_point >> 6).is_some_and(|word| word & 1 << (code_point & 63) != 0)
     }
 }

@@ -76,7 +76,7 @@ impl MergeCache {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize;
         loop {
-            let found = self.slots[slot & mask];
+            let found = self.slots.get(slot & mask).copied().unwrap_or(0);
             if found == 0 {
                 return None;
             }

@@ -180,8 +180,11 @@ impl Words {
             found as u16 == (len as u16) << 8 && {
                 let start = (found >> 16) as usize;
                 // The last word overlaps the one before.
-                let word = |at: usize| load8(&self.blob, start + at);
-                (0..len - 8).step_by(8).chain([len - 8]).all(|next| word(next) == load8(bytes, at + next))
+                let (mut next, last) = (0, len - 8);
+                while next < last && load8(&self.blob, start + next) == load8(bytes, at + next) {
+                    next = last.min(next + 8);
+                }
+                next == last && load8(&self.blob, start + next) == load8(bytes, at + next)
             }
         })
     }
