@@ -232,6 +232,7 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<Vec<u8
         .text(&build.profile)
         .text(&build.target_features.join(","))
         .text(&build.without_features.join(","))
+        .text(&build.llvm_args.join(","))
         .text(&cargo_features(flavour).join(" "))
         .path(&project.path("Cargo.toml"))?
         .path(&project.path(".cargo"))?;
@@ -284,6 +285,7 @@ fn rustflags(project: &Project, build: &Build) -> Result<String> {
     let mut flags = vec![remapped_paths(project)?];
     flags.extend(build.target_features.iter().map(|feature| format!("-Ctarget-feature=+{feature}")));
     flags.extend(build.without_features.iter().map(|feature| format!("-Ctarget-feature=-{feature}")));
+    flags.extend(build.llvm_args.iter().map(|arg| format!("-Cllvm-args={arg}")));
     Ok(flags.join("\x1f"))
 }
 

@@ -30,6 +30,9 @@ pub struct Build {
     /// Features of the target that it shall do without, though rustc uses them by default.
     #[serde(default)]
     pub without_features: Vec<String>,
+    /// Flags of LLVM.
+    #[serde(default)]
+    pub llvm_args: Vec<String>,
     /// Flags besides those that say where things are.
     pub wasm_bindgen: Vec<String>,
     /// Flags besides those that say where things are.
