@@ -52,6 +52,7 @@ test("ten thousand calls leave the memory as it was", async () => {
   const after = call(10_000);
   assert.equal(after.wasm, before.wasm, "wasm memory");
   assert.ok(before.slots > 5000, `${before.slots} places`);
-  assert.equal(after.slots, before.slots, "the list of JavaScript objects");
+  // Which places are free first is not always the same, so that it may be fewer.
+  assert.ok(after.slots <= before.slots, `the list of JavaScript objects: ${before.slots}, then ${after.slots}`);
   assert.ok(after.heap - before.heap < 2 << 20, `the heap grew by ${after.heap - before.heap} bytes`);
 });
