@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::json;
+use crate::json::number;
 
 /// Declares a fieldless enum whose variants have a stable snake_case name and a sentence for the docs, and which
 /// knows the list of all its variants.
@@ -207,7 +207,7 @@ impl Error {
     #[inline(never)]
     fn with_value(mut self, key: &str, value: Value) -> Self {
         // JavaScript does not tell 1.0 from 1, so neither do the bytes here.
-        let value = value.as_f64().filter(|_| value.is_f64()).map_or(value, json::number);
+        let value = value.as_f64().filter(|_| value.is_f64()).map_or(value, number);
         self.0.details.insert(key.to_owned(), value);
         self
     }

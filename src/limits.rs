@@ -1,7 +1,6 @@
 //! Every bound on the input, with its default (SPEC §0.8).
 
-use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::Value;
+use crate::error::{Code, Error, Result};
 
 /// Declares the limits once: field, wire name, default, meaning.
 macro_rules! limits {
@@ -18,7 +17,7 @@ macro_rules! limits {
 
         impl Limits {
             /// A limit by its wire name.
-            fn named(&mut self, name: &str) -> Option<&mut u32> {
+            pub(crate) fn named(&mut self, name: &str) -> Option<&mut u32> {
                 match name {
                     $($wire => Some(&mut self.$field),)+
                     _ => None,
@@ -53,26 +52,6 @@ limits! {
     xml_depth, "xmlDepth", 64, "Elements within elements in a task template; 100 at most.";
     xml_elements, "xmlElements", 1_000_000, "Elements in one task template.";
     xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
-}
-
-impl Limits {
-    /// The limits in force where a request has these `limits`; names that are not known are reported.
-    pub(crate) fn read(limits: Option<Value<'_>>, found: &mut Vec<Diagnostic>) -> Result<Self> {
-        let mut read = Self::default();
-        let Some(limits) = limits else { return Ok(read) };
-        let limits = limits.object("limits, an object")?;
-        let mut known = Vec::with_capacity(TABLE.len());
-        known.extend(TABLE.iter().map(|(name, ..)| *name));
-        limits.report_unknown(&known, found);
-        for name in known {
-            if let (Some(value), Some(limit)) = (limits.get(name)?, read.named(name)) {
-                *limit = value.whole(u32::MAX)?;
-            }
-        }
-        read.json_depth = read.json_depth.min(JSON_DEPTH_MAX);
-        read.xml_depth = read.xml_depth.min(XML_DEPTH_MAX);
-        Ok(read)
-    }
 }
 
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the

@@ -14,7 +14,7 @@
 //!
 //! In scripts written without spaces each character is a piece of its own that still sees its
 //! neighbours. The weights are whole numbers in units of 1/64 token, fitted to real counts and stored in
-//! `heuristic_table`. There are no floats and no
+//! heuristic_weights.bin. There are no floats and no
 //! state outside the call, so every platform gives the same number.
 //!
 //! # What holds always
@@ -30,7 +30,6 @@
 //! its measured errors.
 
 use super::heuristic_ranges::{CLASSES, How, RANGES};
-use super::heuristic_table::{DENSE, GRAMS};
 use super::heuristic_words::{Word, Words};
 use super::utf8::code_point;
 
@@ -57,6 +56,12 @@ pub(crate) const GRAMS_LEN: usize = 23552;
 /// The unit of n-gram weights, in [`UNIT`]s: 3/16 token. Coarse, so that the table compresses well.
 pub(crate) const GRAM_UNIT: i32 = 12;
 
+/// The weights: whole numbers in [`UNIT`]s, two bytes each, low one first, by kind of character and piece; then those of n-grams in
+/// [`GRAM_UNIT`]s, a byte each. Fitted to counts of `o200k_base`; docs/estimator.md has the errors.
+static WEIGHTS: &[u8; 2 * DENSE_LEN + GRAMS_LEN] = include_bytes!("heuristic_weights.bin");
+static DENSE: &[[u8; 2]] = WEIGHTS.split_at(2 * DENSE_LEN).0.as_chunks().0;
+static GRAMS: &[u8] = WEIGHTS.split_at(2 * DENSE_LEN).1;
+
 /// Estimates how many `o200k_base` tokens `text` costs (SPEC.md §6, `heuristic`).
 ///
 /// The unit is tokens; the number saturates at `u32::MAX`. One pass, no allocation.
@@ -74,7 +79,7 @@ pub fn count(text: &str) -> u32 {
 
 /// [`count`], with what words cost from before and for the next time.
 pub(crate) fn count_with(text: &str, words: Option<&mut Words>) -> u32 {
-    let mut tally = Tally { words, ..Tally::new(&DENSE, &GRAMS, u64::MAX) };
+    let mut tally = Tally { words, ..Tally::new(u64::MAX) };
     walk(text, &mut tally);
     tally.tokens(text)
 }
@@ -91,7 +96,7 @@ pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
 pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut Words>) -> Option<u32> {
     // The most that is still rounded down to the limit.
     let most = u64::from(limit).saturating_mul(UNIT).saturating_add(UNIT / 2 - 1);
-    let mut tally = Tally { words, ..Tally::new(&DENSE, &GRAMS, most) };
+    let mut tally = Tally { words, ..Tally::new(most) };
     if walk(text, &mut tally) {
         return None;
     }
@@ -127,8 +132,6 @@ pub(crate) trait Sink {
 
 /// Adds weights up.
 pub(crate) struct Tally<'a> {
-    dense: &'a [i16; DENSE_LEN],
-    grams: &'a [i8; GRAMS_LEN],
     /// Units of all closed pieces.
     total: u64,
     /// The part of them before the paragraph, in whole tokens.
@@ -143,9 +146,9 @@ pub(crate) struct Tally<'a> {
     words: Option<&'a mut Words>,
 }
 
-impl<'a> Tally<'a> {
-    pub(crate) fn new(dense: &'a [i16; DENSE_LEN], grams: &'a [i8; GRAMS_LEN], stop_above: u64) -> Self {
-        Tally { dense, grams, total: 0, before: 0, open: 0, from: 0, last: (0, 0), stop_above, words: None }
+impl Tally<'_> {
+    pub(crate) fn new(stop_above: u64) -> Self {
+        Tally { total: 0, before: 0, open: 0, from: 0, last: (0, 0), stop_above, words: None }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
@@ -165,13 +168,16 @@ impl<'a> Tally<'a> {
 impl Sink for Tally<'_> {
     #[inline(always)]
     fn dense(&mut self, id: usize) {
-        let weight = self.dense.get(id).copied().unwrap_or(0);
+        let weight = match DENSE.get(id) {
+            Some(bytes) => i16::from_le_bytes(*bytes),
+            None => 0,
+        };
         self.open = self.open.wrapping_add(i32::from(weight));
     }
 
     #[inline(always)]
     fn gram(&mut self, cell: usize) {
-        let weight = self.grams.get(cell).copied().unwrap_or(0);
+        let weight = GRAMS.get(cell).copied().unwrap_or(0).cast_signed();
         self.open = self.open.wrapping_add(i32::from(weight).wrapping_mul(GRAM_UNIT));
     }
 

@@ -1,5 +1,5 @@
 //! The characters beyond ASCII as the token estimator sees them: by script or kind, a range at a time. The numbers of the
-//! classes are those of the weights in `heuristic_table`.
+//! classes are those of the weights in heuristic_weights.bin.
 
 /// How the characters of a range are told apart.
 #[derive(Clone, Copy)]

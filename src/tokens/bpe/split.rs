@@ -57,6 +57,13 @@ fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
     }
 }
 
+impl Encoding {
+    /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
+    pub fn split(self, text: &str) -> Pieces<'_> {
+        Pieces::new(self, text)
+    }
+}
+
 /// One pattern.
 pub(super) trait Pattern {
     /// The end of the piece that begins at `at`, which is a piece boundary inside the text.

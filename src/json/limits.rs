@@ -1,0 +1,25 @@
+//! The limits that a request sets.
+
+use super::value::Value;
+use crate::error::{Diagnostic, Result};
+use crate::limits::{JSON_DEPTH_MAX, Limits, TABLE, XML_DEPTH_MAX};
+
+impl Limits {
+    /// The limits in force where a request has these `limits`; names that are not known are reported.
+    pub(crate) fn read(limits: Option<Value<'_>>, found: &mut Vec<Diagnostic>) -> Result<Self> {
+        let mut read = Self::default();
+        let Some(limits) = limits else { return Ok(read) };
+        let limits = limits.object("limits, an object")?;
+        let mut known = Vec::with_capacity(TABLE.len());
+        known.extend(TABLE.iter().map(|(name, ..)| *name));
+        limits.report_unknown(&known, found);
+        for name in known {
+            if let (Some(value), Some(limit)) = (limits.get(name)?, read.named(name)) {
+                *limit = value.whole(u32::MAX)?;
+            }
+        }
+        read.json_depth = read.json_depth.min(JSON_DEPTH_MAX);
+        read.xml_depth = read.xml_depth.min(XML_DEPTH_MAX);
+        Ok(read)
+    }
+}

@@ -1,0 +1,43 @@
+//! What counts tokens.
+
+use std::fmt;
+
+/// Counts the tokens of a text.
+///
+/// Implementations are pure: the same text has the same count, always.
+pub trait Counter {
+    /// The name that reports carry.
+    fn name(&self) -> &str;
+
+    /// How many tokens the text is. 0 for the empty text.
+    fn count(&self, text: &str) -> u32;
+
+    /// The count, or `None` when it is above `limit`; may stop as soon as that is known.
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        Some(self.count(text)).filter(|&count| count <= limit)
+    }
+
+    /// The most that a text of so many bytes can count; nothing where that is not known.
+    ///
+    /// Where even that fits into a budget, nothing needs to be counted.
+    fn most(&self, bytes: usize) -> Option<u64> {
+        let _ = bytes;
+        None
+    }
+
+    /// Whether counts add up at a paragraph break before `next`: for every text `a` that does not end in white space,
+    /// `count(a + "\n\n" + next) == count(a + "\n\n") + count(next)`. `next` does not begin with white space.
+    ///
+    /// Assembly counts each node once where this holds, and counts joined texts again where it does not.
+    fn adds_up_before(&self, next: &str) -> bool {
+        let _ = next;
+        false
+    }
+}
+
+// Not a trait above it: each counter would bring the `Debug` of all that it holds into the module.
+impl fmt::Debug for dyn Counter + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,151 @@
+//! The counters that can be asked for by name.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::error::{Code, Error, Result};
+use crate::maps::SortedMap;
+use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
+use crate::tokens::counter::Counter;
+use crate::tokens::heuristic;
+use crate::tokens::heuristic_words::Words;
+#[cfg(feature = "tiktoken")]
+use crate::tokens::tiktoken;
+
+/// Estimates tokens without a vocabulary; see [`heuristic`](crate::tokens::heuristic).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heuristic;
+
+impl Counter for Heuristic {
+    fn name(&self) -> &str {
+        "heuristic"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        heuristic::count(text)
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        heuristic::count_up_to(text, limit)
+    }
+
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE))
+    }
+
+    fn adds_up_before(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// The estimator with what words cost remembered from one call to the next. The counts are the same.
+///
+/// It takes 96 KB, and those only when there is something to remember.
+#[derive(Debug)]
+struct CachingHeuristic(RefCell<Words>);
+
+impl Default for CachingHeuristic {
+    fn default() -> Self {
+        Self(RefCell::new(Words::new()))
+    }
+}
+
+impl Counter for CachingHeuristic {
+    fn name(&self) -> &str {
+        Heuristic.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        heuristic::count_with(text, Some(&mut self.0.borrow_mut()))
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        heuristic::count_up_to_with(text, limit, Some(&mut self.0.borrow_mut()))
+    }
+
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Heuristic.most(bytes)
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        Heuristic.adds_up_before(next)
+    }
+}
+
+/// The tokenizers that can be asked for by name: `heuristic` always, the exact ones once their vocabulary is loaded.
+///
+/// ```
+/// let tokenizers = ctxweave::tokens::Tokenizers::default();
+/// assert_eq!(tokenizers.get("heuristic")?.name(), "heuristic");
+/// assert_eq!(tokenizers.get("o200k_base").unwrap_err().code(), ctxweave::Code::VocabularyNotLoaded);
+/// # Ok::<(), ctxweave::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Tokenizers {
+    heuristic: Rc<CachingHeuristic>,
+    vocabularies: SortedMap<Encoding, Rc<CachingCounter>>,
+}
+
+impl Tokenizers {
+    /// Loads the vocabulary of `o200k_base` or `cl100k_base` from the bytes of its asset; loading it again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for another name, [`Code::InvalidVocabulary`] for bytes that are not its asset.
+    pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
+        let encoding = Encoding::from_name(name)
+            .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
+        if !self.vocabularies.contains_key(&encoding) {
+            let vocabulary = Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?));
+            self.vocabularies.insert(encoding, vocabulary);
+        }
+        Ok(())
+    }
+
+    /// The counter with this name.
+    ///
+    /// # Errors
+    /// [`Code::UnknownValue`] for a name that is not known; [`Code::VocabularyNotLoaded`] for an exact counter whose
+    /// vocabulary is not there.
+    pub fn get(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        if name == "heuristic" {
+            return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
+        }
+        if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
+            return Ok(Rc::<CachingCounter>::clone(vocabulary));
+        }
+        self.missing(name)
+    }
+
+    /// With tiktoken-rs inside nothing needs to be loaded.
+    #[cfg(feature = "tiktoken")]
+    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        match tiktoken::Tiktoken::new(name) {
+            Ok(counter) => Ok(Rc::new(counter)),
+            Err(_) => Err(unknown(
+                "`tokenizer`",
+                name,
+                ["heuristic"].into_iter().chain(tiktoken::Tiktoken::NAMES.iter().copied()),
+            )),
+        }
+    }
+
+    #[cfg(not(feature = "tiktoken"))]
+    fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
+        if Encoding::from_name(name).is_none() {
+            let names = ["heuristic"].into_iter().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
+            return Err(unknown("`tokenizer`", name, names));
+        }
+        let message = format!(
+            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"
+        );
+        Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
+    }
+}
+
+#[cold]
+fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Error {
+    let expected: Vec<&str> = names.collect();
+    let message = format!("{what} is `{name}`; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
+}
