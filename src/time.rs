@@ -1,8 +1,12 @@
 //! Moments in time, as callers give them: RFC 3339 with offsets. There is no clock here (SPEC §0.1).
 
+#[cfg(any(feature = "commits", feature = "loom"))]
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::Result;
+#[cfg(any(feature = "commits", feature = "loom"))]
+use crate::json::Kind;
 use crate::json::Value;
 
 /// A moment. Moments compare by when they are, whatever offset they were written with.
@@ -75,6 +79,12 @@ impl Timestamp {
         time.ok_or_else(|| {
             value.mismatch("a date and time of RFC 3339, as `2026-03-01T09:30:00Z`, or milliseconds since 1970")
         })
+    }
+
+    /// A time of a request as text: as it stands, readable or not; milliseconds since 1970 as RFC 3339.
+    #[cfg(any(feature = "commits", feature = "loom"))]
+    pub(crate) fn text(value: Value<'_>) -> Result<Cow<'_, str>> {
+        if value.kind() == Kind::Number { Ok(Self::read(value)?.to_string().into()) } else { value.text() }
     }
 
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.

@@ -3,6 +3,8 @@
 //! Requests and records are snake_case, plans and results camelCase. Records are written by [`Record::to_json`], so that a
 //! field that is not known stays what it is.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use crate::call::{Answer, Call, Host};
@@ -21,6 +23,7 @@ use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate}
 use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
+use crate::time::Timestamp;
 
 /// The calls on session files.
 pub const CALLS: &[Call] = &[
@@ -142,6 +145,12 @@ impl<'t> Options<'t> {
         self.0.map_or(Ok(None), |options| given_text(options, name))
     }
 
+    /// A time: RFC 3339, or milliseconds since 1970.
+    fn time(self, name: &str) -> Result<Option<String>> {
+        let time = self.get(name)?.map(Timestamp::text).transpose()?;
+        Ok(time.map(Cow::into_owned).filter(|time| !time.is_empty()))
+    }
+
     fn flag(self, name: &str) -> Result<bool> {
         Ok(self.get(name)?.map(Value::bool).transpose()?.unwrap_or(false))
     }
@@ -224,8 +233,7 @@ fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
 }
 
 fn resolve(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
-    let time = text(request, "time")?;
-    let time = required_time("time", &time)?;
+    let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
     Ok(record_or_null(graph.resolve(&text(request, "principal")?, time)?))
 }
 
@@ -349,7 +357,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
         &plan,
         &result.text("artifactRef")?,
         &result.text("format")?,
-        &given_text(fields, "created_at")?.unwrap_or_default(),
+        &Options(Some(fields)).time("created_at")?.unwrap_or_default(),
     )?;
     record.message_count = result.read("messageCount", Value::safe_integer)?;
     record.token_count = result.read("tokenCount", Value::safe_integer)?;
@@ -427,7 +435,7 @@ pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
 
 fn checkpoint_fields(options: Options<'_>) -> Result<CheckpointFields> {
     Ok(CheckpointFields {
-        created_at: options.text("created_at")?.unwrap_or_default(),
+        created_at: options.time("created_at")?.unwrap_or_default(),
         summary: options.text("summary")?,
         tags: options.get("tags")?.map(Value::strings).transpose()?.unwrap_or_default(),
     })
@@ -478,7 +486,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     let options = Options::read(arguments.get("options")?, KNOWN, &mut found)?;
     let [template, principal, machine] = ["template", "principal", "machine"].map(|name| options.text(name));
     let [session_id, ticket_id, thread_id] = ["sessionId", "ticketId", "threadId"].map(|name| options.text(name));
-    let (parent, created_at) = (options.text("parent")?, options.text("createdAt")?);
+    let (parent, created_at) = (options.text("parent")?, options.time("createdAt")?);
     let counter = host.counter(options.get("tokenizer")?)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
     let (template, principal, machine) = (template?, principal?, machine?);

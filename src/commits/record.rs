@@ -226,7 +226,10 @@ impl Record {
             tags: fields.read("tags", Value::strings)?.unwrap_or_default(),
             message_count: fields.read("message_count", Value::safe_integer)?,
             token_count: fields.read("token_count", Value::safe_integer)?,
-            created_at: required("created_at")?,
+            created_at: match fields.get("created_at")? {
+                Some(time) if origin == Origin::Request => Timestamp::text(time)?.into_owned(),
+                _ => required("created_at")?,
+            },
             other: other_fields(fields, &FIELDS)?,
         };
         record.check(origin)?;

@@ -289,9 +289,8 @@ fn source<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Source<'b>> {
     })
 }
 
-/// A time as it stands, readable or not; milliseconds since 1970 as RFC 3339.
 fn time<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Cow<'b, str>> {
-    if value.kind() == Kind::Number { Ok(Timestamp::read(value)?.to_string().into()) } else { value.text().map(keep) }
+    Timestamp::text(value).map(keep)
 }
 
 /// Adds the id of the node or the edge to an error about its fields.

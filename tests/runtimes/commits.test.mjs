@@ -102,6 +102,26 @@ describe("the graph", () => {
     graph.free();
   });
 
+  test("times are texts, dates and milliseconds", () => {
+    const graph = new ctxweave.CommitGraph();
+    const millis = 1_770_000_000_001;
+    const fields = {
+      artifact_ref: ctxweave.artifactRef(encoder.encode("{}")),
+      format: "generic-v1",
+      principal: "iris",
+    };
+    const times = [new Date(millis).toISOString(), new Date(millis), millis];
+    for (const created_at of times) graph.checkpoint({ ...fields, created_at });
+    assert.equal(graph.size, 1, "the same commit each time");
+    for (const time of times) assert.equal(graph.resolve("iris", time).created_at, times[0]);
+    assert.equal(graph.resolve("iris", millis - 1), undefined);
+    assert.throws(() => graph.checkpoint({ ...fields, created_at: NaN }), {
+      code: "invalid_input",
+      details: { path: "created_at" },
+    });
+    graph.free();
+  });
+
   test("misuse is an error that says so", () => {
     const { graph, blobs, tip } = chain(2);
     const code = (action) => {

@@ -78,8 +78,8 @@ export interface CheckpointRequest {
   tags?: readonly string[] | null;
   message_count?: number | null;
   token_count?: number | null;
-  /** RFC 3339, with an offset or `Z`. */
-  created_at: string;
+  /** RFC 3339 with an offset or `Z`, a `Date`, or milliseconds as `Date.now()` gives them. */
+  created_at: string | number | Date;
   /** Kept as it is. */
   [field: string]: unknown;
 }
@@ -182,8 +182,8 @@ export interface Materialized {
 
 /** What a snapshot has for itself. What it does not say is as in the commit that was materialised. */
 export interface SnapshotFields {
-  /** RFC 3339. */
-  created_at: string;
+  /** When it is: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. */
+  created_at: string | number | Date;
   summary?: string;
   tags?: readonly string[];
   /** Default `explicit`. */
@@ -255,8 +255,8 @@ export interface CheckpointerOptions {
 
 /** What one checkpoint has for itself. */
 export interface CheckpointFields {
-  /** When it is, RFC 3339. */
-  created_at: string;
+  /** When it is: RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them. */
+  created_at: string | number | Date;
   summary?: string;
   tags?: readonly string[];
 }

@@ -25,8 +25,11 @@ export interface ImportOptions {
   threadId?: string;
   /** The commit that the conversation goes on from. Default: it begins. */
   parent?: string;
-  /** RFC 3339: for lines that do not say when they were written. Needed where none does. */
-  createdAt?: string;
+  /**
+   * RFC 3339, a `Date`, or milliseconds as `Date.now()` gives them: for lines that do not say when they were written. Needed
+   * where none does.
+   */
+  createdAt?: string | number | Date;
   /** A delta ends after this many answers of the assistant. Default 1. */
   everyTurns?: number;
   /** What `token_count` is counted with. Default `heuristic`. */

@@ -66,8 +66,8 @@ export class CommitGraph {
     return graphs.call(this, "history", { id, options }) as CommitRecord[];
   }
 
-  /** The commit that a principal had made last at a time, RFC 3339 or a date: the latest at or before it. */
-  resolve(principal: string, time: string | Date): CommitRecord | undefined {
+  /** The commit that a principal had made last at a time, RFC 3339, a date or milliseconds: the latest at or before it. */
+  resolve(principal: string, time: string | number | Date): CommitRecord | undefined {
     return graphs.call(this, "resolve", { principal, time }) as CommitRecord | undefined;
   }
 
