@@ -130,9 +130,9 @@ pub enum TreeMode {
     Buffer,
 }
 
-/// Place of a node in its tree.
+/// NodeSlot of a node in its tree.
 pub(crate) type NodeIx = u32;
-/// Place of an edge in its tree.
+/// NodeSlot of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
 /// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.
@@ -158,7 +158,7 @@ pub(crate) struct Linked<'t> {
 
 /// A node with what leads to it and goes on from it.
 #[derive(Clone, Debug, Default)]
-struct Place<'t> {
+struct NodeSlot<'t> {
     /// None where the node was removed, until another takes its place.
     node: Option<Node<'t>>,
     /// The continuation edges that lead to it.
@@ -176,13 +176,13 @@ struct Place<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
-    places: Vec<Place<'t>>,
+    places: Vec<NodeSlot<'t>>,
     free_nodes: Vec<NodeIx>,
     edges: Vec<Option<Linked<'t>>>,
     free_edges: Vec<EdgeIx>,
     node_ids: Ids,
     edge_ids: Ids,
-    asked: Asked,
+    lookups: LookupCache,
     next_order: u64,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
@@ -204,18 +204,18 @@ static NOTHING: Node<'_> = Node {
     pruned: false,
 };
 
-/// What is kept of questions that were asked, for the next ones. It is no part of what the tree says, so it does not show.
+/// What earlier look-ups found, for the next ones. It is no part of what the tree says, so it does not show.
 #[derive(Clone, Default)]
-struct Asked {
+struct LookupCache {
     /// The node that was looked up last. Edges mostly come in the order of the nodes, so that the next one is near.
     last: Cell<NodeIx>,
     /// The ids of the nodes in their order, once somebody wanted to know it.
     in_order: OnceCell<SortedSet<String>>,
 }
 
-impl std::fmt::Debug for Asked {
+impl std::fmt::Debug for LookupCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Asked")
+        f.write_str("LookupCache")
     }
 }
 
@@ -237,7 +237,7 @@ impl<'t> Tree<'t> {
             if !tree.node_ids.add(&node.id, ix, |ix| is_node(&tree.places, ix, &node.id)) {
                 return Err(duplicate("node", &node.id));
             }
-            tree.places.push(Place { node: Some(node), ..Place::default() });
+            tree.places.push(NodeSlot { node: Some(node), ..NodeSlot::default() });
         }
         for edge in edges {
             let ix = index(tree.edges.len());
@@ -303,12 +303,12 @@ impl<'t> Tree<'t> {
 
     /// The place of the node with this id, where there is one.
     pub(crate) fn find_opt(&self, id: &str) -> Option<NodeIx> {
-        let last = self.asked.last.get();
+        let last = self.lookups.last.get();
         let is_it = |ix: &NodeIx| is_node(&self.places, *ix, id);
         // An edge names its target, the node after the one that the edge before led to, and then the node before that.
         let near = [2, -1, 1, 0].map(|step| last.wrapping_add_signed(step)).into_iter().find(is_it);
         let found = near.or_else(|| self.node_ids.find(id, |ix| is_it(&ix)))?;
-        self.asked.last.set(found);
+        self.lookups.last.set(found);
         Some(found)
     }
 
@@ -377,7 +377,7 @@ impl<'t> Tree<'t> {
     /// The ids that come before and after one in the order of ids.
     pub(crate) fn neighbours(&self, id: &str) -> [Option<&str>; 2] {
         let ids =
-            self.asked.in_order.get_or_init(|| SortedSet::from_iter(self.nodes().map(|node| node.id.to_string())));
+            self.lookups.in_order.get_or_init(|| SortedSet::from_iter(self.nodes().map(|node| node.id.to_string())));
         [ids.before(id), ids.at_least(id).find(|other| *other != id)].map(|found| found.map(String::as_str))
     }
 
@@ -393,11 +393,11 @@ impl<'t> Tree<'t> {
 
     fn add_node(&mut self, node: Node<'t>) -> NodeIx {
         let ix = self.free_nodes.pop().unwrap_or_else(|| {
-            self.places.push(Place::default());
+            self.places.push(NodeSlot::default());
             index(self.places.len().saturating_sub(1))
         });
         self.node_ids.add(&node.id, ix, |ix| is_node(&self.places, ix, &node.id));
-        if let Some(ids) = self.asked.in_order.get_mut() {
+        if let Some(ids) = self.lookups.in_order.get_mut() {
             ids.insert(node.id.to_string());
         }
         if let Some(place) = self.places.get_mut(ix as usize) {
@@ -460,7 +460,7 @@ impl<'t> Tree<'t> {
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
-            if let Some(ids) = self.asked.in_order.get_mut() {
+            if let Some(ids) = self.lookups.in_order.get_mut() {
                 ids.remove(&*node.id);
             }
             self.free_nodes.push(ix);
@@ -559,7 +559,7 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn is_node(places: &[Place<'_>], ix: NodeIx, id: &str) -> bool {
+fn is_node(places: &[NodeSlot<'_>], ix: NodeIx, id: &str) -> bool {
     // Neighbours mostly differ at the end of their ids.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());

@@ -11,7 +11,7 @@ use super::kind::{Kind, Role};
 use super::settings::{ContextManagement, Origin};
 use super::task::{Element, Operator, Span, Task};
 use super::validate::{Block, FIELDS, ParseOptions};
-use super::xml::{Item, Place, Tag, Xml, decode, is_white, shown};
+use super::xml::{Item, Tag, TextPosition, Xml, decode, is_white, shown};
 
 /// A task and what was found about its template. With a diagnostic of severity `error` the task is there all the same,
 /// with defaults in place of what is wrong.
@@ -108,7 +108,7 @@ struct Parser<'a, 'o> {
 }
 
 impl<'a> Parser<'a, '_> {
-    fn report(&mut self, place: Place, code: DiagnosticCode, severity: Severity, message: String) {
+    fn report(&mut self, place: TextPosition, code: DiagnosticCode, severity: Severity, message: String) {
         self.add(place.diagnostic(code, severity, message));
     }
 
@@ -436,7 +436,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn missing_parts(&mut self, task: &Task, place: Place) {
+    fn missing_parts(&mut self, task: &Task, place: TextPosition) {
         if task.operator.kind != Kind::Reduce {
             return;
         }

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 
 use super::kind::{Kind, Role};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origins};
-use super::xml::{Place, shown};
+use super::xml::{TextPosition, shown};
 
 /// How strictly a template is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,9 +41,9 @@ pub(super) struct Block {
     /// The settings whose values are known.
     pub(super) given: ContextManagement,
     /// Where the element of each setting begins, in the order of [`FIELDS`].
-    pub(super) places: [Option<Place>; 4],
+    pub(super) places: [Option<TextPosition>; 4],
     /// Where the block begins.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<TextPosition>,
 }
 
 impl Block {
@@ -51,7 +51,7 @@ impl Block {
     ///
     /// # Errors
     /// The diagnostic for a value that the setting cannot have.
-    pub(super) fn set(&mut self, field: &str, value: &str, at: Place) -> Result<(), Diagnostic> {
+    pub(super) fn set(&mut self, field: &str, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
         let given = &mut self.given;
         let picked = match field {
             "inherit_context" => pick(Inherit::NAMES, value, &mut given.inherit_context),
@@ -70,7 +70,7 @@ impl Block {
         })
     }
 
-    fn has(&self, field: usize) -> Option<Place> {
+    fn has(&self, field: usize) -> Option<TextPosition> {
         self.places.get(field).copied().flatten()
     }
 
@@ -91,7 +91,7 @@ impl Block {
         }
         let (settings, origins) = given.or(&ContextManagement::defaults(kind, role));
         let Some(block) = self.place else { return (settings, origins) };
-        let mut report = |place: Place, code, severity, message: String| {
+        let mut report = |place: TextPosition, code, severity, message: String| {
             diagnostics.push(place.diagnostic(code, severity, message));
         };
         let required = if options.strict { Severity::Error } else { Severity::Warning };
@@ -163,7 +163,7 @@ fn of(kind: &Kind, role: Role) -> String {
     }
 }
 
-impl Place {
+impl TextPosition {
     /// A diagnostic about this place.
     pub(super) fn diagnostic(self, code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(code, severity, message);

@@ -19,7 +19,7 @@ const BOM: char = '\u{FEFF}';
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     /// From 1.
     pub(super) line: u32,
     /// In UTF-16 code units, from 1.
@@ -33,15 +33,15 @@ pub(super) struct Place {
 struct Places<'a> {
     source: &'a str,
     offset: usize,
-    place: Place,
+    place: TextPosition,
 }
 
 impl<'a> Places<'a> {
     fn new(source: &'a str) -> Self {
-        Self { source, offset: 0, place: Place { line: 1, column: 1, units: 0 } }
+        Self { source, offset: 0, place: TextPosition { line: 1, column: 1, units: 0 } }
     }
 
-    fn at(&mut self, offset: usize) -> Place {
+    fn at(&mut self, offset: usize) -> TextPosition {
         if offset < self.offset {
             *self = Self::new(self.source);
         }
@@ -90,7 +90,7 @@ impl<'a> Places<'a> {
 }
 
 /// The place of a byte.
-pub(super) fn place_of(source: &str, offset: usize) -> Place {
+pub(super) fn place_of(source: &str, offset: usize) -> TextPosition {
     Places::new(source).at(offset)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn place_of(source: &str, offset: usize) -> Place {
 pub(super) struct Attribute<'a> {
     pub(super) name: &'a str,
     pub(super) value: Cow<'a, str>,
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
 }
 
 /// A start tag.
@@ -107,7 +107,7 @@ pub(super) struct Attribute<'a> {
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     pub(super) attributes: Vec<Attribute<'a>>,
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
     /// The byte of its `<`.
     pub(super) start: usize,
     /// The byte after its `>`.
@@ -124,7 +124,7 @@ pub(super) enum Item<'a> {
     /// An end tag: the byte after its `>`, or after that of `<name/>`.
     Close { end: usize },
     /// Text, or what a reference stands for; its place is that of the first character that is not white space.
-    Text { text: Cow<'a, str>, place: Place },
+    Text { text: Cow<'a, str>, place: TextPosition },
     /// The end of the text.
     End,
 }
@@ -186,7 +186,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The place of a byte.
-    pub(super) fn place(&mut self, offset: usize) -> Place {
+    pub(super) fn place(&mut self, offset: usize) -> TextPosition {
         self.places.at(offset)
     }
 

@@ -56,7 +56,7 @@ fn place_of([low, high]: [u64; 2]) -> usize {
 
 /// What the word with this key costs, where that is known.
 #[inline(always)]
-fn cost_of(places: &[Place; PLACES], key: [u64; 2]) -> Option<u32> {
+fn cost_of(places: &[KnownWord; PLACES], key: [u64; 2]) -> Option<u32> {
     let &([low, high], cost) = places.get(place_of(key))?;
     if low == key[0] && high == key[1] { Some(cost) } else { None }
 }
@@ -68,7 +68,7 @@ const WINDOW: usize = 64;
 ///
 /// Where letters are is found for a window of bytes at once, so that from one word to the next there are few steps.
 #[inline(always)]
-fn spaced(places: &[Place; PLACES], text: &[u8], mut run: Run, most: u64) -> Run {
+fn spaced(places: &[KnownWord; PLACES], text: &[u8], mut run: Run, most: u64) -> Run {
     let mut padded = [0; WINDOW + WIDTH];
     while run.cost <= most {
         let base = run.end;
@@ -186,11 +186,11 @@ fn small_letters(bytes: u64) -> u64 {
 /// What words cost that were counted before.
 pub(crate) struct Words {
     /// None until there is something to remember.
-    places: Option<Box<[Place; PLACES]>>,
+    places: Option<Box<[KnownWord; PLACES]>>,
 }
 
 /// A word's key, and its cost in units. No word has a key of zeros.
-type Place = ([u64; 2], u32);
+type KnownWord = ([u64; 2], u32);
 
 /// Words that follow each other with a space between them, all of them known.
 #[derive(Clone, Copy, Default, Debug)]

@@ -8,7 +8,7 @@ use super::body::{Body, Tool};
 use super::conversation::Conversation;
 use super::json::Json;
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, Place, Rules, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, Rules, normalize};
 use super::signature;
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, Hints};
@@ -28,9 +28,9 @@ const RULES: Rules = Rules {
 /// What the provider reads out of one request at most.
 const BREAKPOINTS: usize = 4;
 
-fn takes(place: Place, media: &Media<'_>) -> bool {
+fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
     let known = matches!(media.kind, Kind::Image(Some("image/png" | "image/jpeg" | "image/gif" | "image/webp")));
-    known && place != Place::Assistant
+    known && place != MediaHolder::Assistant
 }
 
 pub(super) fn write<'m>(

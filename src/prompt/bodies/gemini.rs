@@ -10,7 +10,7 @@ use super::body::{Body, Tool};
 use super::conversation::Conversation;
 use super::json::{Json, TextWriter, WriteText};
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
 use super::signature::vendor_block;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -26,7 +26,7 @@ const RULES: Rules = Rules {
     id: (usize::MAX, true),
 };
 
-fn takes(_: Place, media: &Media<'_>) -> bool {
+fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
     match media.kind {
         Kind::Image(mime) => mime.is_some_and(|mime| mime != "image/gif"),
         Kind::Audio(mime) => mime.is_some(),

@@ -28,7 +28,7 @@ pub(super) struct Rules {
     /// Whether results are a turn of their own.
     pub results_apart: bool,
     /// Whether media can stand in such a place.
-    pub takes: fn(Place, &Media<'_>) -> bool,
+    pub takes: fn(MediaHolder, &Media<'_>) -> bool,
     /// Whether reasoning with this text and signature can be handed back.
     pub takes_reasoning: fn(&str, Option<&str>) -> bool,
     /// The longest id of a tool call, and whether it may hold anything but letters, digits, `_` and `-`.
@@ -37,7 +37,7 @@ pub(super) struct Rules {
 
 /// Where media stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MediaHolder {
     User,
     Assistant,
     Result,
@@ -307,7 +307,7 @@ impl Order<'_, '_> {
             let content = match block {
                 Block::Text(text) => ItemContent::text(text.as_ref()),
                 Block::Image(_) | Block::Audio(_) => {
-                    let place = if role == Role::Assistant { Place::Assistant } else { Place::User };
+                    let place = if role == Role::Assistant { MediaHolder::Assistant } else { MediaHolder::User };
                     self.media(block, place, message)
                 }
                 Block::Reasoning { text, signature, .. } => {
@@ -367,7 +367,7 @@ impl Order<'_, '_> {
             match block {
                 Block::Text(text) if text.trim_start().is_empty() => {}
                 Block::Text(text) => content.push(ItemContent::text(text.as_ref())),
-                Block::Image(_) | Block::Audio(_) => content.push(self.media(block, Place::Result, message)),
+                Block::Image(_) | Block::Audio(_) => content.push(self.media(block, MediaHolder::Result, message)),
                 Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
                     let text = "a tool result can hold text and media only; another part in it was left out";
                     self.sink.warn(DiagnosticCode::NonTextLeftOut, Some(message), text.to_owned());
@@ -378,7 +378,7 @@ impl Order<'_, '_> {
     }
 
     /// An image or a recording, or the text in its place where it cannot be sent.
-    fn media<'m>(&mut self, block: &'m Block<'m>, place: Place, message: usize) -> ItemContent<'m> {
+    fn media<'m>(&mut self, block: &'m Block<'m>, place: MediaHolder, message: usize) -> ItemContent<'m> {
         let Some(media) = Media::new(block) else {
             let stand_in = media::stand_in(block);
             let text = format!("a part has neither `data` nor `url`; `{stand_in}` stands in its place");
@@ -427,7 +427,7 @@ impl Order<'_, '_> {
     }
 }
 
-impl Place {
+impl MediaHolder {
     fn name(self) -> &'static str {
         match self {
             Self::User => "a user message",

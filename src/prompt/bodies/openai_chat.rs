@@ -8,7 +8,7 @@ use super::body::Body;
 use super::conversation::{Conversation, Text};
 use super::json::Json;
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -24,13 +24,13 @@ const RULES: Rules = Rules {
     id: (40, true),
 };
 
-fn takes(place: Place, media: &Media<'_>) -> bool {
+fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
     let known = match (media.kind, media.source) {
         (Kind::Image(Some(mime)), _) => is_image(mime),
         (Kind::Audio(Some(mime)), Source::Data(_)) => audio_format(mime).is_some(),
         _ => false,
     };
-    known && place != Place::Assistant
+    known && place != MediaHolder::Assistant
 }
 
 fn audio_format(mime: &str) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use super::body::Body;
 use super::conversation::{Conversation, Text};
 use super::json::Json;
 use super::media::{Kind, Media};
-use super::normalize::{Item, ItemContent, Place, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::signature;
 use super::sink::DiagnosticSink;
@@ -24,8 +24,8 @@ const RULES: Rules = Rules {
     id: (64, true),
 };
 
-fn takes(place: Place, media: &Media<'_>) -> bool {
-    matches!(media.kind, Kind::Image(Some(mime)) if is_image(mime)) && place != Place::Assistant
+fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
+    matches!(media.kind, Kind::Image(Some(mime)) if is_image(mime)) && place != MediaHolder::Assistant
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
