@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::Result;
-#[cfg(any(feature = "commits", feature = "loom"))]
-use crate::json::Kind;
 use crate::json::Value;
 
 /// A moment. Moments compare by when they are, whatever offset they were written with.
@@ -84,7 +82,7 @@ impl Timestamp {
     /// A time of a request as text: as it stands, readable or not; milliseconds since 1970 as RFC 3339.
     #[cfg(any(feature = "commits", feature = "loom"))]
     pub(crate) fn text(value: Value<'_>) -> Result<Cow<'_, str>> {
-        if value.kind() == Kind::Number { Ok(Self::read(value)?.to_string().into()) } else { value.text() }
+        value.as_text().map_or_else(|| Ok(Self::read(value)?.to_string().into()), Ok)
     }
 
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
