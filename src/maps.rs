@@ -1,4 +1,4 @@
-//! Ordered maps and sets, as small in the module as they can be: their order is an [`Order`], one for all types.
+//! Ordered maps and sets, as small in the module as they can be: their order is an `Order`, one for all types.
 //!
 //! They do what `BTreeMap` and `BTreeSet` do, as far as it is needed here.
 
