@@ -80,9 +80,7 @@ impl MessageSource for PlannedTexts<'_, '_, '_> {
     }
 
     fn size_hint(&self, at: usize) -> usize {
-        let mut size = 0;
-        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| size += text.len());
-        size
+        self.plan.text_size(self.planned, at + self.lead)
     }
 
     fn node(&self, at: usize) -> Option<&str> {

@@ -198,12 +198,17 @@ pub(crate) struct MarkerCost {
 const MARKERS: usize = 4096;
 
 impl Markers {
-    fn cost(&self, template: &str, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
+    /// Forgets what other markers cost.
+    fn set_template(&self, template: &str) {
         let mut known = self.costs.borrow_mut();
         if *self.template.borrow() != template {
             template.clone_into(&mut self.template.borrow_mut());
             known.clear();
         }
+    }
+
+    fn cost(&self, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
+        let mut known = self.costs.borrow_mut();
         known.resize(MARKERS, None);
         match known.get_mut(count % MARKERS) {
             Some(Some((at, cost))) if *at == count => *cost,
@@ -221,15 +226,26 @@ impl Markers {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs<'l, 'a> {
     pub items: &'l dyn Items<'a>,
-    pub sums: &'l Sums,
-    pub prices: Prices<'l>,
+    sums: &'l Sums,
+    prices: Prices<'l>,
     /// The marker, as it is set.
-    pub marker: &'l str,
+    marker: &'l str,
     /// What is always there: system, per-request overhead, and the system message's own overhead.
     pub fixed: u64,
 }
 
-impl Costs<'_, '_> {
+impl<'l, 'a> Costs<'l, 'a> {
+    pub(crate) fn new(
+        items: &'l dyn Items<'a>,
+        sums: &'l Sums,
+        prices: Prices<'l>,
+        marker: &'l str,
+        fixed: u64,
+    ) -> Self {
+        sums.markers.set_template(marker);
+        Self { items, sums, prices, marker, fixed }
+    }
+
     /// How many blocks stand before the nodes: none or one.
     pub(crate) fn lead(&self) -> usize {
         usize::from(self.items.is_block(0))
@@ -305,8 +321,12 @@ impl Costs<'_, '_> {
 
     /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
     pub(crate) fn marker_alone(&self) -> u64 {
-        let marker = self.marker(0).map(Cow::Owned);
+        let per_message = self.prices.overhead.per_message;
         let lead = self.lead();
+        if lead + self.trail() == 0 {
+            return self.marker_cost(0).map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
+        }
+        let marker = self.marker(0).map(Cow::Owned);
         let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
         let before = block(0);
         let after = self.len().checked_sub(1).filter(|&last| last >= lead).and_then(block);
@@ -314,7 +334,7 @@ impl Costs<'_, '_> {
         if texts.is_empty() {
             return 0;
         }
-        self.prices.text(&texts.join(JOIN)) + self.prices.overhead.per_message
+        self.prices.text(&texts.join(JOIN)) + per_message
     }
 
     /// The marker that stands for so many nodes; none where it is set to nothing.
@@ -326,7 +346,7 @@ impl Costs<'_, '_> {
 
     /// What that marker costs; nothing where there is none.
     fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
-        self.sums.markers.cost(self.marker, nodes, || {
+        self.sums.markers.cost(nodes, || {
             let marker = self.marker(nodes)?;
             Some(MarkerCost {
                 tokens: self.text(&marker),
@@ -398,10 +418,10 @@ impl Costs<'_, '_> {
     /// What joining costs beyond the texts on both sides, the marker included.
     fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
         // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
-        let whole = |at: &usize| self.items.is_single(*at);
-        let left_run = left.filter(whole).and_then(|at| self.coupled_at(at.checked_sub(1)?));
-        let right_run = right.filter(whole).and_then(|at| self.coupled_at(at));
-        let left = left.and_then(|at| Some((at, self.items.last_text(at)?)));
+        let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.items.is_single(at));
+        let left_run = left.and_then(|at| run_at(at, at.checked_sub(1)?));
+        let right_run = right.and_then(|at| run_at(at, at));
+        let left = left.filter(|&at| self.items.outline(at).is_some_and(|outline| outline.shape.ends_with_text()));
         let right = right.and_then(|at| Some((at, self.items.first_text(at)?)));
         let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
         let clean_right = right.as_ref().is_none_or(|(_, text)| self.prices.counter.adds_up_before(text));
@@ -409,12 +429,12 @@ impl Costs<'_, '_> {
             return 0;
         }
         if clean_left && clean_right && left_run.is_none() {
-            let behind_left = left.map_or(0, |(at, _)| self.items.break_after(at, &self.prices));
+            let behind_left = left.map_or(0, |at| self.items.break_after(at, &self.prices));
             let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
             return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
         }
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
-        let before = left.map(|(at, text)| left_run.map_or_else(|| text.into_owned(), |run| text_of(run.first, at)));
+        let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));
         // Nor does the break behind the right text cost what it costs behind that text alone.
         let right_end = |at: usize| right_run.map_or(at + usize::from(self.goes_on(at)), |run| run.last);
         let after =

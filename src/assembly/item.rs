@@ -78,7 +78,6 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
     pub role: Role,
-    pub is_block: bool,
     /// Tokens of the parts, as a message of their own.
     pub alone: u64,
     pub shape: Shape,
@@ -95,10 +94,14 @@ pub(crate) trait Items<'a> {
     /// How many there are.
     fn len(&self) -> usize;
     fn outline(&self, at: usize) -> Option<Outline>;
+    fn role(&self, at: usize) -> Option<Role>;
+    fn is_block(&self, at: usize) -> bool;
     /// The id of what it is made of; none for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
     /// The header with the break behind it, and the text, of an item that is one text.
     fn text(&self, at: usize) -> Option<(&str, &str)>;
+    /// About how many bytes that has.
+    fn size_hint(&self, at: usize) -> usize;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
     /// Length of that text in UTF-16 code units; 0 where there is none.
@@ -114,19 +117,7 @@ pub(crate) trait Items<'a> {
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);
 
-    fn role(&self, at: usize) -> Option<Role> {
-        self.outline(at).map(|outline| outline.role)
-    }
-
-    fn is_block(&self, at: usize) -> bool {
-        self.outline(at).is_some_and(|outline| outline.is_block)
-    }
-
-    fn shape(&self, at: usize) -> Option<Shape> {
-        self.outline(at).map(|outline| outline.shape)
-    }
-
     fn is_single(&self, at: usize) -> bool {
-        self.shape(at).is_some_and(Shape::is_single)
+        self.outline(at).is_some_and(|outline| outline.shape.is_single())
     }
 }

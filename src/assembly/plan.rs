@@ -130,7 +130,7 @@ impl<'a> Plan<'_, 'a> {
 
     pub(crate) fn costs(&self) -> Costs<'_, 'a> {
         let Self { items, sums, prices, settings, .. } = *self;
-        Costs { items, sums, prices, marker: &settings.truncation_marker, fixed: self.fixed() }
+        Costs::new(items, sums, prices, &settings.truncation_marker, self.fixed())
     }
 
     /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
@@ -322,6 +322,12 @@ impl<'a> Plan<'_, 'a> {
                 write(text, self.items.id(item));
             }
         }
+    }
+
+    /// About how many bytes the text of such a message has, told without a look at it.
+    pub(crate) fn text_size(&self, planned: &Planned<'a>, at: usize) -> usize {
+        let range = planned.index.range(at);
+        range.map(|place| self.items.size_hint(planned.choice.item_at(place)) + JOIN.len()).sum()
     }
 
     /// What was removed.

@@ -15,6 +15,7 @@ use crate::limits::{self, JSON_DEPTH_MAX};
 use crate::maps::SortedMap;
 
 use super::number;
+use super::special::plain_bytes;
 use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
@@ -179,6 +180,15 @@ impl<'t> Value<'t> {
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
+    /// Whether it is this string.
+    pub(crate) fn is_string(self, text: &str) -> bool {
+        match self.document.tape.string(self.at) {
+            Some((raw, false)) => raw == text,
+            Some((raw, true)) => unescape(raw) == text,
+            None => false,
+        }
+    }
+
     /// The byte of its text where the first half of a surrogate pair was replaced.
     #[cfg(feature = "operators")]
     pub(crate) fn first_repaired(self) -> Option<usize> {
@@ -300,7 +310,7 @@ impl<'t> Value<'t> {
         let entries = || Entries(self.inside());
         (self.kind() == Kind::Object && self.count() == 1)
             .then(|| entries().next())?
-            .and_then(|(found, value)| (found.as_text()? == key).then_some(value))
+            .and_then(|(found, value)| found.is_string(key).then_some(value))
     }
 
     /// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as JavaScript has them.
@@ -476,7 +486,7 @@ impl<'t> Object<'t> {
     pub(crate) fn get_or_null(self, name: &str) -> Result<Option<Value<'t>>> {
         let mut found = None;
         for (key, value) in self.entries() {
-            if key.as_text().is_some_and(|key| key == name) && found.replace(value).is_some() {
+            if key.is_string(name) && found.replace(value).is_some() {
                 return Err(twice(value));
             }
         }
@@ -485,7 +495,7 @@ impl<'t> Object<'t> {
 
     /// A field as `JSON.parse` finds it: the last one, where the object has it several times.
     pub(crate) fn last(self, name: &str) -> Option<Value<'t>> {
-        self.entries().filter(|(key, _)| key.as_text().as_deref() == Some(name)).last().map(|(_, value)| value)
+        self.entries().filter(|(key, _)| key.is_string(name)).last().map(|(_, value)| value)
     }
 
     /// A field; nothing where it is absent or `null`.
@@ -707,9 +717,12 @@ fn whole_number(number: &str) -> Option<u64> {
 pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
-    while let Some((plain, escape)) = rest.split_once('\\') {
+    loop {
+        // What stands between the quotes and is not plain is a backslash.
+        let (plain, escape) = rest.split_at_checked(plain_bytes(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
         let mut chars = escape.chars();
+        chars.next();
         let plain = match chars.next() {
             Some('b') => '\u{8}',
             Some('f') => '\u{c}',
@@ -717,19 +730,17 @@ pub(crate) fn unescape(raw: &str) -> String {
             Some('r') => '\r',
             Some('t') => '\t',
             Some('u') => {
-                let (ch, length) = unicode_escape(rest.get(plain.len()..).unwrap_or_default().as_bytes());
+                let (ch, length) = unicode_escape(escape.as_bytes());
                 out.push(ch);
-                rest = escape.get(length - 1..).unwrap_or_default();
+                rest = escape.get(length..).unwrap_or_default();
                 continue;
             }
             Some(other) => other,
-            None => break,
+            None => return out,
         };
         out.push(plain);
         rest = chars.as_str();
     }
-    out.push_str(rest);
-    out
 }
 
 /// The character that the `\uXXXX` at the beginning stands for, and how many bytes it takes.

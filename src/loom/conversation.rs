@@ -281,10 +281,10 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 
     fn outline(&self, at: usize) -> Option<Outline> {
         Some(match self.slot(at)? {
-            Slot::Block(_, alone) => Outline { role: Role::User, is_block: true, alone, shape: Shape::Text },
+            Slot::Block(_, alone) => Outline { role: Role::User, alone, shape: Shape::Text },
             Slot::Member(member, number) => {
                 let Member { entry, alone, shape, .. } = member;
-                let outline = Outline { role: entry.role, is_block: false, alone: *alone, shape: *shape };
+                let outline = Outline { role: entry.role, alone: *alone, shape: *shape };
                 match (self.framing.header(entry.node, number), *shape) {
                     (None, _) => outline,
                     (Some((placed, _)), Shape::Parts { begins_with_text, ends_with_text, .. })
@@ -300,6 +300,17 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         })
     }
 
+    fn role(&self, at: usize) -> Option<Role> {
+        Some(match self.slot(at)? {
+            Slot::Block(..) => Role::User,
+            Slot::Member(member, _) => member.entry.role,
+        })
+    }
+
+    fn is_block(&self, at: usize) -> bool {
+        matches!(self.slot(at), Some(Slot::Block(..)))
+    }
+
     fn id(&self, at: usize) -> Option<&'a str> {
         self.member(at).map(|member| &*self.context.tree.at(member.entry.node).id)
     }
@@ -310,6 +321,20 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             Slot::Member(member, number) => {
                 let header = self.framing.header(member.entry.node, number).map_or("", |(_, header)| header);
                 Some((header, member.one_text(self.context)?))
+            }
+        }
+    }
+
+    fn size_hint(&self, at: usize) -> usize {
+        match self.slot(at) {
+            None => 0,
+            Some(Slot::Block(text, _)) => text.len(),
+            Some(Slot::Member(member, number)) => {
+                let header = self.framing.header(member.entry.node, number).map_or(0, |(_, header)| header.len());
+                match self.context.tree.at(member.entry.node).content.as_slice() {
+                    [Block::Text(text)] => header + text.len(),
+                    _ => header,
+                }
             }
         }
     }

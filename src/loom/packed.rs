@@ -1,8 +1,10 @@
-//! Dialogues and reports in a form that is quick to hand over: a list of numbers, and beside it a JSON list of what is not
-//! a number. pkg/src/api/packed.ts makes the same objects of it.
+//! Dialogues and reports in a form that is quick to hand over: `[numbers, ids, ...things]`, where the things are what is not
+//! a number. Of a large one the numbers and the ids are bytes beside it. pkg/src/api/packed.ts makes the same objects of it.
 //!
 //! Objects of many rows cost most as JSON; see docs/choices.md for what this saves. What is absent is −1 among the numbers
 //! and `null` in the list. Enumerations are their places in the lists that packed.ts begins with.
+
+use std::ptr;
 
 use serde::Serialize;
 
@@ -14,61 +16,75 @@ use crate::call::Answer;
 use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::prompt::Message;
+use crate::text::utf16_len;
+
+/// So many numbers are handed over as quickly in JSON.
+const FEW: usize = 256;
 
 /// What was packed so far.
-#[derive(Debug, Default)]
-pub(super) struct Packed<'t> {
-    numbers: Vec<f64>,
+#[derive(Debug)]
+struct Packed<'t> {
+    numbers: Vec<i64>,
+    /// The ids of rows, one after the other. Apart from other texts, since text that is nothing but ASCII is quicker to read.
+    ids: String,
     /// JSON values, each with a comma behind it.
     things: Vec<u8>,
     /// The tree of a caller who has its nodes: ids and texts are then given as places in its list of nodes.
     tree: Option<&'t Tree<'t>>,
 }
 
+fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<()> {
+    let written = serde_json::to_writer(out, value);
+    written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
+}
+
 /// A report in numbers.
 pub(super) fn report_summary(report: &ReportSummary) -> Result<Answer> {
-    let mut packed = Packed::default();
+    let mut packed = Packed::new(None);
     packed.report(report)?;
-    Ok(packed.close())
+    packed.close()
 }
 
 /// What is new in a dialogue, with a report in numbers.
 pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
-    let mut packed = Packed::default();
+    let mut packed = Packed::new(None);
     packed.report(&delta.report)?;
     packed.dialogue(delta)?;
-    Ok(packed.close())
+    packed.close()
 }
 
 /// What is new in a dialogue, with the whole report.
 pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Answer> {
-    let mut packed = Packed::default();
+    let mut packed = Packed::new(None);
     packed.report(&ReportSummary::of(&delta.report))?;
     packed.rows(&delta.report)?;
     packed.dialogue(delta)?;
-    Ok(packed.close())
+    packed.close()
 }
 
 /// A dialogue for a caller who has the nodes of the tree, in the order in which they came.
 pub(super) fn assembly_by_reference(tree: &Tree<'_>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
     let DialogueAssembly { system, messages, report } = assembly;
-    let mut packed = Packed { tree: Some(tree), ..Packed::default() };
+    let mut packed = Packed::new(Some(tree));
     packed.report(&ReportSummary::of(report))?;
     packed.rows(report)?;
     packed.number(0);
     packed.text(system.as_deref())?;
     messages.iter().try_for_each(|message| packed.message(message, false))?;
-    Ok(packed.close())
+    packed.close()
 }
 
-impl Packed<'_> {
-    fn number(&mut self, number: impl Into<f64>) {
+impl<'t> Packed<'t> {
+    fn new(tree: Option<&'t Tree<'t>>) -> Self {
+        Self { numbers: Vec::with_capacity(FEW), ids: String::new(), things: Vec::with_capacity(1024), tree }
+    }
+
+    fn number(&mut self, number: impl Into<i64>) {
         self.numbers.push(number.into());
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
     fn count(&mut self, count: u64) {
-        self.numbers.push(count as f64);
+        self.numbers.push(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     fn size(&mut self, size: usize) {
@@ -76,20 +92,37 @@ impl Packed<'_> {
     }
 
     fn thing(&mut self, thing: &impl Serialize) -> Result<()> {
-        let written = serde_json::to_writer(&mut self.things, thing);
+        write_json(&mut self.things, thing)?;
         self.things.push(b',');
-        written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
+        Ok(())
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<()> {
         self.thing(&text)
     }
 
-    fn close(mut self) -> Answer {
-        // The last comma is one too many, and the first of the bytes one too few.
-        self.things.pop();
-        let json = [b"[".as_slice(), &self.things, b"]"].concat();
-        Answer { json, bytes: vec![self.numbers.iter().flat_map(|number| number.to_le_bytes()).collect()] }
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
+    fn close(self) -> Result<Answer> {
+        let Self { numbers, ids, things, .. } = self;
+        let many = numbers.len() > FEW;
+        let mut json = Vec::with_capacity(things.len() + 8 * FEW);
+        json.push(b'[');
+        write_json(&mut json, if many { &[][..] } else { &numbers })?;
+        json.push(b',');
+        write_json(&mut json, if many { "" } else { &ids })?;
+        json.push(b',');
+        json.extend_from_slice(&things);
+        // Behind the last one is a comma too many.
+        json.pop();
+        json.push(b']');
+        if !many {
+            return Ok(Answer { json, bytes: Vec::new() });
+        }
+        let mut bytes = vec![0; numbers.len() * size_of::<f64>()];
+        for (place, number) in bytes.chunks_exact_mut(size_of::<f64>()).zip(numbers) {
+            place.copy_from_slice(&(number as f64).to_le_bytes());
+        }
+        Ok(Answer { json, bytes: vec![bytes, ids.into_bytes()] })
     }
 
     /// A report in numbers, in the order of its fields.
@@ -135,21 +168,20 @@ impl Packed<'_> {
         self.thing(diagnostics)
     }
 
-    /// What a report has beside its numbers: how many rows there are, and their ids in one text; for each row its id, a
-    /// number of what it is, its tokens, and one more than its message. Then the lists of ids, how many nodes are not on the
+    /// What a report has beside its numbers: how many rows there are; for each row its id, a number of what it is, its tokens,
+    /// and one more than its message. Then the lists of ids, how many nodes are not on the
     /// path, and the local ids.
     ///
-    /// The id of a row is the length of its part of the text, in UTF-16, or where the caller has the nodes the place of one.
+    /// The id of a row is the length of its part of the ids, in UTF-16, or where the caller has the nodes the place of one.
     fn rows(&mut self, report: &Report<'_>) -> Result<()> {
         self.size(report.nodes.len());
-        let ids: String = match self.tree {
-            None => report.nodes.iter().map(|row| row.node_id).collect(),
-            Some(_) => String::new(),
-        };
-        self.text(Some(&ids))?;
+        self.numbers.reserve(report.nodes.len() * 4);
         for row in &report.nodes {
             match self.tree {
-                None => self.size(crate::text::utf16_len(row.node_id)),
+                None => {
+                    self.ids.push_str(row.node_id);
+                    self.size(utf16_len(row.node_id));
+                }
                 Some(tree) => self.place(tree, row.node_id),
             }
             let reason = row.reason.map_or(0, |reason| reason as u32 + 1);
@@ -173,7 +205,8 @@ impl Packed<'_> {
         // Both come in the order of the path; after the first that does not, none is looked for.
         let mut next = Some(0);
         for id in ids {
-            let is_it = |(_, row): &(usize, &NodeReport<'_>)| row.node_id == *id;
+            // Mostly it is the very same text.
+            let is_it = |(_, row): &(usize, &NodeReport<'_>)| ptr::eq(row.node_id, *id) || row.node_id == *id;
             let row = next.and_then(|next| report.nodes.iter().enumerate().skip(next).find(is_it)).map(|(at, _)| at);
             next = row.map(|row| row + 1);
             match (runs.last_mut(), row) {
@@ -294,7 +327,7 @@ fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>
         }
         let node: &str = node.as_ref();
         // A message of one node mostly is that text itself.
-        rest = if std::ptr::eq(rest, node) { "" } else { rest.strip_prefix(node)? };
+        rest = if ptr::eq(rest, node) { "" } else { rest.strip_prefix(node)? };
         pieces.push(Piece::Node(place));
     }
     (rest.is_empty() && !pieces.is_empty()).then_some(pieces)

@@ -10,7 +10,7 @@ use crate::content::Media;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::loom::path::{self, Choices, NewSteps, Position, Step};
 use crate::loom::path_context::PathContext;
-use crate::loom::request::{Annotations, InstructionScope};
+use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
 use crate::maps::SortedMap;
@@ -69,16 +69,26 @@ impl PathKey {
         }
     }
 
-    fn is_of(&self, context: &PathContext<'_>) -> bool {
+    fn is_of(&self, context: &PathContext<'_>, has_media: bool) -> bool {
         let options = context.options;
         self.mode == context.mode
             && self.counter == context.counter_id()
             && self.explicit == matches!(options.position, Position::Path(_))
             && self.scope == options.instruction_scope
-            && self.image == options.image
-            && self.audio_second == options.audio_second
             && self.choices == options.choices
             && self.annotations == options.annotations
+            && (!has_media || self.has_media_of(options))
+    }
+
+    /// What media cost follows the options for as long as there are none.
+    fn take_media_of(&mut self, options: &Options) {
+        (self.image, self.audio_second) = (options.image, options.audio_second);
+        self.media = Rc::clone(&options.media);
+    }
+
+    fn has_media_of(&self, options: &Options) -> bool {
+        self.image == options.image
+            && self.audio_second == options.audio_second
             && (Rc::ptr_eq(&self.media, &options.media) || self.media == options.media)
     }
 }
@@ -97,7 +107,7 @@ impl PathState {
 
     /// Whether it can go on with these options.
     pub(crate) fn is_for(&self, context: &PathContext<'_>) -> bool {
-        self.key.as_ref().is_none_or(|key| key.is_of(context))
+        self.key.as_ref().is_none_or(|key| key.is_of(context, self.selected.has_media))
     }
 
     /// What was found on the path.
@@ -118,7 +128,8 @@ impl PathState {
     /// Makes this the path of the options, for which it has to [be](Self::is_for). Gives how many entries of the selection
     /// stayed as they were.
     pub(crate) fn advance(&mut self, context: &PathContext<'_>) -> Result<usize> {
-        let key = self.key.take().unwrap_or_else(|| PathKey::of(context));
+        let mut key = self.key.take().unwrap_or_else(|| PathKey::of(context));
+        key.take_media_of(context.options);
         let mut new = self.new_steps(context)?;
         let postponed = self.selected.postponed();
         let leaves = |step: &Step| postponed.contains(&step.node);

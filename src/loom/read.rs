@@ -310,7 +310,7 @@ fn names(value: Value<'_>, expected: &str) -> Result<SortedMap<String, String>> 
 }
 
 fn annotations(value: Value<'_>) -> Result<Annotations> {
-    if value.as_text().is_some_and(|text| text == "all") {
+    if value.is_string("all") {
         return Ok(Annotations::All);
     }
     let mut ids = SortedSet::new();

@@ -64,6 +64,8 @@ pub(crate) struct SelectionState {
     postponed: Vec<NodeIx>,
     /// How much there was of everything before each step.
     marks: Vec<Mark>,
+    /// Whether anything that was looked at may hold media, whose prices depend on the options.
+    pub has_media: bool,
 }
 
 /// The node has no row.
@@ -262,6 +264,7 @@ impl PathSelection<'_> {
             let list = if part == NodePart::Instruction { &mut out.instructions } else { &mut out.entries };
             list.push(Entry { node, role, row });
         }
+        self.state.has_media |= self.tree.at(node).content.iter().any(may_hold_media);
         if let Some(place) = self.state.index.get_mut(node as usize) {
             *place = u32::try_from(row).unwrap_or(EXPECTED - 1).saturating_add(1);
         }
@@ -353,6 +356,13 @@ fn role_of(node: &Node) -> Role {
 pub(crate) fn is_blank(node: &Node) -> bool {
     // What is not blank mostly begins with something, so that its end need not be looked at.
     node.content.iter().all(|block| matches!(block, Block::Text(text) if text.trim_start().is_empty()))
+}
+
+fn may_hold_media(block: &Block<'_>) -> bool {
+    match block {
+        Block::Image(_) | Block::Audio(_) | Block::ToolResult { .. } => true,
+        Block::Text(_) | Block::ToolCall { .. } | Block::Reasoning { .. } => false,
+    }
 }
 
 fn has_text(node: &Node) -> bool {

@@ -130,9 +130,9 @@ pub enum TreeMode {
     Buffer,
 }
 
-/// NodeSlot of a node in its tree.
+/// Place of a node in its tree.
 pub(crate) type NodeIx = u32;
-/// NodeSlot of an edge in its tree.
+/// Place of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
 /// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.

@@ -9,7 +9,7 @@ use ctxweave::loom::{
     assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
-use ctxweave::prompt::{Fingerprint, Role};
+use ctxweave::prompt::{Fingerprint, ImageRule, Role};
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::Counter;
 use ctxweave::tokens::memory::Memory;
@@ -53,6 +53,7 @@ enum Step {
 struct More {
     pending: Vec<(u8, SourceRole)>,
     media: bool,
+    image: ImageRule,
     versions: Vec<(u8, u8)>,
     annotations: Annotations,
     generation: bool,
@@ -73,10 +74,22 @@ fn more() -> impl Strategy<Value = More> {
     let annotations = prop_oneof![4 => Just(Annotations::None), 2 => Just(Annotations::All), 1 => named];
     let path = prop::option::weighted(0.1, prop::collection::vec(0..30u8, 0..6));
     let explicit = prop::bool::weighted(0.15);
-    (some_pending, any::<bool>(), versions, annotations, prop::bool::weighted(0.2), path, explicit, any::<bool>())
-        .prop_map(|(pending, media, versions, annotations, generation, path, explicit, now)| More {
+    let image = prop::sample::select(vec![ImageRule::Unknown, ImageRule::Anthropic, ImageRule::Flat(7)]);
+    (
+        some_pending,
+        any::<bool>(),
+        image,
+        versions,
+        annotations,
+        prop::bool::weighted(0.2),
+        path,
+        explicit,
+        any::<bool>(),
+    )
+        .prop_map(|(pending, media, image, versions, annotations, generation, path, explicit, now)| More {
             pending,
             media,
+            image,
             versions,
             annotations,
             generation,
@@ -93,6 +106,7 @@ impl More {
         if self.media {
             options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".into()))].into());
         }
+        options.image = self.image;
         options.choices.versions = self.versions.into_iter().map(|(key, value)| (id(key), id(value))).collect();
         options.annotations = self.annotations;
         if self.generation {
@@ -627,6 +641,43 @@ fn what_an_edit_is_an_edit_of_is_looked_at_too() {
     assert_eq!(path(&mut tree), ["p", "tip"]);
     tree.upsert(vec![node("between", Some("two"))], vec![], &limits).unwrap();
     assert_eq!(path(&mut tree), ["q", "tip"]);
+}
+
+/// What images cost may change for as long as there are none, and counts from the first one on.
+#[test]
+fn the_first_image_costs_what_the_question_says() {
+    let (nodes, edges) = chain(4);
+    let limits = Limits::default();
+    let made = Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap();
+    let mut tree = LoomTree::new(made, &Memory::default());
+    let memory = tree.memory().clone();
+    let counter = Asked::default();
+    let counting = memory.remember(&counter);
+    let mut total = |tree: &mut LoomTree, image: u64| {
+        let mut options = Options::from_tip("n3", 100_000);
+        options.image = ImageRule::Flat(image);
+        options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".into()))].into());
+        tree.measure_path(&options, &counting).unwrap().tokens.total
+    };
+    let texts = total(&mut tree, 1);
+    assert_eq!(total(&mut tree, 10), texts);
+    let image = Image {
+        reference: Some("img".into()),
+        mime_type: "image/png".into(),
+        width: None,
+        height: None,
+        alt_text: None,
+        media: None,
+    };
+    tree.upsert(
+        vec![Node::new("n3", Author::Model, vec![Block::text("message 3"), Block::Image(image)])],
+        vec![],
+        &limits,
+    )
+    .unwrap();
+    let with_image = total(&mut tree, 10);
+    assert_eq!(total(&mut tree, 1), with_image - 9);
+    assert_eq!(total(&mut tree, 10), with_image);
 }
 
 /// A keystroke costs what is new, and not what is in the tree.

@@ -28,18 +28,25 @@ const ROLES = ["system", "developer", "user", "assistant"] as const;
 /** Goes through the numbers and the list beside them, from their beginnings. */
 class Packed {
   at = 0;
-  readonly numbers: Float64Array;
+  readonly numbers: ArrayLike<number>;
+  /** The ids of rows, one after the other. */
+  readonly ids: string;
   readonly #things: unknown[];
-  #thing = 0;
+  #thing = 2;
 
   /** @param nodes those that places of nodes refer to */
   constructor(
     answer: unknown,
     readonly nodes?: readonly LoomNode[],
   ) {
-    const [json, numbers] = answer as [string, Uint8Array];
-    this.numbers = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
+    const [json, numbers, ids] = (typeof answer === "string" ? [answer] : answer) as [string, ...Uint8Array[]];
     this.#things = JSON.parse(json) as unknown[];
+    if (numbers && ids) {
+      this.numbers = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
+      this.ids = new TextDecoder().decode(ids);
+    } else {
+      [this.numbers, this.ids] = this.#things as [number[], string];
+    }
   }
 
   number(): number {
@@ -59,16 +66,10 @@ class Packed {
 
 /** A report of numbers. */
 export function unpackReport(answer: unknown): ReportSummary {
-  return summaryOf(report(new Packed(answer)));
+  return report(new Packed(answer));
 }
 
-/** What both kinds of reports have. Absent fields are undefined here, and not there in a report. */
-interface Report extends Omit<ReportSummary, "cut" | "cache"> {
-  cut: ReportSummary["cut"] | undefined;
-  cache: ReportSummary["cache"] | undefined;
-}
-
-function report(packed: Packed): Report {
+function report(packed: Packed): ReportSummary {
   const strategy = STRATEGIES[packed.number()]!;
   const limit = packed.number();
   const tokens: ReportSummary["tokens"] = {
@@ -87,89 +88,62 @@ function report(packed: Packed): Report {
       loomBlock: packed.number(),
     };
   }
-  const truncated = packed.number() === 1;
+  // The fields come in this order, of which two may be absent.
+  const report = { strategy, limit, tokens, truncated: packed.number() === 1 } as ReportSummary;
   const nodes = packed.optional();
-  let cut: Report["cut"];
   if (nodes !== undefined) {
-    cut = { nodes, partialNodes: packed.number(), tokens: packed.number(), position: packed.number() };
+    const cut = { nodes, partialNodes: packed.number(), tokens: packed.number(), position: packed.number() };
     const marker = packed.thing() as string | undefined;
-    if (marker !== undefined) cut.marker = marker;
+    report.cut = marker === undefined ? cut : { ...cut, marker };
   }
   const messages = packed.optional();
-  let cache: Report["cache"];
   if (messages !== undefined) {
-    cache = { messages, tokens: packed.number() };
+    const tokens = packed.number();
     const fingerprint = packed.thing() as string | undefined;
-    if (fingerprint !== undefined) cache.fingerprint = fingerprint;
+    report.cache = fingerprint === undefined ? { messages, tokens } : { messages, tokens, fingerprint };
   }
-  return {
-    strategy,
-    limit,
-    tokens,
-    truncated,
-    cut,
-    cache,
-    minimumRecentNodesMet: packed.number() === 1,
-    pathLength: packed.number(),
-    preferences: {
-      truncationStrategy: STRATEGIES[packed.number()]!,
-      minimumRecentNodes: packed.number(),
-      tokenBuffer: packed.number(),
-      truncationMarker: packed.thing() as string,
-      cutQuantum: packed.number(),
-      startOn: STARTS[packed.number()]!,
-    },
-    diagnostics: packed.thing() as Diagnostic[],
+  report.minimumRecentNodesMet = packed.number() === 1;
+  report.pathLength = packed.number();
+  report.preferences = {
+    truncationStrategy: STRATEGIES[packed.number()]!,
+    minimumRecentNodes: packed.number(),
+    tokenBuffer: packed.number(),
+    truncationMarker: packed.thing() as string,
+    cutQuantum: packed.number(),
+    startOn: STARTS[packed.number()]!,
   };
-}
-
-function summaryOf(report: Report): ReportSummary {
-  const { strategy, limit, tokens, truncated, cut, cache } = report;
-  const summary = { strategy, limit, tokens, truncated } as ReportSummary;
-  if (cut) summary.cut = cut;
-  if (cache) summary.cache = cache;
-  summary.minimumRecentNodesMet = report.minimumRecentNodesMet;
-  summary.pathLength = report.pathLength;
-  summary.preferences = report.preferences;
-  summary.diagnostics = report.diagnostics;
-  return summary;
+  report.diagnostics = packed.thing() as Diagnostic[];
+  return report;
 }
 
 /** A dialogue, made of what came and what was kept. What is kept goes on to this dialogue once all of it is there. */
 export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSummary {
   const packed = new Packed(answer);
-  const summary = summaryOf(report(packed));
-  return { ...dialogue(packed, kept), report: summary };
+  const summary = report(packed);
+  return dialogue(packed, kept, summary);
 }
 
 /** The same with the whole report; or made of the nodes of the caller's own tree. */
 export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
   const [own, kept] = "number" in from ? [undefined, from] : [from, { number: 0, messages: [] }];
   const packed = new Packed(answer, own);
-  const { strategy, limit, tokens, truncated, cut, cache, minimumRecentNodesMet, preferences, diagnostics } =
-    report(packed);
+  const { cut, cache, minimumRecentNodesMet, pathLength: _, preferences, diagnostics, ...first } = report(packed);
   const count = packed.number();
-  const all = packed.thing() as string;
   const nodes: NodeReport[] = [];
   for (let at = 0, from = 0; at < count; at += 1) {
     const first = packed.number();
-    const id = own ? own[first]!.id : all.slice(from, (from += first));
+    const id = own ? own[first]!.id : packed.ids.slice(from, (from += first));
     const what = packed.number();
     const tokens = packed.number();
     const message = packed.number() - 1;
     nodes.push(row(id, what, tokens, message));
   }
   const path = ids(packed, nodes);
-  const whole = { strategy, limit, tokens, truncated } as AssemblyReport;
+  const whole = first as AssemblyReport;
   if (cut) {
-    const { marker } = cut;
-    whole.cut = {
-      nodeIds: ids(packed, nodes),
-      partialNodeIds: ids(packed, nodes),
-      tokens: cut.tokens,
-      position: cut.position,
-      ...(marker !== undefined && { marker }),
-    };
+    const { marker, tokens, position } = cut;
+    const [nodeIds, partialNodeIds] = [ids(packed, nodes), ids(packed, nodes)];
+    whole.cut = { nodeIds, partialNodeIds, tokens, position, ...(marker !== undefined && { marker }) };
   }
   if (cache) whole.cache = cache;
   whole.minimumRecentNodesMet = minimumRecentNodesMet;
@@ -180,7 +154,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | readonly Lo
   if (localIds) whole.localIds = localIds;
   whole.preferences = preferences;
   whole.diagnostics = diagnostics;
-  return { ...dialogue(packed, kept), report: whole };
+  return dialogue(packed, kept, whole);
 }
 
 const PARTS = ["path", "context", "instruction", "annotation", "version", "pinned"] as const;
@@ -230,7 +204,13 @@ function ids(packed: Packed, nodes: NodeReport[]): string[] {
   return ids;
 }
 
-function dialogue(packed: Packed, kept: KeptMessages): { system?: string; messages: Message[] } {
+interface Dialogue<R> {
+  system?: string;
+  messages: Message[];
+  report: R;
+}
+
+function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R> {
   const number = packed.number();
   const system = packed.thing() as string | undefined;
   let keep: KeptMessages["messages"] = [];
@@ -257,7 +237,7 @@ function dialogue(packed: Packed, kept: KeptMessages): { system?: string; messag
   }
   kept.number = number;
   kept.messages = keep;
-  return system === undefined ? { messages } : { system, messages };
+  return system === undefined ? { messages, report } : { system, messages, report };
 }
 
 /** A content, or texts one after the other; those of nodes are the caller's own strings. */

@@ -73,13 +73,12 @@ export class LoomTree {
     using(this, (handle) => {
       if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
       const defaults = { ...handle.defaults };
-      const entries = given(settings);
-      for (const [key, value] of entries) {
+      const all = given(settings);
+      for (const [key, value] of Object.entries(all)) {
         if (OWN.has(key)) continue;
         if (value === null) delete defaults[key];
         else defaults[key] = value;
       }
-      const all = Object.fromEntries(entries);
       keepOnePosition(defaults, all);
       answerOf(method(handle, "configure"), { ...all, ...defaults });
       handle.defaults = defaults;
@@ -217,19 +216,20 @@ function busy(): CtxweaveError {
 
 /** The options, over the defaults. */
 function asked(handle: Handle, options: object | undefined): Record<string, unknown> {
-  const all = { ...handle.defaults };
-  if (options === undefined || options === null) return all;
+  if (options === undefined || options === null) return handle.defaults;
   if (typeof options !== "object") throw invalid("options", "an object");
-  const entries = given(options);
-  for (const [key, value] of entries) all[key] = value;
-  keepOnePosition(all, Object.fromEntries(entries));
+  const own = given(options);
+  const all = { ...handle.defaults, ...own };
+  keepOnePosition(all, own);
   return all;
 }
 
 /** What is there. */
-function given(options: object): [string, unknown][] {
+function given(options: object): Record<string, unknown> {
   try {
-    return Object.entries(options).filter(([, value]) => value !== undefined);
+    const own: Record<string, unknown> = { ...options };
+    for (const key in own) if (own[key] === undefined) delete own[key];
+    return own;
   } catch (cause) {
     const message = `the options cannot be read: asking for one threw: ${reasonOf(cause)}`;
     throw new CtxweaveError("invalid_input", message, {}, { cause });

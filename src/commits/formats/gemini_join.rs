@@ -163,7 +163,7 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
 fn has_messages(json: &[u8]) -> Option<bool> {
     let document = Document::read(json, &[]).ok()?;
     let object = document.root().object("an object").ok()?;
-    Some(object.entries().any(|(key, _)| key.as_text().as_deref() == Some("messages")))
+    Some(object.entries().any(|(key, _)| key.is_string("messages")))
 }
 
 /// Takes an object apart without changing a byte of its messages.
