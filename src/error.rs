@@ -111,8 +111,9 @@ codes! {
         BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
         BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
         BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
+        BodyNameChanged = "body_name_changed", "The provider does not take the name of a tool; it has another where it is defined and called.";
         BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
-        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image or a recording there; a text stands in its place.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or nothing there; a text stands in its place.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";

@@ -54,11 +54,8 @@ limits! {
     xml_attributes, "xmlAttributes", 256, "Attributes of one element in a task template.";
 }
 
-/// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack and below the
-/// depth at which the JSON reader itself gives up (128).
+/// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack.
 pub const JSON_DEPTH_MAX: u32 = 100;
-
-const _: () = assert!(JSON_DEPTH_MAX < 120);
 
 /// The highest value that `xmlDepth` can be set to. A task is no deeper in the JSON that it crosses the boundary as than it
 /// is in the template.

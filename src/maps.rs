@@ -10,7 +10,7 @@ use crate::order::{Order, Place};
 
 /// What a key is found by: a reference to one, or to what it borrows as.
 pub trait Find<K>: Copy {
-    /// Whether a known key comes before the one that is looked for.
+    /// How a known key compares with the one that is looked for.
     fn compare(self, known: &K) -> Ordering;
 }
 

@@ -13,17 +13,17 @@ pub(crate) fn sort_by<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Orde
     arrange(order, &mut |one, other| list.swap(one, other));
 }
 
-/// Sorts a list by what it holds.
+/// Sorts a list in ascending order.
 pub(crate) fn sort<T: Ord>(list: &mut [T]) {
     sort_by(list, T::cmp);
 }
 
-/// Sorts a list by what is said of its elements.
+/// Sorts a list by a key of each element.
 pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |one, other| key(one).cmp(&key(other)));
 }
 
-/// So many numbers, from 0, in the order that `compare` gives.
+/// The indices below `count`, sorted by `compare`.
 #[inline(never)]
 fn sorted(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();

@@ -6,6 +6,7 @@ import { asBytes } from "./source.js";
 
 /** A request as it crosses: JSON in UTF-8, and the bytes that it refers to by their place in the list. */
 export interface Request {
+  /** Good until the next request is made: it may be a view of a buffer that is used again. */
   json: Uint8Array;
   bytes: Uint8Array[];
   /** Whether the JSON says just what the object holds, so that a result may refer to that. */
@@ -181,7 +182,7 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   if (value === null) return null;
   if (within.includes(value)) return mark("a cycle");
   if (within.length > TOO_DEEP) return null;
-  const asked = <T>(at: string, get: () => T): T => {
+  const guarded = <T>(at: string, get: () => T): T => {
     try {
       return get();
     } catch (cause) {
@@ -194,26 +195,26 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
       );
     }
   };
-  const view = asked(path, () => asBytes(value));
+  const view = guarded(path, () => asBytes(value));
   if (view) return { "\0bytes": bytes.push(view) - 1 };
   if (value instanceof Map) return mark("a Map");
   if (value instanceof Set) return mark("a Set");
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
   const inner = [...within, value];
-  const toJson = asked(path, () => (value as { toJSON?: unknown }).toJSON);
+  const toJson = guarded(path, () => (value as { toJSON?: unknown }).toJSON);
   if (typeof toJson === "function") {
-    const plain: unknown = asked(path, () => toJson.call(value, "") as unknown);
+    const plain: unknown = guarded(path, () => toJson.call(value, "") as unknown);
     return plain === value ? mark("an object whose `toJSON` gives itself") : marked(plain, path, inner, bytes);
   }
-  if (asked(path, () => Array.isArray(value))) {
+  if (guarded(path, () => Array.isArray(value))) {
     const list = value as unknown[];
-    const length = asked(path, () => list.length);
+    const length = guarded(path, () => list.length);
     if (length > MOST_ITEMS) throw tooLarge(path === "" ? "the request" : `\`${path}\``, length, MOST_ITEMS);
     return Array.from({ length }, (_, index) => {
       const at = `${path}[${index}]`;
       return marked(
-        asked(at, () => list[index]),
+        guarded(at, () => list[index]),
         at,
         inner,
         bytes,
@@ -222,10 +223,10 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   }
   // Without a prototype, so that a key `__proto__` is one as any other.
   const copy = Object.create(null) as Record<string, unknown>;
-  for (const key of asked(path, () => Object.keys(value))) {
+  for (const key of guarded(path, () => Object.keys(value))) {
     const at = path === "" ? key : `${path}.${key}`;
     copy[key] = marked(
-      asked(at, () => (value as Record<string, unknown>)[key]),
+      guarded(at, () => (value as Record<string, unknown>)[key]),
       at,
       inner,
       bytes,

@@ -9,7 +9,7 @@ use crate::prompt::Role;
 /// Which item, in which version: two items of one key are rendered the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ItemKey {
-    pub slot: u32,
+    pub node: u32,
     /// Revision of the content.
     pub content: u32,
     /// Revision of the header; 0 where there is none.
@@ -18,7 +18,7 @@ pub(crate) struct ItemKey {
 
 impl ItemKey {
     /// That of every block; blocks are never compared.
-    pub(crate) const BLOCK: Self = Self { slot: u32::MAX, content: 0, header: 0 };
+    pub(crate) const BLOCK: Self = Self { node: u32::MAX, content: 0, header: 0 };
 }
 
 /// A message.
@@ -83,7 +83,7 @@ impl MessageIndex {
     /// The slot of the first item of a message.
     fn first_slot(&self, at: usize) -> Option<usize> {
         let first = self.items.get(self.range(at))?.first()?;
-        (*first != ItemKey::BLOCK).then_some(first.slot as usize)
+        (*first != ItemKey::BLOCK).then_some(first.node as usize)
     }
 
     /// How many messages, from one of these and one of another dialogue on, are known to be the same.

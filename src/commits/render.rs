@@ -1,7 +1,7 @@
 //! Rendering: a conversation as a structured narrative in Markdown, turn by turn (SPEC §5, tier `rendering`).
 
 use crate::commits::formats::Format;
-use crate::commits::transcript::{Role, Turn, placeholder, result_text};
+use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 
 /// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
@@ -62,7 +62,7 @@ fn write(block: &Block, out: &mut String) {
             fenced(&result_text(content), "", out);
         }
         Block::Image(_) | Block::Audio(_) => {
-            out.push_str(&placeholder(block));
+            out.push_str(&type_placeholder(block));
             out.push('\n');
         }
     }

@@ -71,7 +71,7 @@ impl Turn {
 }
 
 /// What stands in the place of an image or a recording where there can be none; nothing for other blocks.
-pub(crate) fn placeholder(block: &Block<'_>) -> String {
+pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
     match block {
         Block::Image(image) => format!("[image: {}]", image.mime_type),
         Block::Audio(audio) => format!("[audio: {}]", audio.mime_type),
@@ -122,7 +122,7 @@ pub(crate) fn result_text(content: &[Block]) -> String {
         }
         match block {
             Block::Text(text) => out.push_str(text),
-            other => out.push_str(&placeholder(other)),
+            other => out.push_str(&type_placeholder(other)),
         }
     }
     out
@@ -177,7 +177,7 @@ impl Notes {
     /// One more recording, which no format can say: the text in its place.
     pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
         self.inexpressible("a recording, written as its description");
-        placeholder(block)
+        type_placeholder(block)
     }
 
     /// One more thing that the target format cannot say.

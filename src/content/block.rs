@@ -21,7 +21,7 @@ pub enum Block<'a> {
         name: Cow<'a, str>,
         /// Any JSON value. A string is the JSON text of the arguments; in a transcript, the text that a tool takes.
         arguments: Cow<'a, Value>,
-        /// Whether the vendor ran the tool: known of transcripts.
+        /// Whether the vendor ran the tool. Only transcripts say so.
         server: bool,
     },
     /// What a tool answered.
@@ -32,7 +32,7 @@ pub enum Block<'a> {
         content: Vec<Block<'a>>,
         /// Whether the tool failed, where that is said.
         is_error: Option<bool>,
-        /// Whether the vendor ran the tool: known of transcripts.
+        /// Whether the vendor ran the tool. Only transcripts say so.
         server: bool,
     },
     /// What the model thought.
@@ -41,7 +41,7 @@ pub enum Block<'a> {
         text: Cow<'a, str>,
         /// The provider's proof of them, or the sealed thoughts themselves. It is handed back unchanged.
         signature: Option<Cow<'a, str>>,
-        /// Whether the thoughts are sealed, so that `signature` holds them: known of transcripts.
+        /// Whether the thoughts are sealed, so that `signature` holds them. Only transcripts say so.
         redacted: bool,
     },
 }
@@ -81,14 +81,14 @@ pub struct Audio<'a> {
 /// Where the bytes of an image or a recording are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Media<'a> {
-    /// Here, as base64.
+    /// The bytes, as base64.
     Data(Cow<'a, str>),
-    /// There, where the provider finds them.
+    /// The address where the provider finds the bytes.
     Url(Cow<'a, str>),
 }
 
 impl Media<'_> {
-    /// The name of the field that it stands in, and what stands there.
+    /// The JSON field that it is written as, `data` or `url`, and its value.
     pub(crate) fn field(&self) -> (&'static str, &str) {
         match self {
             Self::Data(data) => ("data", data),

@@ -16,13 +16,14 @@ const OFFSETS: u32 = 1 << 29;
 /// A value, a key, or the end of a list or an object.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// The offset of the first byte, for strings of the quote, and above that the [`Kind`].
+    /// The offset of the first byte, for strings of the quote, and above that the [`Kind`]; of a closing step none.
     start: u32,
     /// For strings the offset of the closing quote, with [`ESCAPED`] where there are escapes. For lists and objects the step
     /// that closes them, and for that step how many items there are. For the rest the offset behind it.
     end: u32,
 }
 
+/// Added to the `end` of a string that holds escapes.
 const ESCAPED: u32 = OFFSETS;
 
 impl Step {

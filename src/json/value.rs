@@ -603,9 +603,18 @@ impl<'t> Object<'t> {
     /// Reports fields that are not among the known ones, with the nearest known name. For options only: nodes, edges,
     /// records and files may hold what they like. A call without diagnostics goes on with [`refuse_unknown`].
     pub(crate) fn report_unknown(self, known: &[&str], diagnostics: &mut Vec<Diagnostic>) {
-        // The path is found once, and not for the objects after very many: to look for each would take the square of their
-        // number.
+        // The path is found once, and not for the objects after very many, whose findings have none: to look for each would
+        // take the square of their number.
+        let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
         let mut path = None;
+        let mut find = |finding: Diagnostic, key: &str| {
+            if is_far {
+                return finding;
+            }
+            let path: &String = path.get_or_insert_with(|| self.0.path());
+            let dot = if path.is_empty() || key.is_empty() { "" } else { "." };
+            if path.is_empty() && key.is_empty() { finding } else { finding.at_path(format!("{path}{dot}{key}")) }
+        };
         let mut count = 0_usize;
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
@@ -613,19 +622,16 @@ impl<'t> Object<'t> {
                 continue;
             }
             count = count.saturating_add(1);
-            let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
-            let path = path.get_or_insert_with(|| if is_far { String::new() } else { self.0.path() });
             if count <= MOST_UNKNOWN {
-                let dot = if path.is_empty() { "" } else { "." };
                 let message = format!("there is no option `{key}`{}", suggestion(&key, known));
                 let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-                diagnostics.push(found.at_path(format!("{path}{dot}{key}")));
+                diagnostics.push(find(found, &key));
             }
         }
         if count > MOST_UNKNOWN {
             let message = format!("{} more options are not known", count.saturating_sub(MOST_UNKNOWN));
             let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-            diagnostics.push(found.at_path(path.unwrap_or_default()));
+            diagnostics.push(find(found, ""));
         }
     }
 }

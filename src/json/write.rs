@@ -4,5 +4,13 @@ use crate::error::{Code, Error, Result};
 
 /// Writes a result as JSON text.
 pub(crate) fn write(result: &impl serde::Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(result).map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
+    let mut out = Vec::with_capacity(128);
+    append(&mut out, result)?;
+    Ok(out)
+}
+
+/// Appends a value as JSON text.
+pub(crate) fn append<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<()> {
+    let written = serde_json::to_writer(out, value);
+    written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
 }

@@ -18,11 +18,7 @@ use crate::tokens::Counter;
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
     Call { name: "assembleDialogue", parameters: &[], answer: |_, request, host| dialogue(request, host) },
-    Call {
-        name: "assembleDialogueByReference",
-        parameters: &[],
-        answer: |_, request, host| dialogue_by_reference(request, host),
-    },
+    Call { name: "packDialogue", parameters: &[], answer: |_, request, host| packed_dialogue(request, host) },
     Call { name: "assembleBuffer", parameters: &[], answer: |_, request, host| buffer(request, host) },
     Call { name: "requestBody", parameters: &[], answer: |_, request, host| body(request, host) },
     Call { name: "requestBodyWithReport", parameters: &[], answer: |_, request, host| body_with_report(request, host) },
@@ -75,16 +71,14 @@ fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&result)
 }
 
-/// The dialogue for a caller who puts the texts of the nodes back in, packed; as JSON where strings had to be repaired, since
-/// the caller's are then not the same.
-fn dialogue_by_reference(request: Value<'_>, host: &Host) -> Result<Answer> {
-    if !request.repaired().is_empty() {
-        return dialogue(request, host);
-    }
+/// The dialogue packed, for a caller who puts the texts of the nodes back in. Where strings had to be repaired his are not the
+/// same, so that all of it is there.
+fn packed_dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let has_nodes = request.repaired().is_empty();
     let mut request = Request::read(request, host)?;
     let mut result = assemble_dialogue(&request.tree, &request.options, request.counter.as_ref())?;
     error::put_before(std::mem::take(&mut request.found), &mut result.report.diagnostics);
-    packed::assembly_by_reference(&request.tree, &result)
+    packed::assembly(has_nodes.then_some(&request.tree), &result)
 }
 
 fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {

@@ -396,7 +396,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             let texts = *blocks == MemberBlocks::OneText;
             let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
             let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
-            index.add(entry.role, kind, Some(ItemKey { slot: entry.node, content, header }));
+            index.add(entry.role, kind, Some(ItemKey { node: entry.node, content, header }));
         }
         if range.end > lead + self.members.len() && range.start < range.end {
             block(index);

@@ -1,8 +1,8 @@
-//! Dialogues and reports in a form that is quick to hand over: `[numbers, ids, ...things]`, where the things are what is not
+//! Dialogues and reports in a form that is quick to hand over: `[numbers, ids, ...values]`, where the values are what is not
 //! a number. Of a large one the numbers and the ids are bytes beside it. pkg/src/api/packed.ts makes the same objects of it.
 //!
 //! Objects of many rows cost most as JSON; see docs/choices.md for what this saves. What is absent is −1 among the numbers
-//! and `null` in the list. Enumerations are their places in the lists that packed.ts begins with.
+//! and `null` among the values. Enumerations are their places in the lists of packed.ts, which have the same order.
 
 use std::ptr;
 
@@ -14,11 +14,12 @@ use super::resident::{Change, DialogueDelta};
 use super::tree::{NodeIx, Tree};
 use crate::call::Answer;
 use crate::content::Block;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
+use crate::json;
 use crate::prompt::Message;
 use crate::text::utf16_len;
 
-/// So many numbers are handed over as quickly in JSON.
+/// Up to so many numbers go into the JSON, which is as quick as bytes beside it.
 const FEW: usize = 256;
 
 /// What was packed so far.
@@ -28,14 +29,9 @@ struct Packed<'t> {
     /// The ids of rows, one after the other. Apart from other texts, since text that is nothing but ASCII is quicker to read.
     ids: String,
     /// JSON values, each with a comma behind it.
-    things: Vec<u8>,
+    values: Vec<u8>,
     /// The tree of a caller who has its nodes: ids and texts are then given as places in its list of nodes.
     tree: Option<&'t Tree<'t>>,
-}
-
-fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<()> {
-    let written = serde_json::to_writer(out, value);
-    written.map_err(|_| Error::new(Code::InternalError, "the result cannot be written as JSON"))
 }
 
 /// A report in numbers.
@@ -62,10 +58,10 @@ pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<An
     packed.close()
 }
 
-/// A dialogue for a caller who has the nodes of the tree, in the order in which they came.
-pub(super) fn assembly_by_reference(tree: &Tree<'_>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
+/// A dialogue, with references into the tree where its caller has the nodes as they are, in the order in which they came.
+pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
     let DialogueAssembly { system, messages, report } = assembly;
-    let mut packed = Packed::new(Some(tree));
+    let mut packed = Packed::new(tree);
     packed.report(&ReportSummary::of(report))?;
     packed.rows(report)?;
     packed.number(0);
@@ -76,7 +72,7 @@ pub(super) fn assembly_by_reference(tree: &Tree<'_>, assembly: &DialogueAssembly
 
 impl<'t> Packed<'t> {
     fn new(tree: Option<&'t Tree<'t>>) -> Self {
-        Self { numbers: Vec::with_capacity(FEW), ids: String::new(), things: Vec::with_capacity(1024), tree }
+        Self { numbers: Vec::with_capacity(FEW), ids: String::new(), values: Vec::with_capacity(1024), tree }
     }
 
     fn number(&mut self, number: impl Into<i64>) {
@@ -91,27 +87,27 @@ impl<'t> Packed<'t> {
         self.count(size as u64);
     }
 
-    fn thing(&mut self, thing: &impl Serialize) -> Result<()> {
-        write_json(&mut self.things, thing)?;
-        self.things.push(b',');
+    fn value(&mut self, value: &impl Serialize) -> Result<()> {
+        json::append(&mut self.values, value)?;
+        self.values.push(b',');
         Ok(())
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<()> {
-        self.thing(&text)
+        self.value(&text)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "JavaScript has no other numbers")]
     fn close(self) -> Result<Answer> {
-        let Self { numbers, ids, things, .. } = self;
+        let Self { numbers, ids, values, .. } = self;
         let many = numbers.len() > FEW;
-        let mut json = Vec::with_capacity(things.len() + 8 * FEW);
+        let mut json = Vec::with_capacity(values.len() + 8 * FEW);
         json.push(b'[');
-        write_json(&mut json, if many { &[][..] } else { &numbers })?;
+        json::append(&mut json, if many { &[][..] } else { &numbers })?;
         json.push(b',');
-        write_json(&mut json, if many { "" } else { &ids })?;
+        json::append(&mut json, if many { "" } else { &ids })?;
         json.push(b',');
-        json.extend_from_slice(&things);
+        json.extend_from_slice(&values);
         // Behind the last one is a comma too many.
         json.pop();
         json.push(b']');
@@ -165,15 +161,16 @@ impl<'t> Packed<'t> {
         self.text(Some(&preferences.truncation_marker))?;
         self.count(preferences.cut_quantum);
         self.number(preferences.start_on as u32);
-        self.thing(diagnostics)
+        self.value(diagnostics)
     }
 
-    /// What a report has beside its numbers: how many rows there are; for each row its id, a number of what it is, its tokens,
+    /// What a report has beside its numbers: whether nodes are given as places; how many rows there are; for each row its id, a number of what it is, its tokens,
     /// and one more than its message. Then the lists of ids, how many nodes are not on the
     /// path, and the local ids.
     ///
     /// The id of a row is the length of its part of the ids, in UTF-16, or where the caller has the nodes the place of one.
     fn rows(&mut self, report: &Report<'_>) -> Result<()> {
+        self.number(u32::from(self.tree.is_some()));
         self.size(report.nodes.len());
         self.numbers.reserve(report.nodes.len() * 4);
         for row in &report.nodes {
@@ -196,7 +193,7 @@ impl<'t> Packed<'t> {
         }
         self.size(report.not_on_path);
         let local_ids = (!report.local_ids.is_empty()).then_some(&report.local_ids);
-        self.thing(&local_ids)
+        self.value(&local_ids)
     }
 
     /// How many runs there are, and each of them: the first of so many rows, or −1 with the next id in the list.
@@ -264,8 +261,8 @@ impl<'t> Packed<'t> {
         let Some(pieces) = self.tree.and_then(|tree| pieces(tree, message)) else {
             self.number(0);
             return match message.content.as_slice() {
-                [Block::Text(text)] => self.thing(text),
-                blocks => self.thing(&blocks),
+                [Block::Text(text)] => self.value(text),
+                blocks => self.value(&blocks),
             };
         };
         self.size(pieces.len());

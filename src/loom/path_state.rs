@@ -69,7 +69,7 @@ impl PathKey {
         }
     }
 
-    fn is_of(&self, context: &PathContext<'_>, has_media: bool) -> bool {
+    fn is_of(&self, context: &PathContext<'_>, may_hold_media: bool) -> bool {
         let options = context.options;
         self.mode == context.mode
             && self.counter == context.counter_id()
@@ -77,10 +77,10 @@ impl PathKey {
             && self.scope == options.instruction_scope
             && self.choices == options.choices
             && self.annotations == options.annotations
-            && (!has_media || self.has_media_of(options))
+            && (!may_hold_media || self.has_media_of(options))
     }
 
-    /// What media cost follows the options for as long as there are none.
+    /// Takes what media cost from the options, which matters only once the path holds some.
     fn take_media_of(&mut self, options: &Options) {
         (self.image, self.audio_second) = (options.image, options.audio_second);
         self.media = Rc::clone(&options.media);
@@ -107,7 +107,7 @@ impl PathState {
 
     /// Whether it can go on with these options.
     pub(crate) fn is_for(&self, context: &PathContext<'_>) -> bool {
-        self.key.as_ref().is_none_or(|key| key.is_of(context, self.selected.has_media))
+        self.key.as_ref().is_none_or(|key| key.is_of(context, self.selected.may_hold_media))
     }
 
     /// What was found on the path.

@@ -155,7 +155,7 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
     error.with("path", path)
 }
 
-/// Reads a tree whose texts are kept in this way.
+/// Reads a tree; `keep` makes its texts borrowed or owned.
 pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Tree<'b>> {
     let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
     let nodes = node_list(fields.need("nodes")?, limits)?;

@@ -65,7 +65,7 @@ pub(crate) struct SelectionState {
     /// How much there was of everything before each step.
     marks: Vec<Mark>,
     /// Whether anything that was looked at may hold media, whose prices depend on the options.
-    pub has_media: bool,
+    pub may_hold_media: bool,
 }
 
 /// The node has no row.
@@ -264,7 +264,7 @@ impl PathSelection<'_> {
             let list = if part == NodePart::Instruction { &mut out.instructions } else { &mut out.entries };
             list.push(Entry { node, role, row });
         }
-        self.state.has_media |= self.tree.at(node).content.iter().any(may_hold_media);
+        self.state.may_hold_media |= self.tree.at(node).content.iter().any(may_hold_media);
         if let Some(place) = self.state.index.get_mut(node as usize) {
             *place = u32::try_from(row).unwrap_or(EXPECTED - 1).saturating_add(1);
         }

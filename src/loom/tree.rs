@@ -130,9 +130,9 @@ pub enum TreeMode {
     Buffer,
 }
 
-/// Place of a node in its tree.
+/// Index of the slot of a node in its tree.
 pub(crate) type NodeIx = u32;
-/// Place of an edge in its tree.
+/// Index of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
 /// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.

@@ -97,7 +97,7 @@ impl LoomTree {
         with_host(bytes, counter.as_ref(), |bytes, host| {
             let mut handle = self.handle.try_borrow_mut().map_err(|_| {
                 let message =
-                    "the tree is in the middle of another call; a tokenizer of one's own must not use the tree";
+                    "the tree is in the middle of another call; a tokenizer of one's own must not use the tree that it counts for";
                 Error::new(Code::HandleBusy, message)
             })?;
             let answered = answer(&mut handle, bytes, host);

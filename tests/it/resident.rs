@@ -653,7 +653,7 @@ fn the_first_image_costs_what_the_question_says() {
     let memory = tree.memory().clone();
     let counter = Asked::default();
     let counting = memory.remember(&counter);
-    let mut total = |tree: &mut LoomTree, image: u64| {
+    let total = |tree: &mut LoomTree, image: u64| {
         let mut options = Options::from_tip("n3", 100_000);
         options.image = ImageRule::Flat(image);
         options.media = Rc::new([("img".to_owned(), Media::Data("iVBORw0KGgo=".into()))].into());

@@ -11,10 +11,11 @@ import { unpackAssembly } from "./packed.js";
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
 export function assembleDialogue(request: DialogueRequest): DialogueAssembly {
+  let isPacked = false;
   const answer = rawAnswerOf((wasm, { json, bytes, isExact }, tokenizer) => {
-    return wasm.call(isExact ? "assembleDialogueByReference" : "assembleDialogue", json, bytes, tokenizer);
+    isPacked = isExact;
+    return wasm.call(isExact ? "packDialogue" : "assembleDialogue", json, bytes, tokenizer);
   }, request);
-  const isPacked = Array.isArray(answer);
   return isPacked ? unpackAssembly(answer, request.tree.nodes) : (fromAnswer(answer) as DialogueAssembly);
 }
 

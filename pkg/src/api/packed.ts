@@ -1,4 +1,4 @@
-/** What src/loom/packed.rs gives, made into the objects that it stands for. It says what stands where. */
+/** What src/loom/packed.rs gives, made into the objects that it stands for. The layout is documented there. */
 
 import type { Diagnostic } from "../types/common.js";
 import type {
@@ -17,7 +17,7 @@ import type { DialogueSummary, ReportSummary } from "../types/resident.js";
 export interface KeptMessages {
   /** The number of that dialogue; 0 before the first. */
   number: number;
-  /** A text and ids; undefined for a message that comes anew each time. None of it is ever handed out. */
+  /** A text and ids; undefined for a message that comes anew each time. Only their frozen spans are handed out. */
   messages: (Message | undefined)[];
 }
 
@@ -31,21 +31,20 @@ class Packed {
   readonly numbers: ArrayLike<number>;
   /** The ids of rows, one after the other. */
   readonly ids: string;
-  readonly #things: unknown[];
-  #thing = 2;
+  readonly #values: unknown[];
+  #value = 2;
 
-  /** @param nodes those that places of nodes refer to */
-  constructor(
-    answer: unknown,
-    readonly nodes?: readonly LoomNode[],
-  ) {
+  /** Those that places of nodes refer to, where nodes are given as places. */
+  nodes?: readonly LoomNode[];
+
+  constructor(answer: unknown) {
     const [json, numbers, ids] = (typeof answer === "string" ? [answer] : answer) as [string, ...Uint8Array[]];
-    this.#things = JSON.parse(json) as unknown[];
+    this.#values = JSON.parse(json) as unknown[];
     if (numbers && ids) {
       this.numbers = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
-      this.ids = new TextDecoder().decode(ids);
+      this.ids = new TextDecoder("utf-8", { ignoreBOM: true }).decode(ids);
     } else {
-      [this.numbers, this.ids] = this.#things as [number[], string];
+      [this.numbers, this.ids] = this.#values as [number[], string];
     }
   }
 
@@ -59,8 +58,8 @@ class Packed {
     return number < 0 ? undefined : number;
   }
 
-  thing(): unknown {
-    return this.#things[this.#thing++] ?? undefined;
+  value(): unknown {
+    return this.#values[this.#value++] ?? undefined;
   }
 }
 
@@ -77,7 +76,7 @@ function report(packed: Packed): ReportSummary {
     messages: packed.number(),
     overhead: packed.number(),
     total: packed.number(),
-    tokenizer: packed.thing() as string,
+    tokenizer: packed.value() as string,
   };
   const addendum = packed.optional();
   if (addendum !== undefined) {
@@ -93,13 +92,13 @@ function report(packed: Packed): ReportSummary {
   const nodes = packed.optional();
   if (nodes !== undefined) {
     const cut = { nodes, partialNodes: packed.number(), tokens: packed.number(), position: packed.number() };
-    const marker = packed.thing() as string | undefined;
+    const marker = packed.value() as string | undefined;
     report.cut = marker === undefined ? cut : { ...cut, marker };
   }
   const messages = packed.optional();
   if (messages !== undefined) {
     const tokens = packed.number();
-    const fingerprint = packed.thing() as string | undefined;
+    const fingerprint = packed.value() as string | undefined;
     report.cache = fingerprint === undefined ? { messages, tokens } : { messages, tokens, fingerprint };
   }
   report.minimumRecentNodesMet = packed.number() === 1;
@@ -108,11 +107,11 @@ function report(packed: Packed): ReportSummary {
     truncationStrategy: STRATEGIES[packed.number()]!,
     minimumRecentNodes: packed.number(),
     tokenBuffer: packed.number(),
-    truncationMarker: packed.thing() as string,
+    truncationMarker: packed.value() as string,
     cutQuantum: packed.number(),
     startOn: STARTS[packed.number()]!,
   };
-  report.diagnostics = packed.thing() as Diagnostic[];
+  report.diagnostics = packed.value() as Diagnostic[];
   return report;
 }
 
@@ -125,9 +124,11 @@ export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSum
 
 /** The same with the whole report; or made of the nodes of the caller's own tree. */
 export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
-  const [own, kept] = "number" in from ? [undefined, from] : [from, { number: 0, messages: [] }];
-  const packed = new Packed(answer, own);
+  const packed = new Packed(answer);
   const { cut, cache, minimumRecentNodesMet, pathLength: _, preferences, diagnostics, ...first } = report(packed);
+  const kept = "number" in from ? from : { number: 0, messages: [] };
+  const own = packed.number() === 1 ? (from as readonly LoomNode[]) : undefined;
+  if (own) packed.nodes = own;
   const count = packed.number();
   const nodes: NodeReport[] = [];
   for (let at = 0, from = 0; at < count; at += 1) {
@@ -150,7 +151,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | readonly Lo
   whole.path = path;
   whole.nodes = nodes;
   whole.notOnPath = packed.number();
-  const localIds = packed.thing() as LocalId[] | undefined;
+  const localIds = packed.value() as LocalId[] | undefined;
   if (localIds) whole.localIds = localIds;
   whole.preferences = preferences;
   whole.diagnostics = diagnostics;
@@ -198,7 +199,7 @@ function ids(packed: Packed, nodes: NodeReport[]): string[] {
   for (let runs = packed.number(); runs > 0; runs -= 1) {
     const from = packed.number();
     const count = packed.number();
-    if (from < 0) ids.push(packed.thing() as string);
+    if (from < 0) ids.push(packed.value() as string);
     else for (let at = from; at < from + count; at += 1) ids.push(nodes[at]!.nodeId);
   }
   return ids;
@@ -212,7 +213,7 @@ interface Dialogue<R> {
 
 function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R> {
   const number = packed.number();
-  const system = packed.thing() as string | undefined;
+  const system = packed.value() as string | undefined;
   let keep: KeptMessages["messages"] = [];
   const messages: Message[] = [];
   while (packed.at < packed.numbers.length) {
@@ -229,7 +230,7 @@ function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R>
     const role = ROLES[keeps ? -1 - from : -11 - from]!;
     const nodeIds: string[] = [];
     for (let at = 0; at < count; at += 1) {
-      nodeIds.push(packed.nodes ? packed.nodes[packed.number()]!.id : (packed.thing() as string));
+      nodeIds.push(packed.nodes ? packed.nodes[packed.number()]!.id : (packed.value() as string));
     }
     const message = { role, content: content(packed), nodeIds, spans: spans(packed, nodeIds, keeps) };
     keep.push(keeps ? message : undefined);
@@ -243,19 +244,20 @@ function dialogue<R>(packed: Packed, kept: KeptMessages, report: R): Dialogue<R>
 /** A content, or texts one after the other; those of nodes are the caller's own strings. */
 function content(packed: Packed): Message["content"] {
   let pieces = packed.number();
-  if (pieces === 0) return packed.thing() as Message["content"];
+  if (pieces === 0) return packed.value() as Message["content"];
   let text = "";
   for (; pieces > 0; pieces -= 1) {
     const node = packed.optional();
-    text += node === undefined ? (packed.thing() as string) : textOf(packed.nodes![node]!.content);
+    text += node === undefined ? (packed.value() as string) : textOf(packed.nodes![node]!.content);
   }
   return text;
 }
 
-/** The text of a node that is nothing else. */
+/** The text of a node whose content is one text, though lists of blocks may stand around it and empty ones beside it. */
 function textOf(content: NodeContent): string {
   if (typeof content === "string") return content;
-  return content.type === "mixed" ? textOf(content.blocks[0] as NodeContent) : (content as { text: string }).text;
+  if (content.type === "mixed") return content.blocks.map(textOf).join("");
+  return (content as { text: string }).text;
 }
 
 /** Those of a message that is kept are frozen, so that they need not be copied for each dialogue that has it. */

@@ -87,22 +87,22 @@ export class LoomTree {
 
   /** The ids of the path that ends at a node, oldest first. */
   path(tip: string, options?: TreeOptions): string[] {
-    return ask(this, "path", (handle) => ({ tip, options: asked(handle, options) })) as string[];
+    return ask(this, "path", (handle) => ({ tip, options: withDefaults(handle, options) })) as string[];
   }
 
   /** Tokens of the content of each of these nodes, counted alone. */
   tokensOf(nodeIds: readonly string[], options?: TreeOptions): number[] {
-    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: asked(handle, options) })) as number[];
+    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: withDefaults(handle, options) })) as number[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
   measurePath(options: TreeOptions): PathMeasure {
-    return ask(this, "measurePath", (handle) => asked(handle, options)) as PathMeasure;
+    return ask(this, "measurePath", (handle) => withDefaults(handle, options)) as PathMeasure;
   }
 
   /** What would be cut from a path as a dialogue, as reports have it; undefined where all of it fits. */
   wouldCut(options: TreeOptions): Cut | undefined {
-    return ask(this, "wouldCut", (handle) => asked(handle, options)) as Cut | undefined;
+    return ask(this, "wouldCut", (handle) => withDefaults(handle, options)) as Cut | undefined;
   }
 
   /** Messages, as the function `assembleDialogue` gives them. */
@@ -120,7 +120,7 @@ export class LoomTree {
 
   /** A document, as the function `assembleBuffer` gives it. */
   assembleBuffer(options: TreeBufferOptions): BufferAssembly {
-    return ask(this, "assembleBuffer", (handle) => asked(handle, options)) as BufferAssembly;
+    return ask(this, "assembleBuffer", (handle) => withDefaults(handle, options)) as BufferAssembly;
   }
 
   /** The body that the target's provider is sent, as the function `requestBody` gives it: JSON in UTF-8. */
@@ -176,7 +176,7 @@ function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
 function packed(handle: Handle, options: object, withRows: boolean): unknown {
   return rawAnswerOf(
     (_, { json, bytes }, tokenizer) => handle.raw.packDialogue(json, bytes, tokenizer, handle.kept.number, withRows),
-    asked(handle, options),
+    withDefaults(handle, options),
   );
 }
 
@@ -184,7 +184,7 @@ function bodyOf(tree: LoomTree, options: TreeBodyOptions, withReport: boolean): 
   return using(tree, (handle) =>
     rawAnswerOf(
       (_, { json, bytes }, tokenizer) => handle.raw.requestBody(json, bytes, tokenizer, withReport),
-      asked(handle, options),
+      withDefaults(handle, options),
     ),
   );
 }
@@ -215,7 +215,7 @@ function busy(): CtxweaveError {
 }
 
 /** The options, over the defaults. */
-function asked(handle: Handle, options: object | undefined): Record<string, unknown> {
+function withDefaults(handle: Handle, options: object | undefined): Record<string, unknown> {
   if (options === undefined || options === null) return handle.defaults;
   if (typeof options !== "object") throw invalid("options", "an object");
   const own = given(options);
@@ -224,7 +224,7 @@ function asked(handle: Handle, options: object | undefined): Record<string, unkn
   return all;
 }
 
-/** What is there. */
+/** The fields that are set: those that are undefined are left out. */
 function given(options: object): Record<string, unknown> {
   try {
     const own: Record<string, unknown> = { ...options };

@@ -29,6 +29,7 @@ export type DiagnosticCode =
   | "body_id_changed"
   | "body_max_tokens_assumed"
   | "body_message_inserted"
+  | "body_name_changed"
   | "body_part_moved"
   | "body_part_replaced"
   | "body_reasoning_changed"

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::cbor::{self, Damage, Item};
 use super::format::{BlobSource, Format};
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, placeholder, result_text};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, parse_arguments, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::error::Result;
 use crate::limits;
@@ -228,7 +228,7 @@ fn write_value(block: &Block, out: &mut Out<'_>, notes: &mut Notes) -> Written {
         Block::Text(text) => drop(out.str(text)?),
         Block::Image(_) => {
             notes.inexpressible("an image, written as its description");
-            out.str(&placeholder(block))?;
+            out.str(&type_placeholder(block))?;
         }
         Block::Audio(_) => drop(out.str(&notes.recording(block))?),
         Block::Reasoning { text, signature, redacted } => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::loom_tree::{GivenMessages, LastBody, LoomTree};
+use super::loom_tree::{KeptMessages, LastBody, LoomTree};
 use crate::assembly::body::{body, text_body};
 use crate::assembly::message_index::{MessageKind, PreviousMessages};
 use crate::assembly::plan::Planned;
@@ -158,11 +158,11 @@ impl LoomTree {
         have: u32,
         report: impl Fn(&DialoguePlan<'_, 'a>, &mut Planned<'a>) -> R,
     ) -> Result<DialogueDelta<'a, R>> {
-        let mut given = self.given.borrow_mut();
-        if have == 0 || have != given.number {
-            given.known = PreviousMessages::default();
+        let mut kept = self.kept.borrow_mut();
+        if have == 0 || have != kept.number {
+            kept.known = PreviousMessages::default();
         }
-        let GivenMessages { number, known } = &mut *given;
+        let KeptMessages { number, known } = &mut *kept;
         self.plan(options, counter, Purpose::Send, |plan| {
             let mut planned = plan.choose()?;
             let report = report(&plan, &mut planned);

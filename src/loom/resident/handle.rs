@@ -141,12 +141,13 @@ impl Handle {
     fn configure(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
         let fields = request.object("settings, an object")?;
         let known = [SETTINGS, read::resident_options()].concat();
-        let mut found = match self.read_options(Some(request), &known, About::Tree, host) {
-            Ok(resolved) => resolved.found,
+        let mut found = request.repaired();
+        self.read_fields(fields, &known, About::Tree, &mut found)?;
+        match host.counter(fields.get("tokenizer")?) {
             // The vocabulary can be loaded until something is counted.
-            Err(error) if error.code() == Code::VocabularyNotLoaded => Vec::new(),
-            Err(error) => return Err(error),
-        };
+            Err(error) if error.code() != Code::VocabularyNotLoaded => return Err(error),
+            _ => {}
+        }
         let mut settings = self.tree.tree().settings().clone();
         read::tree_settings(fields, &mut settings, Some(&mut found))?;
         let limits = match read::given(fields, "limits")? {
@@ -329,19 +330,31 @@ impl Handle {
         let none: &Document<'_> = &none;
         let request = request.filter(|request| !request.is_null()).unwrap_or_else(|| none.root());
         let mut found = request.repaired();
-        let fields: Object<'_> = request.object("options, an object")?;
-        fields.report_unknown(known, &mut found);
-        let limits = match fields.get("limits")? {
-            None => self.limits,
-            limits => Limits::read(limits, &mut found)?,
-        };
-        let (mut options, target) = read::options(fields, about, limits, &mut found)?;
-        if fields.get("media")?.is_none() {
-            options.media = Rc::clone(&self.media);
-        }
+        let fields = request.object("options, an object")?;
+        let (options, target) = self.read_fields(fields, known, about, &mut found)?;
         let counter = host.counter(fields.get("tokenizer")?)?;
         let id = self.counter_id(&counter, host);
         Ok(ResolvedOptions { options, target, counter, id, found })
+    }
+
+    /// The same without the counter.
+    fn read_fields(
+        &self,
+        fields: Object<'_>,
+        known: &[&str],
+        about: About,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<(Options, Option<Target>)> {
+        fields.report_unknown(known, found);
+        let limits = match fields.get("limits")? {
+            None => self.limits,
+            limits => Limits::read(limits, found)?,
+        };
+        let (mut options, target) = read::options(fields, about, limits, found)?;
+        if fields.get("media")?.is_none() {
+            options.media = Rc::clone(&self.media);
+        }
+        Ok((options, target))
     }
 
     /// What the counts of a counter are remembered by: its name, or for the caller's own counter an id that it keeps for as

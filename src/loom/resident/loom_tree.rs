@@ -20,6 +20,7 @@ use crate::loom::select::Mode;
 use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
 use crate::maps::SortedSet;
 use crate::prompt::bodies::{Provider, WrittenBody};
+use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
 /// A tree that is changed in place and assembled again and again.
@@ -40,14 +41,14 @@ pub struct LoomTree {
     /// The last dialogue, so that the next can say how much of it is the same.
     pub(super) previous: RefCell<Option<PreviousDialogue>>,
     /// The messages that the last delta was about.
-    pub(super) given: RefCell<GivenMessages>,
+    pub(super) kept: RefCell<KeptMessages>,
     /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
     pub(super) last_body: RefCell<Option<LastBody>>,
 }
 
 /// The messages that a caller keeps from the last delta.
 #[derive(Debug, Default)]
-pub(super) struct GivenMessages {
+pub(super) struct KeptMessages {
     pub number: u32,
     pub known: PreviousMessages,
 }
@@ -99,7 +100,7 @@ impl LoomTree {
             dialogue: RefCell::default(),
             document: RefCell::default(),
             previous: RefCell::default(),
-            given: RefCell::default(),
+            kept: RefCell::default(),
             last_body: RefCell::default(),
         };
         for place in 0..this.tree.places() {
@@ -285,7 +286,7 @@ impl LoomTree {
     fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
         let node = self.tree.at(place);
         if let [Block::Text(text)] = node.content.as_slice() {
-            return context.text_tokens(place, text.trim());
+            return context.text_tokens(place, trim(text));
         }
         let parts = parts::parts(&mut node.content.iter(), &node.id, &context.options.media, &mut Vec::new());
         parts.iter().map(|part| context.prices.block(part)).sum()
@@ -306,7 +307,7 @@ impl LoomTree {
 /// The texts of a node that are counted: of the parts that it makes, and of each block that makes none.
 fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     if let [Block::Text(text)] = node.content.as_slice() {
-        let trimmed = text.trim();
+        let trimmed = trim(text);
         // As it stands, too: that is what a document counts.
         let whole = (trimmed.len() < text.len()).then(|| intern(text));
         return std::iter::once(intern(trimmed)).chain(whole).collect();
@@ -316,7 +317,7 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
     for block in &node.content {
         match block {
             Block::Text(text) => {
-                interned.push(intern(text.trim()));
+                interned.push(intern(trim(text)));
                 document.push_str(text);
             }
             other => other.counted_texts(&mut |text| interned.push(intern(text))),

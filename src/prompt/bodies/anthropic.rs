@@ -6,9 +6,10 @@
 use super::arguments;
 use super::body::{Body, Tool};
 use super::conversation::Conversation;
+use super::ids::{IdRule, ToolNames};
 use super::json::Json;
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, MediaHolder, Rules, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use super::signature;
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, Hints};
@@ -22,7 +23,10 @@ const RULES: Rules = Rules {
     results_apart: false,
     takes,
     takes_reasoning: |_, signature| signature::is_opaque_or(signature, "redacted_thinking", "data"),
-    id: (64, false),
+    id: IdRule::plain(64),
+    tool_name: IdRule::plain(128),
+    failed_result_is_text: true,
+    reasoning: ReasoningPlace::First,
 };
 
 /// What the provider reads out of one request at most.
@@ -71,7 +75,7 @@ pub(super) fn write<'m>(
         let text = "the last message is the assistant's; models that take no prefill refuse it";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
-    tools(body, after_tools);
+    tools(body, &normalized.tool_names, after_tools);
     body.settings();
 }
 
@@ -90,13 +94,13 @@ fn max_tokens(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     body.number("max_tokens", tokens);
 }
 
-fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
+fn tools(body: &mut Body<'_>, names: &ToolNames, after_last: Option<&str>) {
     let last = body.target.tools.len().saturating_sub(1);
     body.tools(|json, at, value| {
         let Some(fields) = value.as_object() else { return json.value(value) };
         json.object(|json| {
             match Tool::neutral(value) {
-                Some(tool) => tool.fields(json, "input_schema"),
+                Some(tool) => tool.fields(json, names, "input_schema"),
                 None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
             }
             cache_control(json, after_last.filter(|_| at == last && !fields.contains_key("cache_control")));
@@ -189,7 +193,7 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
         ItemContent::Call { id, name, arguments } => {
             json.text_field("type", "tool_use");
             json.text_field("id", id.as_ref());
-            json.text_field("name", *name);
+            json.text_field("name", name.as_ref());
             json.raw_field("input", &arguments::object(arguments, name, message, sink));
         }
         ItemContent::Result(result) => {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::ids::ToolNames;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
@@ -115,7 +116,7 @@ impl<'t> Body<'t> {
 /// A tool definition in nobody's shape: `{ name, description?, parameters? }` and what else it holds.
 #[derive(Debug)]
 pub(super) struct Tool<'t> {
-    name: &'t str,
+    pub name: &'t str,
     parameters: Option<&'t Value>,
     /// Everything but name and parameters.
     pub rest: Vec<(&'t str, &'t Value)>,
@@ -135,8 +136,8 @@ impl<'t> Tool<'t> {
     }
 
     /// Name, parameters under the provider's name for them, and the rest.
-    pub(super) fn fields(&self, json: &mut Json, parameters: &str) {
-        json.text_field("name", self.name);
+    pub(super) fn fields(&self, json: &mut Json, names: &ToolNames, parameters: &str) {
+        json.text_field("name", names.get(self.name));
         for (name, value) in &self.rest {
             json.value_field(name, value);
         }

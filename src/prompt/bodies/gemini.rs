@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use super::arguments;
 use super::body::{Body, Tool};
 use super::conversation::Conversation;
+use super::ids::{IdRule, ToolNames};
 use super::json::{Json, TextWriter, WriteText};
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::signature::vendor_block;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -23,7 +24,10 @@ const RULES: Rules = Rules {
     results_apart: true,
     takes,
     takes_reasoning,
-    id: (usize::MAX, true),
+    id: IdRule::any(usize::MAX),
+    tool_name: IdRule { longest: 128, others: Some(".:"), letter_first: true },
+    failed_result_is_text: false,
+    reasoning: ReasoningPlace::Anywhere,
 };
 
 fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
@@ -58,7 +62,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
-    tools(body);
+    tools(body, &normalized.tool_names);
     generation_config(body, sink);
     if body.target.stream.is_some() {
         body.written.push("stream");
@@ -106,7 +110,7 @@ fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
         ItemContent::Media(media) => inline(json, media),
         ItemContent::Call { id, name, arguments } => json.object_field("functionCall", |json| {
             json.text_field("id", id.as_ref());
-            json.text_field("name", *name);
+            json.text_field("name", name.as_ref());
             json.raw_field("args", &arguments::object(arguments, name, item.message, sink));
         }),
         ItemContent::Result(content) => json.object_field("functionResponse", |json| result(json, content)),
@@ -127,7 +131,7 @@ fn inline(json: &mut Json, media: &Media<'_>) {
 
 fn result(json: &mut Json, result: &ToolResult<'_>) {
     json.text_field("id", result.id.as_ref());
-    json.text_field("name", result.name);
+    json.text_field("name", result.name.as_ref());
     let texts = ResultTexts(&result.content);
     json.object_field("response", |json| json.text_field(if result.is_error { "error" } else { "output" }, &texts));
     let media = || result.content.iter().filter_map(ItemContent::media);
@@ -152,7 +156,7 @@ impl WriteText for ResultTexts<'_> {
 }
 
 /// One tool holds all functions; tools in Gemini's own shape stand beside it.
-fn tools(body: &mut Body<'_>) {
+fn tools(body: &mut Body<'_>, names: &ToolNames) {
     let target = body.target;
     if target.tools.is_empty() {
         return;
@@ -162,7 +166,9 @@ fn tools(body: &mut Body<'_>) {
         if !functions.is_empty() {
             json.object(|json| {
                 json.list_field("functionDeclarations", |json| {
-                    functions.iter().for_each(|tool| json.object(|json| tool.fields(json, "parametersJsonSchema")));
+                    functions
+                        .iter()
+                        .for_each(|tool| json.object(|json| tool.fields(json, names, "parametersJsonSchema")));
                 });
             });
         }

@@ -15,6 +15,7 @@ mod completion;
 mod conversation;
 mod escape;
 mod gemini;
+mod ids;
 mod json;
 mod media;
 mod normalize;

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::conversation::{Conversation, Text};
+use super::ids::{IdRule, Ids, ToolNames};
 use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
@@ -31,9 +32,27 @@ pub(super) struct Rules {
     pub takes: fn(MediaHolder, &Media<'_>) -> bool,
     /// Whether reasoning with this text and signature can be handed back.
     pub takes_reasoning: fn(&str, Option<&str>) -> bool,
-    /// The longest id of a tool call, and whether it may hold anything but letters, digits, `_` and `-`.
-    pub id: (usize, bool),
+    /// What it takes as the id of a tool call.
+    pub id: IdRule,
+    /// What it takes as the name of a tool.
+    pub tool_name: IdRule,
+    /// Whether a result of a tool that failed is texts only, and at least one.
+    pub failed_result_is_text: bool,
+    pub reasoning: ReasoningPlace,
 }
+
+/// Where reasoning can stand in a turn of the assistant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReasoningPlace {
+    Anywhere,
+    /// Something that is no reasoning comes after it.
+    NotLast,
+    /// The same, and nothing comes before it.
+    First,
+}
+
+/// What a failed tool says that said nothing.
+const FAILED: &str = "The tool failed and said nothing.";
 
 /// Where media stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +79,7 @@ pub(super) struct Item<'m> {
 pub(super) enum ItemContent<'m> {
     Text(Text<'m>),
     Media(Media<'m>),
-    Call { id: Cow<'m, str>, name: &'m str, arguments: &'m Value },
+    Call { id: Cow<'m, str>, name: Cow<'m, str>, arguments: &'m Value },
     Result(ToolResult<'m>),
     Reasoning { text: &'m str, signature: Option<&'m str> },
 }
@@ -83,7 +102,7 @@ impl<'m> ItemContent<'m> {
 pub(super) struct ToolResult<'m> {
     pub id: Cow<'m, str>,
     /// The tool that was called.
-    pub name: &'m str,
+    pub name: Cow<'m, str>,
     /// Texts and media.
     pub content: Vec<ItemContent<'m>>,
     pub is_error: bool,
@@ -98,6 +117,11 @@ impl ToolResult<'_> {
             _ => None,
         }
     }
+
+    /// What stands before its media where they had to leave it.
+    pub(super) fn media_label(&self) -> String {
+        format!("[shown by the result of {} ({})]", self.name, self.id)
+    }
 }
 
 /// A conversation in the order in which it is sent.
@@ -105,6 +129,7 @@ impl ToolResult<'_> {
 pub(super) struct Normalized<'m> {
     /// The system context; none where it is the first item.
     pub system: Option<Cow<'m, str>>,
+    pub tool_names: ToolNames,
     /// What comes before the regular messages; everything where messages are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
@@ -176,8 +201,9 @@ pub(super) fn normalize<'m>(
         }
     }
     let (flat, has_tools) = flatten(messages, rules, &mut system, sink);
-    let order = Order { target, rules, sink, pairs: if has_tools { Pairs::find(&flat) } else { Pairs::default() } };
-    order.arrange(&flat, &mut items);
+    let tool_names = ToolNames::of(target, messages, rules.tool_name, sink);
+    let pairs = if has_tools { Pairs::find(&flat) } else { Pairs::default() };
+    Order { target, rules, sink, pairs, tool_names: &tool_names }.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
@@ -192,7 +218,8 @@ pub(super) fn normalize<'m>(
         let message = format!("{why}; `{}` stands there", target.opening_text);
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
-    Normalized { system, items, conversation, marked: SortedSet::new(), results_apart: rules.results_apart }
+    let results_apart = rules.results_apart;
+    Normalized { system, tool_names, items, conversation, marked: SortedSet::new(), results_apart }
 }
 
 fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {
@@ -287,18 +314,19 @@ struct Order<'o, 'n> {
     rules: &'o Rules,
     sink: &'o mut DiagnosticSink<'n>,
     pairs: Pairs,
+    tool_names: &'o ToolNames,
 }
 
 /// A call whose result has not been put in its place yet.
 struct Open<'m> {
     at: usize,
     id: Cow<'m, str>,
-    name: &'m str,
+    name: Cow<'m, str>,
 }
 
 impl Order<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
-        let mut ids = Ids { rule: self.rules.id, used: SortedMap::new() };
+        let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
         for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
@@ -323,7 +351,11 @@ impl Order<'_, '_> {
                         continue;
                     }
                     let id = self.id(&mut ids, own_id, message);
-                    open.push(Open { at, id: id.clone(), name });
+                    let name = match self.tool_names.get(name) {
+                        same if same == name => Cow::Borrowed(name.as_ref()),
+                        other => Cow::Owned(other.to_owned()),
+                    };
+                    open.push(Open { at, id: id.clone(), name: name.clone() });
                     ItemContent::Call { id, name, arguments }
                 }
                 Block::ToolResult { tool_call_id, .. } => {
@@ -337,10 +369,38 @@ impl Order<'_, '_> {
             out.push(item(role, Some(message), content));
         }
         self.results(flat, flat.len(), &mut open, out);
+        self.place_reasoning(out);
+    }
+
+    /// Leaves out reasoning where the provider refuses it.
+    fn place_reasoning(&mut self, items: &mut Vec<Item<'_>>) {
+        let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
+        if self.rules.reasoning == ReasoningPlace::Anywhere || !items.iter().any(is_reasoning) {
+            return;
+        }
+        let mut stays = Vec::with_capacity(items.len());
+        for turn in items.chunk_by(|a, b| a.role == b.role) {
+            let first = turn.iter().position(|item| !is_reasoning(item)).unwrap_or(turn.len());
+            let last = turn.iter().rposition(|item| !is_reasoning(item));
+            for (at, item) in turn.iter().enumerate() {
+                let is_last = last.is_none_or(|last| at > last);
+                let is_behind = self.rules.reasoning == ReasoningPlace::First && at > first;
+                let is_refused = is_reasoning(item) && (is_last || is_behind);
+                if is_refused {
+                    let place = if is_last { "at the end of a turn" } else { "behind what the model said" };
+                    let text = format!("{} takes no reasoning {place}; it was left out", self.rules.name);
+                    self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, item.message, text);
+                }
+                stays.push(!is_refused);
+            }
+        }
+        let mut stays = stays.into_iter();
+        items.retain(|_| stays.next().unwrap_or(true));
     }
 
     /// The results of the calls that the turn before `at` made, wherever they stand.
     fn results<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Item<'m>>) {
+        let mut moved = Vec::new();
         for call in open.drain(..) {
             let Some(&place) = self.pairs.result_of.get(&call.at) else { continue };
             let Some(&Flat { message, block, .. }) = flat.get(place) else { continue };
@@ -353,8 +413,37 @@ impl Order<'_, '_> {
             }
             let content = self.result_content(content, message);
             let is_error = *is_error == Some(true);
-            let result = ToolResult { id: call.id, name: call.name, content, is_error };
+            let mut result = ToolResult { id: call.id, name: call.name, content, is_error };
+            if is_error && self.rules.failed_result_is_text {
+                self.texts_of_failed(&mut result, message, &mut moved);
+            }
             out.push(item(Role::User, Some(message), ItemContent::Result(result)));
+        }
+        out.append(&mut moved);
+    }
+
+    /// Takes media out of a result, and gives it a text where it has none.
+    fn texts_of_failed<'m>(&mut self, result: &mut ToolResult<'m>, message: usize, moved: &mut Vec<Item<'m>>) {
+        let Rules { name, .. } = self.rules;
+        let mut media = Vec::new();
+        for content in &mut result.content {
+            if let Some(stand_in) = content.media().map(Media::stand_in) {
+                media.push(std::mem::replace(content, ItemContent::text(stand_in)));
+            }
+        }
+        if !media.is_empty() {
+            let text = format!(
+                "{name} takes texts only from a tool that failed; what the result of `{}` shows stands behind the results",
+                result.name
+            );
+            self.sink.info(DiagnosticCode::BodyPartMoved, Some(message), text);
+            moved.push(item(Role::User, Some(message), ItemContent::text(result.media_label())));
+            moved.extend(media.into_iter().map(|media| item(Role::User, Some(message), media)));
+        }
+        if result.text().is_some_and(|text| text.trim().is_empty()) {
+            result.content = vec![ItemContent::text(FAILED)];
+            let text = format!("{name} takes no failed result without a text; `{FAILED}` stands there");
+            self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
         }
     }
 
@@ -369,7 +458,7 @@ impl Order<'_, '_> {
                 Block::Text(text) => content.push(ItemContent::text(text.as_ref())),
                 Block::Image(_) | Block::Audio(_) => content.push(self.media(block, MediaHolder::Result, message)),
                 Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {
-                    let text = "a tool result can hold text and media only; another part in it was left out";
+                    let text = "a tool result can hold text and media only; another block in it was left out";
                     self.sink.warn(DiagnosticCode::NonTextLeftOut, Some(message), text.to_owned());
                 }
             }
@@ -433,45 +522,6 @@ impl MediaHolder {
             Self::User => "a user message",
             Self::Assistant => "an assistant message",
             Self::Result => "a tool result",
-        }
-    }
-}
-
-/// Ids that a provider takes, each for one call only.
-struct Ids {
-    rule: (usize, bool),
-    /// For each id in use, the last number that was appended to it.
-    used: SortedMap<String, usize>,
-}
-
-impl Ids {
-    fn assign<'m>(&mut self, id: &'m str) -> Cow<'m, str> {
-        let (longest, any) = self.rule;
-        let fits = |ch: char| any || ch.is_ascii_alphanumeric() || ch == '_' || ch == '-';
-        let fine = !id.is_empty() && id.len() <= longest && id.chars().all(fits);
-        let base = if fine {
-            Cow::Borrowed(id)
-        } else {
-            let short = id.get(..id.floor_char_boundary(longest)).unwrap_or_default();
-            let clean: String = short.chars().map(|ch| if fits(ch) { ch } else { '_' }).collect();
-            Cow::Owned(if clean.is_empty() { "call".to_owned() } else { clean })
-        };
-        let Some(&last) = self.used.get(base.as_ref()) else {
-            self.used.insert(base.clone().into_owned(), 1);
-            return base;
-        };
-        let mut number = last;
-        loop {
-            number += 1;
-            let tail = format!("_{number}");
-            let room = longest.saturating_sub(tail.len());
-            let head = base.get(..base.floor_char_boundary(room)).unwrap_or_default();
-            let candidate = format!("{head}{tail}");
-            if !self.used.contains_key(&candidate) {
-                self.used.insert(base.into_owned(), number);
-                self.used.insert(candidate.clone(), 1);
-                return Cow::Owned(candidate);
-            }
         }
     }
 }

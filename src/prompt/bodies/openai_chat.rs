@@ -6,9 +6,10 @@
 use super::arguments;
 use super::body::Body;
 use super::conversation::{Conversation, Text};
+use super::ids::IdRule;
 use super::json::Json;
 use super::media::{Kind, Media, Source};
-use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
@@ -21,7 +22,10 @@ const RULES: Rules = Rules {
     results_apart: false,
     takes,
     takes_reasoning: |_, _| false,
-    id: (40, true),
+    id: IdRule::any(40),
+    tool_name: IdRule::plain(64),
+    failed_result_is_text: false,
+    reasoning: ReasoningPlace::Anywhere,
 };
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
@@ -49,7 +53,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         role => message(json, role, turn),
     });
     body.functions(|json, tool| {
-        json.object_field("function", |json| tool.fields(json, "parameters"));
+        json.object_field("function", |json| tool.fields(json, &normalized.tool_names, "parameters"));
     });
     body.max_tokens("max_completion_tokens");
     body.settings();
@@ -78,7 +82,7 @@ fn call(json: &mut Json, content: &ItemContent<'_>) {
         json.text_field("id", id.as_ref());
         json.text_field("type", "function");
         json.object_field("function", |json| {
-            json.text_field("name", *name);
+            json.text_field("name", name.as_ref());
             json.text_field("arguments", arguments::text(arguments).as_ref());
         });
     });
@@ -106,8 +110,7 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     json.message(Role::User, |json| {
         json.list(|json| {
             for result in moved {
-                let label = ["[shown by the result of ", result.name, " (", &result.id, ")]"];
-                json.text_block("text", label.as_slice());
+                json.text_block("text", result.media_label().as_str());
                 result.content.iter().filter_map(ItemContent::media).for_each(|media| self::media(json, media));
             }
             for item in others() {

@@ -5,9 +5,10 @@
 use super::arguments;
 use super::body::Body;
 use super::conversation::{Conversation, Text};
+use super::ids::IdRule;
 use super::json::Json;
 use super::media::{Kind, Media};
-use super::normalize::{Item, ItemContent, MediaHolder, Rules, ToolResult, normalize};
+use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
 use super::signature;
 use super::sink::DiagnosticSink;
@@ -21,7 +22,10 @@ const RULES: Rules = Rules {
     results_apart: false,
     takes,
     takes_reasoning: |_, signature| signature::is_opaque_or(signature, "reasoning", "encrypted_content"),
-    id: (64, true),
+    id: IdRule::any(64),
+    tool_name: IdRule::plain(64),
+    failed_result_is_text: false,
+    reasoning: ReasoningPlace::NotLast,
 };
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
@@ -43,7 +47,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         }
     });
     body.functions(|json, tool| {
-        tool.fields(json, "parameters");
+        tool.fields(json, &normalized.tool_names, "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
             // As in Chat Completions; here it would be on by itself.
             json.raw_field("strict", "false");
@@ -62,7 +66,7 @@ fn assistant(json: &mut Json, item: &Item<'_>, reasonings: &mut usize, sink: &mu
         ItemContent::Text(text) => message(json, Role::Assistant, text),
         ItemContent::Call { id, name, arguments } => json.typed("function_call", |json| {
             json.text_field("call_id", id.as_ref());
-            json.text_field("name", *name);
+            json.text_field("name", name.as_ref());
             json.text_field("arguments", arguments::text(arguments).as_ref());
         }),
         ItemContent::Reasoning { text, signature } => {

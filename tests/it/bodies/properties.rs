@@ -18,20 +18,26 @@ const CHATS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::O
 #[derive(Clone, Debug)]
 enum Seed {
     Say(String),
-    Call(usize, usize),
-    Answer(usize, String, bool),
+    /// Id, tool and arguments.
+    Call(usize, usize, usize),
+    /// Id, text, whether it failed, and an image.
+    Answer(usize, String, bool, Option<usize>),
     Think(String, Option<String>),
     Show(usize),
 }
 
 const IDS: [&str; 4] = ["a", "b", "call: b", "a_2"];
+const TOOLS: [&str; 5] = ["look_up", "my tool!", "my_tool_", "9.lives", LONG];
+/// The first hundred bytes do not tell it from others.
+const LONG: &str = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name_of_its_own_and_then_some_more_and_a_bit_beyond_the_limit_of_128_bytes_a";
 const MIMES: [&str; 3] = ["image/png", "image/tiff", "IMAGE/JPG"];
 
 fn seed() -> impl Strategy<Value = Seed> {
     prop_oneof![
         3 => text().prop_map(Seed::Say),
-        3 => (0..4usize, 0..5usize).prop_map(|(id, arguments)| Seed::Call(id, arguments)),
-        3 => (0..4usize, text(), any::<bool>()).prop_map(|(id, text, failed)| Seed::Answer(id, text, failed)),
+        3 => (0..4usize, 0..5usize, 0..5usize).prop_map(|(id, tool, arguments)| Seed::Call(id, tool, arguments)),
+        3 => (0..4usize, prop_oneof![3 => text(), 1 => Just(" ".to_owned())], any::<bool>(), prop::option::weighted(0.3, 0..3usize))
+            .prop_map(|(id, text, failed, image)| Seed::Answer(id, text, failed, image)),
         1 => (text(), prop::option::of(Just("c2ln".to_owned()))).prop_map(|(text, sign)| Seed::Think(text, sign)),
         1 => (0..3usize).prop_map(Seed::Show),
     ]
@@ -42,31 +48,35 @@ fn conversation() -> impl Strategy<Value = Vec<(Role, Vec<Seed>)>> {
     prop::collection::vec((role, prop::collection::vec(seed(), 0..4)), 0..9)
 }
 
+fn image(mime: usize) -> Block<'static> {
+    Block::Image(Image {
+        reference: Some("r".into()),
+        mime_type: MIMES[mime].into(),
+        alt_text: Some("a cat".into()),
+        media: Some(Media::Data("AAAA".into())),
+        ..Image::default()
+    })
+}
+
 fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<Message<'a>> {
     let part = |seed: &'a Seed| match seed {
         Seed::Say(text) => Block::text(text),
-        Seed::Call(id, at) => Block::ToolCall {
+        Seed::Call(id, tool, at) => Block::ToolCall {
             id: IDS[*id].into(),
-            name: "look_up".into(),
+            name: TOOLS[*tool].into(),
             arguments: Cow::Borrowed(&arguments[*at]),
             server: false,
         },
-        Seed::Answer(id, text, failed) => Block::ToolResult {
+        Seed::Answer(id, text, failed, mime) => Block::ToolResult {
             tool_call_id: IDS[*id].into(),
-            content: vec![Block::text(text)],
+            content: std::iter::once(Block::text(text)).chain(mime.map(image)).collect(),
             is_error: failed.then_some(true),
             server: false,
         },
         Seed::Think(text, signature) => {
             Block::Reasoning { text: text.into(), signature: signature.as_deref().map(Cow::Borrowed), redacted: false }
         }
-        Seed::Show(mime) => Block::Image(Image {
-            reference: Some("r".into()),
-            mime_type: MIMES[*mime].into(),
-            alt_text: Some("a cat".into()),
-            media: Some(Media::Data("AAAA".into())),
-            ..Image::default()
-        }),
+        Seed::Show(mime) => image(*mime),
     };
     let message = |(role, seeds): &'a (Role, Vec<Seed>)| {
         // System messages are texts only.
@@ -92,12 +102,15 @@ proptest! {
 
     /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
     #[test]
-    fn bodies_keep_the_rules(seeds in conversation(), system in prop::option::of(text())) {
+    fn bodies_keep_the_rules(seeds in conversation(), system in prop::option::of(text()), tools in any::<bool>()) {
         let arguments = [json!({}), json!("{\"q\": 1}"), json!("not json"), json!([1, 2]), json!(null)];
         let messages = messages(&seeds, &arguments);
         for provider in CHATS {
             let mut target = Target::new(provider, "m");
             target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 1, 2, 3, -1]), ..CacheSettings::default() });
+            if tools {
+                target.tools = TOOLS.iter().map(|name| json!({ "name": name })).collect();
+            }
             let mut diagnostics = Vec::new();
             let bytes = write_body(system.as_deref(), &messages, &target, &Hints::default(), &mut diagnostics).unwrap();
             let body: Value = serde_json::from_slice(&bytes).unwrap();

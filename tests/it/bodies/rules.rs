@@ -42,6 +42,24 @@ fn once(seen: &mut BTreeSet<String>, ids: &[&str]) -> Result<(), String> {
     ids.iter().try_for_each(|id| ensure(seen.insert((*id).to_owned()), "an id stands for two calls"))
 }
 
+/// A name that the provider takes: so many bytes of letters, digits, `_`, `-` and these.
+fn named(name: &Value, longest: usize, others: &str, letter_first: bool) -> Result<(), String> {
+    let name = name.as_str().unwrap();
+    let fits = |ch: char| ch.is_ascii_alphanumeric() || "_-".contains(ch) || others.contains(ch);
+    let first = name.starts_with(|ch: char| !letter_first || ch.is_ascii_alphabetic() || ch == '_');
+    ensure(first && name.len() <= longest && name.chars().all(fits), "a name of a tool that is refused")
+}
+
+/// What is called is defined, where anything is.
+fn defined(called: &[&Value], tools: &[&Value]) -> Result<(), String> {
+    let names: BTreeSet<String> = tools.iter().map(|name| name.to_string()).collect();
+    ensure(names.len() == tools.len(), "two tools of one name")?;
+    ensure(
+        names.is_empty() || called.iter().all(|name| names.contains(&name.to_string())),
+        "a tool that is not defined",
+    )
+}
+
 fn anthropic(body: &Value) -> Result<(), String> {
     let messages = list(body, "messages");
     ensure(body["max_tokens"].is_u64(), "max_tokens")?;
@@ -50,8 +68,18 @@ fn anthropic(body: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
     let mut marks = 0;
+    let mut called = Vec::new();
     for message in messages {
         let blocks = list(message, "content");
+        let thinks = |block: &Value| block["type"] == "thinking" || block["type"] == "redacted_thinking";
+        ensure(!blocks.last().is_some_and(thinks), "a thought is the last block")?;
+        ensure(blocks.windows(2).all(|two| thinks(&two[0]) || !thinks(&two[1])), "a thought is not first")?;
+        for failed in blocks.iter().filter(|block| block["is_error"] == true) {
+            let texts = list(failed, "content");
+            let text = failed["content"].as_str().map_or(!texts.is_empty(), |text| !text.trim().is_empty());
+            ensure(text && texts.iter().all(|text| text["type"] == "text"), "a failed result that is no text")?;
+        }
+        called.extend(blocks.iter().filter(|block| block["type"] == "tool_use").map(|block| &block["name"]));
         ensure(
             message["content"].as_str().map_or(!blocks.is_empty(), |text| !text.trim().is_empty()),
             "empty content",
@@ -75,6 +103,8 @@ fn anthropic(body: &Value) -> Result<(), String> {
         once(&mut seen, &open)?;
     }
     ensure(open.is_empty(), "calls without results")?;
+    called.iter().try_for_each(|name| named(name, 128, "", false))?;
+    defined(&called, &list(body, "tools").iter().map(|tool| &tool["name"]).collect::<Vec<_>>())?;
     marks += list(body, "system").iter().filter(|block| block.get("cache_control").is_some()).count();
     ensure(marks <= 4, "more than four cache breakpoints")
 }
@@ -83,6 +113,7 @@ fn chat(body: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
     ensure(!list(body, "messages").is_empty(), "no messages")?;
+    let mut called = Vec::new();
     for message in list(body, "messages") {
         if message["role"] == "tool" {
             ensure(!open.is_empty() && message["tool_call_id"] == open.remove(0), "a result answers the next call")?;
@@ -96,7 +127,10 @@ fn chat(body: &Value) -> Result<(), String> {
         ensure(calls.iter().all(|call| call["function"]["arguments"].is_string()), "arguments are text")?;
         ensure(!message["content"].is_null() || !calls.is_empty(), "a message that says nothing")?;
         once(&mut seen, &open)?;
+        called.extend(calls.iter().map(|call| &call["function"]["name"]));
     }
+    called.iter().try_for_each(|name| named(name, 64, "", false))?;
+    defined(&called, &list(body, "tools").iter().map(|tool| &tool["function"]["name"]).collect::<Vec<_>>())?;
     ensure(open.is_empty(), "calls without results")
 }
 
@@ -105,6 +139,12 @@ fn responses(body: &Value) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     ensure(!list(body, "input").is_empty(), "no input")?;
     let mut answering = false;
+    let mut called = Vec::new();
+    let assistants = |item: &Value| item["role"] == "assistant" || item["type"] == "function_call";
+    for items in list(body, "input").chunk_by(|a, b| a["type"] == "reasoning" && b["type"] != "") {
+        let reasons = items.first().is_some_and(|item| item["type"] == "reasoning");
+        ensure(!reasons || items.last().is_some_and(assistants), "reasoning without what came of it")?;
+    }
     for item in list(body, "input") {
         match item["type"].as_str() {
             Some("function_call") => {
@@ -113,6 +153,7 @@ fn responses(body: &Value) -> Result<(), String> {
                 let id = item["call_id"].as_str().unwrap();
                 once(&mut seen, &[id])?;
                 open.push(id);
+                called.push(&item["name"]);
             }
             Some("function_call_output") => {
                 answering = true;
@@ -121,6 +162,8 @@ fn responses(body: &Value) -> Result<(), String> {
             _ => ensure(open.is_empty() || (!answering && item["role"] != "user"), "results follow directly")?,
         }
     }
+    called.iter().try_for_each(|name| named(name, 64, "", false))?;
+    defined(&called, &list(body, "tools").iter().map(|tool| &tool["name"]).collect::<Vec<_>>())?;
     ensure(open.is_empty(), "calls without results")
 }
 
@@ -129,21 +172,26 @@ fn gemini(body: &Value) -> Result<(), String> {
     ensure(contents.first().is_some_and(|first| first["role"] == "user"), "the user is first")?;
     let mut open: Vec<(&str, &str)> = Vec::new();
     let mut before: Option<(bool, bool)> = None;
+    let mut called = Vec::new();
     for content in contents {
         let parts = list(content, "parts");
         ensure(!parts.is_empty(), "a turn without parts")?;
-        let named = |field: &str| -> Vec<(&str, &str)> {
+        let parts_of = |field: &str| -> Vec<(&str, &str)> {
             let parts = parts.iter().filter_map(|part| part.get(field));
             parts.map(|it| (it["id"].as_str().unwrap(), it["name"].as_str().unwrap())).collect()
         };
-        let (calls, results) = (named("functionCall"), named("functionResponse"));
+        let (calls, results) = (parts_of("functionCall"), parts_of("functionResponse"));
         ensure(results == open, "results answer the calls of the turn before")?;
         ensure(results.is_empty() || results.len() == parts.len(), "results are a turn of their own")?;
         let kind = (content["role"] == "model", !results.is_empty());
         ensure(before != Some(kind), "turns alternate")?;
         before = Some(kind);
         ensure(calls.is_empty() || kind.0, "calls are the model's")?;
+        called.extend(parts.iter().filter_map(|part| part.get("functionCall")).map(|call| &call["name"]));
         open = calls;
     }
+    called.iter().try_for_each(|name| named(name, 128, ".:", true))?;
+    let tools = list(body, "tools").iter().flat_map(|tool| list(tool, "functionDeclarations"));
+    defined(&called, &tools.map(|tool| &tool["name"]).collect::<Vec<_>>())?;
     ensure(open.is_empty(), "calls without results")
 }

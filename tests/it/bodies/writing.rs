@@ -8,6 +8,8 @@ use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body};
 use ctxweave::prompt::{Message, Role};
 use serde_json::{Value, json};
 
+use super::rules::broken;
+
 fn text(role: Role, text: &str) -> Message<'_> {
     parts(role, vec![say(text)])
 }
@@ -224,14 +226,117 @@ fn a_breakpoint_stands_behind_what_is_no_thought() {
         json!({ "provider": "anthropic", "model": "m", "cache": { "system": false, "messages": [1] } })
             .to_string()
             .as_bytes(),
-    );
-    let thought = think("Hm.", "sig");
-    let messages =
-        [text(Role::User, "Go."), parts(Role::Assistant, vec![say("I went."), thought]), text(Role::User, "And?")];
-    let (body, _) = body_of(&target.unwrap(), None, &messages);
-    let content = &body["messages"][1]["content"];
-    assert_eq!(content[0], json!({ "type": "text", "text": "I went.", "cache_control": { "type": "ephemeral" } }));
-    assert_eq!(content[1], json!({ "type": "thinking", "thinking": "Hm.", "signature": "sig" }));
+    )
+    .unwrap();
+    let thought = json!({ "type": "thinking", "thinking": "Hm.", "signature": "sig" });
+    let messages = |first: Vec<Block<'static>>| {
+        [
+            text(Role::User, "Go."),
+            parts(Role::Assistant, first),
+            text(Role::Assistant, "I go."),
+            text(Role::User, "And?"),
+        ]
+    };
+    let (body, _) = body_of(&target, None, &messages(vec![think("Hm.", "sig"), say("I went.")]));
+    let marked = json!({ "type": "text", "text": "I went.", "cache_control": { "type": "ephemeral" } });
+    assert_eq!(body["messages"][1]["content"], json!([thought, marked, { "type": "text", "text": "I go." }]));
+    // A message that is nothing else has no place for one.
+    let (body, _) = body_of(&target, None, &messages(vec![think("Hm.", "sig")]));
+    assert_eq!(body["messages"][1]["content"], json!([thought, { "type": "text", "text": "I go." }]));
+}
+
+/// Anthropic refuses a turn that ends in a thought or has one behind something else, and Responses one that nothing came of.
+#[test]
+fn a_thought_stands_where_the_provider_takes_it() {
+    let messages = [
+        text(Role::User, "Go."),
+        parts(Role::Assistant, vec![think("One.", "s1"), say("I go."), think("Two.", "s2")]),
+        parts(Role::Assistant, vec![say("Still."), think("Three.", "s3")]),
+        text(Role::User, "And?"),
+        parts(Role::Assistant, vec![think("Four.", "s4")]),
+    ];
+    for (provider, kept) in [(Provider::Anthropic, 1), (Provider::OpenAiResponses, 2), (Provider::Gemini, 4)] {
+        let (body, codes) = body(provider, None, &messages);
+        let said = body.to_string();
+        let thoughts = ["One.", "Two.", "Three.", "Four."].iter().filter(|thought| said.contains(*thought)).count();
+        assert_eq!(thoughts, kept, "{body:#}");
+        let left_out = codes.iter().filter(|code| **code == DiagnosticCode::BodyReasoningLeftOut).count();
+        assert_eq!(left_out, 4 - kept);
+        assert_eq!(broken(provider, &body), Ok(()));
+    }
+}
+
+/// A tool that failed says so in words, since Anthropic takes nothing else from it.
+#[test]
+fn a_failed_result_is_a_text() {
+    let none = json!({});
+    let failed = |content: Vec<Block<'static>>| Block::ToolResult {
+        tool_call_id: "a".into(),
+        content,
+        is_error: Some(true),
+        server: false,
+    };
+    let of = |content: Vec<Block<'static>>| {
+        let messages = [
+            text(Role::User, "Go."),
+            parts(Role::Assistant, vec![call("a", "shoot", &none)]),
+            parts(Role::User, vec![failed(content), say("So?")]),
+        ];
+        let (anthropic, codes) = body(Provider::Anthropic, None, &messages);
+        assert_eq!(broken(Provider::Anthropic, &anthropic), Ok(()));
+        (anthropic["messages"][2]["content"].clone(), codes)
+    };
+    let result =
+        |content: Value| json!({ "type": "tool_result", "tool_use_id": "a", "content": content, "is_error": true });
+    let so = json!({ "type": "text", "text": "So?" });
+    for empty in [vec![], vec![say("")], vec![say(" "), say("\n")]] {
+        let (content, codes) = of(empty);
+        assert_eq!(content, json!([result(json!("The tool failed and said nothing.")), so]));
+        assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
+    }
+    let image = Block::Image(Image {
+        mime_type: "image/png".into(),
+        media: Some(Media::Data("AAAA".into())),
+        ..Image::default()
+    });
+    let (content, codes) = of(vec![say("No light."), image]);
+    let shown = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } });
+    let texts = json!([{ "type": "text", "text": "No light." }, { "type": "text", "text": "[image]" }]);
+    let label = json!({ "type": "text", "text": "[shown by the result of shoot (a)]" });
+    assert_eq!(content, json!([result(texts), label, shown, so]));
+    assert!(codes.contains(&DiagnosticCode::BodyPartMoved));
+}
+
+/// A name is the same wherever a body has it, and no two tools come to have one.
+#[test]
+fn names_of_tools_are_ones_that_the_provider_takes() {
+    let none = json!({});
+    let messages = [
+        text(Role::User, "Go."),
+        parts(
+            Role::Assistant,
+            vec![call("a", "my tool!", &none), call("b", "my_tool_", &none), call("c", "9.x:y", &none)],
+        ),
+        parts(Role::User, vec![answer("a", "1"), answer("b", "2"), answer("c", "3")]),
+    ];
+    let names = |provider: &str, tools: &str, name: &str, calls: &str| {
+        let defined = [json!({ "name": "my tool!" }), json!({ "name": "9.x:y" })];
+        let target = json!({ "provider": provider, "model": "m", "maxTokens": 9, "tools": defined });
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
+        let (body, codes) = body_of(&target, None, &messages);
+        assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyNameChanged).count(), 2, "{codes:?}");
+        let at = |path: &str| body.pointer(path).unwrap_or_else(|| panic!("{path} in {body:#}")).clone();
+        let tool = |number: usize| at(&format!("{tools}/{number}{name}"));
+        let called = |number: usize| at(&calls.replace('*', &number.to_string()));
+        assert_eq!((tool(0), tool(1)), (called(0), called(2)));
+        assert_eq!(called(1), "my_tool_");
+        [called(0), called(2)]
+    };
+    let plain = ["my_tool__2", "9_x_y"];
+    assert_eq!(names("anthropic", "/tools", "/name", "/messages/1/content/*/name"), plain);
+    assert_eq!(names("openai", "/tools", "/function/name", "/messages/1/tool_calls/*/function/name"), plain);
+    let gemini = names("gemini", "/tools/0/functionDeclarations", "/name", "/contents/1/parts/*/functionCall/name");
+    assert_eq!(gemini, ["my_tool__2", "_9.x:y"]);
 }
 
 /// What the target says of its last tool is not said again.

@@ -1,0 +1,146 @@
+//! Ids and names that a provider takes.
+
+use std::borrow::Cow;
+
+use super::body::Tool;
+use super::sink::DiagnosticSink;
+use super::target::Target;
+use crate::content::Block;
+use crate::error::DiagnosticCode;
+use crate::maps::{SortedMap, SortedSet};
+use crate::prompt::message::Message;
+
+/// What a provider takes as an id of a call, or as the name of a tool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IdRule {
+    /// The most bytes.
+    pub longest: usize,
+    /// What may stand there beside letters, digits, `_` and `-`; none where anything may.
+    pub others: Option<&'static str>,
+    /// Whether a letter or `_` comes first.
+    pub letter_first: bool,
+}
+
+impl IdRule {
+    /// Letters, digits, `_` and `-`.
+    pub(super) const fn plain(longest: usize) -> Self {
+        Self { longest, others: Some(""), letter_first: false }
+    }
+
+    /// Anything.
+    pub(super) const fn any(longest: usize) -> Self {
+        Self { longest, others: None, letter_first: false }
+    }
+
+    fn takes_char(&self, ch: char) -> bool {
+        ch.is_ascii_alphanumeric() || ch == '_' || ch == '-' || self.others.is_none_or(|others| others.contains(ch))
+    }
+
+    fn takes_first(&self, id: &str) -> bool {
+        !self.letter_first || id.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
+    }
+
+    fn takes(&self, id: &str) -> bool {
+        !id.is_empty() && id.len() <= self.longest && self.takes_first(id) && id.chars().all(|ch| self.takes_char(ch))
+    }
+
+    /// What is left of an id; `empty` where that is nothing.
+    fn repair<'i>(&self, id: &'i str, empty: &'i str) -> Cow<'i, str> {
+        if self.takes(id) {
+            return Cow::Borrowed(id);
+        }
+        let mut clean = String::with_capacity(id.len().min(self.longest));
+        clean.extend(id.chars().take(self.longest).map(|ch| if self.takes_char(ch) { ch } else { '_' }));
+        if clean.is_empty() {
+            clean.push_str(empty);
+        }
+        if !self.takes_first(&clean) {
+            clean.insert(0, '_');
+        }
+        clean.truncate(clean.floor_char_boundary(self.longest));
+        Cow::Owned(clean)
+    }
+}
+
+/// Ids that a provider takes, each for one thing only.
+#[derive(Debug)]
+pub(super) struct Ids {
+    rule: IdRule,
+    /// What stands for an id of which nothing is left.
+    empty: &'static str,
+    /// For each id in use, the last number that was appended to it.
+    used: SortedMap<String, usize>,
+}
+
+impl Ids {
+    pub(super) fn new(rule: IdRule, empty: &'static str) -> Self {
+        Self { rule, empty, used: SortedMap::new() }
+    }
+
+    pub(super) fn assign<'m>(&mut self, id: &'m str) -> Cow<'m, str> {
+        let base = self.rule.repair(id, self.empty);
+        let Some(&last) = self.used.get(base.as_ref()) else {
+            self.used.insert(base.clone().into_owned(), 1);
+            return base;
+        };
+        let mut number = last;
+        loop {
+            number += 1;
+            let tail = format!("_{number}");
+            let room = self.rule.longest.saturating_sub(tail.len());
+            let head = base.get(..base.floor_char_boundary(room)).unwrap_or_default();
+            let candidate = format!("{head}{tail}");
+            if !self.used.contains_key(&candidate) {
+                self.used.insert(base.into_owned(), number);
+                self.used.insert(candidate.clone(), 1);
+                return Cow::Owned(candidate);
+            }
+        }
+    }
+}
+
+/// The names of tools that have another one in the body.
+#[derive(Debug, Default)]
+pub(super) struct ToolNames {
+    changed: SortedMap<String, String>,
+}
+
+impl ToolNames {
+    /// Looks at the tools of the target, and at those that are called.
+    pub(super) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
+        let defined = target.tools.iter().filter_map(|tool| Some((None, Tool::neutral(tool)?.name)));
+        let called = messages.iter().enumerate().flat_map(|(at, message)| {
+            message.content.iter().filter_map(move |block| match block {
+                Block::ToolCall { name, .. } => Some((Some(at), name.as_ref())),
+                _ => None,
+            })
+        });
+        // A name that is fine keeps it, whatever one before it would become.
+        let mut names = Ids::new(rule, "tool");
+        let mut fine = SortedSet::new();
+        let mut others: Vec<(Option<usize>, &str)> = Vec::new();
+        for (message, name) in defined.chain(called) {
+            if !rule.takes(name) {
+                others.push((message, name));
+            } else if fine.insert(name) {
+                names.assign(name);
+            }
+        }
+        let mut changed = SortedMap::new();
+        for (message, name) in others {
+            if !changed.contains_key(name) {
+                let new = names.assign(name).into_owned();
+                let text =
+                    format!("the name `{name}` of a tool is `{new}` in the body, where it is defined and called");
+                sink.warn(DiagnosticCode::BodyNameChanged, message, text);
+                changed.insert(name.to_owned(), new);
+            }
+        }
+        Self { changed }
+    }
+
+    /// The name of a tool in the body.
+    pub(super) fn get<'n>(&'n self, name: &'n str) -> &'n str {
+        self.changed.get(name).map_or(name, String::as_str)
+    }
+}
