@@ -108,6 +108,7 @@ codes! {
         BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
         BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
         BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
+        BodyFieldRenamed = "body_field_renamed", "The model does not take a field of `target` under its name; it has the name that the model takes.";
         BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
         BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
         BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
@@ -160,6 +161,7 @@ codes! {
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file is one of the prompt's own headings; it went in as it is.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        SystemContextLeftOut = "system_context_left_out", "The document of a buffer has no system context, since the tree does not say `bufferModeSystemContext`; the system prompt and the like were left out.";
         TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
         TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
         TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";

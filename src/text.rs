@@ -17,12 +17,22 @@ pub fn utf16_len(text: &str) -> usize {
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
 
-/// The text without white space at its ends, as `str::trim` has it: most texts have none there, which two bytes tell.
+/// Whether JavaScript takes a character for white space: that of Unicode, but for U+0085, and U+FEFF.
+pub fn is_whitespace(ch: char) -> bool {
+    ch == '\u{feff}' || (ch.is_whitespace() && ch != '\u{85}')
+}
+
+/// The text without white space at its ends. Most texts have none there, which two bytes tell.
 pub fn trim(text: &str) -> &str {
     match text.as_bytes() {
         [b'!'..=b'~', .., b'!'..=b'~'] => text,
-        _ => text.trim(),
+        _ => text.trim_matches(is_whitespace),
     }
+}
+
+/// Whether a text is nothing but white space.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_whitespace)
 }
 
 /// Whether `at` is a place where `text` can be cut: between two grapheme clusters, so never inside an emoji sequence,

@@ -12,6 +12,7 @@ use crate::assembly::item::{Items, Kept};
 use crate::assembly::render::JOIN;
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
+use crate::text::trim;
 
 /// Seams that are counted as one text: from the item `first` to the item `last`.
 #[derive(Clone, Copy, Debug)]
@@ -340,7 +341,7 @@ impl<'l, 'a> Costs<'l, 'a> {
     /// The marker that stands for so many nodes; none where it is set to nothing.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
         let marker = self.marker.replace("{count}", &nodes.to_string());
-        let trimmed = marker.trim();
+        let trimmed = trim(&marker);
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }
 

@@ -773,6 +773,23 @@ mod tests {
         assert_eq!(value.to_string(), "[1,1,-0.5,1000,1.2345678901234567e+19]");
     }
 
+    /// To look for the path of each would take the square of their number.
+    #[test]
+    fn after_very_many_unknown_options_none_has_a_path() {
+        let object = format!("{{{}}}", (0..50).map(|at| format!("\"k{at}\":1")).collect::<Vec<_>>().join(","));
+        let mut found = Vec::new();
+        with(&format!("[{}]", vec![object; 30].join(",")), |list| {
+            for object in list.list("a list").unwrap() {
+                object.object("an object").unwrap().report_unknown(&[], &mut found);
+            }
+        });
+        assert_eq!(found.len(), 1500);
+        for (at, found) in found.iter().enumerate() {
+            let path = format!("[{}].k{}", at / 50, at % 50);
+            assert_eq!(found.path, (at < 1050).then_some(path));
+        }
+    }
+
     #[test]
     fn whole_numbers_are_those_that_floats_say_are_whole() {
         for text in [

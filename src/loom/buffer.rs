@@ -95,6 +95,11 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         for entry in &selection.instructions {
             set_fate(&mut rows, entry.row, Fate::Excluded, Reason::SystemContextOff);
         }
+        let left_out = system::combine(tree, prompt, &addendum, &selection.instructions, &mut Vec::new());
+        if !left_out.is_empty() {
+            let message = "the system context is not part of the document; set `bufferModeSystemContext` in the tree to have it there";
+            diagnostics.push(Diagnostic::new(DiagnosticCode::SystemContextLeftOut, Severity::Info, message));
+        }
         String::new()
     };
     let source = concatenate(context, &selection.entries, &mut diagnostics);

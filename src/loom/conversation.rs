@@ -18,7 +18,7 @@ use crate::loom::tools;
 use crate::loom::tree::Tree;
 use crate::prompt::{Prices, Role};
 use crate::text;
-use crate::text::trim;
+use crate::text::{is_blank, trim};
 
 /// The members of a conversation. They can be taken back to any entry of the selection and go on from there.
 #[derive(Debug, Default)]
@@ -428,7 +428,7 @@ impl Member {
     /// Whether there is a place for a header: calls and reasoning stay as the provider gave them, results as the tool did.
     pub(crate) fn takes_header(&self, context: &PathContext<'_>) -> bool {
         let takes = |block: &Block| match block {
-            Block::Text(text) => !text.trim_start().is_empty(),
+            Block::Text(text) => !is_blank(text),
             Block::Image(_) | Block::Audio(_) => true,
             Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => false,
         };

@@ -9,6 +9,7 @@ use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::tree::{Author, EdgeKind, Link, Node, NodeIx, SourceRole, Tree};
 use crate::maps::SortedSet;
 use crate::prompt::Role;
+use crate::text;
 
 /// A node of the conversation.
 #[derive(Clone, Copy, Debug)]
@@ -354,8 +355,7 @@ fn role_of(node: &Node) -> Role {
 }
 
 pub(crate) fn is_blank(node: &Node) -> bool {
-    // What is not blank mostly begins with something, so that its end need not be looked at.
-    node.content.iter().all(|block| matches!(block, Block::Text(text) if text.trim_start().is_empty()))
+    node.content.iter().all(|block| matches!(block, Block::Text(text) if text::is_blank(text)))
 }
 
 fn may_hold_media(block: &Block<'_>) -> bool {

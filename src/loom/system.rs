@@ -5,6 +5,7 @@ use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::select::Entry;
 use crate::loom::tree::Tree;
+use crate::text::trim;
 
 /// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks
 /// dropped, joined by a blank line. Empty when there is nothing.
@@ -36,7 +37,7 @@ pub(crate) fn combine(
 }
 
 fn append(system: &mut String, text: &str) {
-    let text = text.trim();
+    let text = trim(text);
     if !text.is_empty() {
         if !system.is_empty() {
             system.push_str(JOIN);

@@ -152,10 +152,12 @@ fn the_system_context_is_off_by_default() {
     let off = assemble(request(&tree)).unwrap();
     assert_eq!(off["document"], "Once upon a time, there was");
     assert_eq!(off.get("system"), None);
+    assert_eq!(off["report"]["diagnostics"][0]["code"], "system_context_left_out");
     assert_eq!(off["workingBufferSpan"], json!({ "start": 16, "end": 27 }));
     tree["bufferModeSystemContext"] = json!(true);
     let on = assemble(request(&tree)).unwrap();
     assert_eq!(on["system"], "Write well.");
+    assert_eq!(on["report"]["diagnostics"], json!([]));
     let mut completion = request(&tree);
     completion["provider"] = json!("completion");
     let within = assemble(completion).unwrap();

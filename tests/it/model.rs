@@ -281,7 +281,7 @@ pub(crate) fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<
     };
     for block in &node.content {
         match block {
-            Block::Text(said) => text(&mut parts, said.trim()),
+            Block::Text(said) => text(&mut parts, trimmed(said)),
             Block::Image(image) if options.media.is_empty() => {
                 let alt = image.alt_text.as_deref().unwrap().trim();
                 let stand_in = if alt.is_empty() { "[image]".to_owned() } else { format!("[image: {alt}]") };
@@ -378,4 +378,10 @@ proptest! {
             prop_assert!(model.cost(head, model.units[at(tail) - 1], marker) > model.limit);
         }
     }
+}
+
+/// What `trim` of JavaScript leaves: its white space, one by one.
+pub(crate) fn trimmed(text: &str) -> &str {
+    const WHITE: &str = "\t\n\u{b}\u{c}\r \u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\u{2007}\u{2008}\u{2009}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
+    text.trim_matches(|ch| WHITE.contains(ch))
 }

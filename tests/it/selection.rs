@@ -337,3 +337,20 @@ fn content_within_content_is_bounded() {
     .unwrap_err();
     assert_eq!(&big.details()["limit"], "inputBytes");
 }
+
+/// SPEC §0.7: white space is JavaScript's, which has U+FEFF and not U+0085.
+#[test]
+fn texts_are_trimmed_as_javascript_trims() {
+    let nodes = vec![
+        node("a", "human", json!("\u{feff} \u{2003}one\u{a0}\u{feff}\n")),
+        node("b", "model", json!("\u{85}two\u{85}")),
+        node("c", "human", json!("\u{feff}\t\u{feff}")),
+        node("d", "human", json!("\u{85}")),
+    ];
+    let edges = ["ab", "bc", "cd"]
+        .map(|ids| json!({ "id": ids, "sources": [{ "nodeId": &ids[..1] }], "targetNodeId": &ids[1..] }));
+    let result = assemble(nodes, edges.to_vec(), json!({ "tip": "d" })).unwrap();
+    let said: Vec<_> = result["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(said, ["one", "\u{85}two\u{85}", "\u{85}"]);
+    assert_eq!(result["report"]["nodes"][2]["reason"], "blank");
+}

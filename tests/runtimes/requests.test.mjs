@@ -146,6 +146,47 @@ test("options that are not known are said", () => {
   assert.match(thrown.message, /did you mean `tokenizer`/);
 });
 
+test("a dialogue is the same for few nodes and for many, whatever its ids and contents are", () => {
+  const text = { type: "text", text: "yo" };
+  const empty = { type: "mixed", blocks: [] };
+  for (const count of [1, 2, 30, 60, 100]) {
+    const nodes = Array.from({ length: count }, (_, at) => ({
+      id: at === 0 ? "\uFEFFa" : `n${at}é`,
+      content: at === 1 ? { type: "mixed", blocks: [empty, { type: "mixed", blocks: [text] }] } : `message ${at}`,
+      authorType: at % 2 ? "model" : "human",
+    }));
+    const edges = nodes
+      .slice(1)
+      .map(({ id }, at) => ({ id: `e${at}`, sources: [{ nodeId: nodes[at].id }], targetNodeId: id }));
+    const tip = nodes.at(-1).id;
+    const ids = nodes.map(({ id }) => id);
+    const data = { nodes, edges };
+    const results = [
+      ctxweave.assembleDialogue({ tree: data, tip, contextWindow: 100_000 }),
+      // Not all of it can stay the caller's: a date has to be written as text.
+      ctxweave.assembleDialogue({
+        tree: { nodes: nodes.map((node) => ({ ...node, createdAt: new Date(0) })), edges },
+        tip,
+        contextWindow: 100_000,
+      }),
+      new ctxweave.LoomTree(data).assembleDialogue({ tip, contextWindow: 100_000 }),
+    ];
+    for (const { messages, report } of results) {
+      assert.deepEqual(report.path, ids);
+      assert.deepEqual(
+        report.nodes.map(({ nodeId }) => nodeId),
+        ids,
+      );
+      assert.deepEqual(
+        messages.map(({ nodeIds }) => nodeIds[0]),
+        ids,
+      );
+      assert.equal(messages[1]?.content ?? "yo", "yo");
+      assert.deepEqual({ messages, report }, results[0]);
+    }
+  }
+});
+
 test("lone surrogates are repaired wherever they stand", () => {
   const { diagnostics } = ctxweave.readContext({
     brief: "a\ud800",

@@ -40,6 +40,25 @@ const chain = (count) => ({
 });
 
 describe("LoomTree", () => {
+  it("refuses a setting that is not known, whatever else has to be loaded first", () => {
+    const tree = new ctxweave.LoomTree(chain(3));
+    for (const settings of [
+      { bogus: 1 },
+      { tokenizer: "cl100k_base", bogus: 1 },
+      { tokenizer: "cl100k_base", preferences: { tokenBufer: 1 } },
+    ]) {
+      assert.throws(() => tree.configure(settings), {
+        code: "invalid_input",
+        message: /there is no option `(bogus|tokenBufer)`/,
+      });
+    }
+    tree.configure({ tokenizer: "cl100k_base", contextWindow: 1000 });
+    assert.throws(() => tree.measurePath({ tip: "n2" }), { code: "vocabulary_not_loaded" });
+    tree.configure({ tokenizer: null });
+    assert.equal(tree.measurePath({ tip: "n2" }).nodes, 3);
+    tree.free();
+  });
+
   it("gives what the functions give, after a hundred random edits", () => {
     const { LoomTree, assembleDialogue, requestBody } = ctxweave;
     const data = chain(30);

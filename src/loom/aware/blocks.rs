@@ -12,6 +12,7 @@ use crate::loom::report::{Fate, Reason};
 use crate::loom::select;
 use crate::loom::tree::{Node, NodeIx, Tree, TreeMode};
 use crate::maps::SortedSet;
+use crate::text::{is_blank, trim};
 
 /// How many nodes before the tip the loom block names.
 const NAMED: usize = 4;
@@ -19,7 +20,7 @@ const NAMED: usize = 4;
 /// What is added to the system prompt: the caller's own text, or a description of the parts that are there.
 pub(crate) fn addendum(aware: &LoomAware) -> String {
     match &aware.addendum {
-        Addendum::Own(text) => return text.trim().to_owned(),
+        Addendum::Own(text) => return trim(text).to_owned(),
         Addendum::None => return String::new(),
         Addendum::BuiltIn => {}
     }
@@ -71,7 +72,7 @@ pub(crate) fn memory(
                 lines.entry("Pinned:", &headers.line(ix, diagnostics), &text_of(node));
             }
             Pinned::Text { label, text } => {
-                if text.trim().is_empty() {
+                if is_blank(text) {
                     diagnostics.push(blank(format!("loomAware.pinned[{at}]")));
                 } else {
                     lines.entry("Pinned:", label.as_deref().unwrap_or_default(), text);
@@ -80,7 +81,7 @@ pub(crate) fn memory(
         }
     }
     for (at, stash) in aware.stashes.iter().enumerate() {
-        if stash.text.trim().is_empty() {
+        if is_blank(&stash.text) {
             diagnostics.push(blank(format!("loomAware.stashes[{at}]")));
         } else {
             lines.entry("Recalled:", &stash.label, &stash.text);
@@ -156,13 +157,13 @@ impl Lines {
         self.section(section);
         let label = one_line(label);
         self.line(1, if label.is_empty() { "untitled" } else { &label });
-        for line in text.trim().split('\n') {
+        for line in trim(text).split('\n') {
             self.line(2, line);
         }
     }
 
     fn line(&mut self, depth: usize, line: &str) {
-        if !line.trim().is_empty() {
+        if !is_blank(line) {
             for _ in 0..depth {
                 self.text.push_str("  ");
             }
@@ -180,6 +181,6 @@ impl Lines {
 /// The texts of a node, trimmed and joined as in a conversation.
 fn text_of(node: &Node) -> String {
     let texts =
-        node.content.iter().filter_map(|block| if let Block::Text(text) = block { Some(text.trim()) } else { None });
+        node.content.iter().filter_map(|block| if let Block::Text(text) = block { Some(trim(text)) } else { None });
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(JOIN)
 }

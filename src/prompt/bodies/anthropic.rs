@@ -4,15 +4,16 @@
 //! it. Thinking goes back with its signature, unchanged, or not at all.
 
 use super::arguments;
-use super::body::{Body, Tool};
+use super::body::Body;
 use super::conversation::Conversation;
 use super::ids::{IdRule, ToolNames};
 use super::json::Json;
-use super::media::{Kind, Media, Source};
+use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use super::signature;
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, Hints};
+use super::tool::Tool;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
 
@@ -33,7 +34,8 @@ const RULES: Rules = Rules {
 const BREAKPOINTS: usize = 4;
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
-    let known = matches!(media.kind, Kind::Image(Some("image/png" | "image/jpeg" | "image/gif" | "image/webp")));
+    let known =
+        matches!(media.kind, Kind::Image(Some("image/png" | "image/jpeg" | "image/gif" | "image/webp" | ANY_IMAGE)));
     known && place != MediaHolder::Assistant
 }
 
@@ -100,7 +102,7 @@ fn tools(body: &mut Body<'_>, names: &ToolNames, after_last: Option<&str>) {
         let Some(fields) = value.as_object() else { return json.value(value) };
         json.object(|json| {
             match Tool::neutral(value) {
-                Some(tool) => tool.fields(json, names, "input_schema"),
+                Some(tool) => tool.fields(json, names.get(tool.name), "input_schema"),
                 None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
             }
             cache_control(json, after_last.filter(|_| at == last && !fields.contains_key("cache_control")));

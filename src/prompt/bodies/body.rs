@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use super::ids::ToolNames;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
 use super::sink::DiagnosticSink;
 use super::target::{Provider, Target};
+use super::tool::Tool;
 use crate::error::DiagnosticCode;
 
 /// A body while it is written: its own fields, then those that the caller gives.
 #[derive(Debug)]
 pub(super) struct Body<'t> {
     pub target: &'t Target,
-    /// A field of the caller's that is part of one of ours.
+    /// A field of the caller's that stands elsewhere.
     pub merged: Option<&'static str>,
     /// The fields that are not the caller's to give.
     pub written: Vec<&'static str>,
@@ -60,6 +60,19 @@ impl<'t> Body<'t> {
         if let Some(tokens) = self.target.max_tokens {
             self.number(name, tokens);
         }
+    }
+
+    /// Writes a field of the caller's under another name, unless the body has that already.
+    pub(super) fn rename(&mut self, from: &'static str, to: &'static str, sink: &mut DiagnosticSink<'_>) {
+        let Some(value) = self.target.fields.get(from) else { return };
+        self.merged = Some(from);
+        if self.written.contains(&to) {
+            let text = format!("`target.{from}` would say again what `{to}` says; it was left out");
+            return sink.unused_field(format!("target.{from}"), text);
+        }
+        self.field(to).value(value);
+        let text = format!("this model does not take `{from}`; it is `{to}` in the body");
+        sink.info(DiagnosticCode::BodyFieldRenamed, None, text);
     }
 
     /// The settings that have the same name everywhere but at Gemini.
@@ -110,41 +123,5 @@ impl<'t> Body<'t> {
             }
         }
         WrittenBody { bytes: self.json.end_object(), spans: self.spans }
-    }
-}
-
-/// A tool definition in nobody's shape: `{ name, description?, parameters? }` and what else it holds.
-#[derive(Debug)]
-pub(super) struct Tool<'t> {
-    pub name: &'t str,
-    parameters: Option<&'t Value>,
-    /// Everything but name and parameters.
-    pub rest: Vec<(&'t str, &'t Value)>,
-}
-
-impl<'t> Tool<'t> {
-    pub(super) fn neutral(value: &'t Value) -> Option<Self> {
-        let fields = value.as_object()?;
-        let name = fields.get("name")?.as_str()?;
-        let foreign = ["type", "input_schema", "function", "functionDeclarations"];
-        if foreign.iter().any(|field| fields.contains_key(*field)) {
-            return None;
-        }
-        let rest = fields.iter().filter(|(key, _)| *key != "name" && *key != "parameters");
-        let rest = rest.map(|(key, value)| (key.as_str(), value)).collect();
-        Some(Self { name, parameters: fields.get("parameters").filter(|value| !value.is_null()), rest })
-    }
-
-    /// Name, parameters under the provider's name for them, and the rest.
-    pub(super) fn fields(&self, json: &mut Json, names: &ToolNames, parameters: &str) {
-        json.text_field("name", names.get(self.name));
-        for (name, value) in &self.rest {
-            json.value_field(name, value);
-        }
-        json.key(parameters);
-        match self.parameters {
-            Some(schema) => json.value(schema),
-            None => json.raw(r#"{"type":"object","properties":{}}"#),
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::json::{TextWriter, WriteText};
 use super::reuse::{MessageSource, WrittenBody};
 use crate::content::{Block, Media};
 use crate::prompt::message::{Message, Role};
+use crate::text::is_blank;
 
 /// A system context and the messages after it.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ pub(super) fn is_regular(messages: &[Message<'_>]) -> bool {
     let mut before = None;
     let regular = messages.iter().all(|message| match (message.role, message.content.as_slice()) {
         (role @ (Role::User | Role::Assistant), [Block::Text(text)]) => {
-            before.replace(role) != Some(role) && !text.trim_start().is_empty()
+            before.replace(role) != Some(role) && !is_blank(text)
         }
         _ => false,
     });

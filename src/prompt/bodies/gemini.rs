@@ -6,16 +6,18 @@
 use serde_json::{Map, Value};
 
 use super::arguments;
-use super::body::{Body, Tool};
+use super::body::Body;
 use super::conversation::Conversation;
 use super::ids::{IdRule, ToolNames};
 use super::json::{Json, TextWriter, WriteText};
-use super::media::{Kind, Media, Source};
+use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::signature::vendor_block;
 use super::sink::DiagnosticSink;
+use super::tool::Tool;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
+use crate::text::is_blank;
 
 const RULES: Rules = Rules {
     name: "Gemini",
@@ -32,7 +34,7 @@ const RULES: Rules = Rules {
 
 fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
     match media.kind {
-        Kind::Image(mime) => mime.is_some_and(|mime| mime != "image/gif"),
+        Kind::Image(mime) => mime.is_some_and(|mime| mime != "image/gif" && mime != ANY_IMAGE),
         Kind::Audio(mime) => mime.is_some(),
     }
 }
@@ -40,7 +42,7 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     match signature {
         Some(signature) => vendor_block(signature).is_none(),
-        None => !text.trim().is_empty(),
+        None => !is_blank(text),
     }
 }
 
@@ -82,7 +84,7 @@ fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
             && carries
         {
             carried = Some(signature);
-            if text.trim().is_empty() {
+            if is_blank(text) {
                 continue;
             }
         }
@@ -166,9 +168,9 @@ fn tools(body: &mut Body<'_>, names: &ToolNames) {
         if !functions.is_empty() {
             json.object(|json| {
                 json.list_field("functionDeclarations", |json| {
-                    functions
-                        .iter()
-                        .for_each(|tool| json.object(|json| tool.fields(json, names, "parametersJsonSchema")));
+                    functions.iter().for_each(|tool| {
+                        json.object(|json| tool.fields(json, names.get(tool.name), "parametersJsonSchema"))
+                    });
                 });
             });
         }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::body::Tool;
 use super::sink::DiagnosticSink;
 use super::target::Target;
+use super::tool::Tool;
 use crate::content::Block;
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};

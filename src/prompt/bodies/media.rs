@@ -60,6 +60,38 @@ const AUDIO: [(&str, &str); 17] = [
     ("audio/webm", "audio/webm"),
 ];
 
+/// An image whose type nobody says: those that take an address look for themselves.
+pub(super) const ANY_IMAGE: &str = "image/*";
+
+/// The type of an image: as it is given, else what its bytes or its address say.
+fn image_type(given: &str, source: &Source<'_>) -> Option<&'static str> {
+    let open = matches!(given, "" | ANY_IMAGE | "*/*" | "application/octet-stream");
+    known(given, &IMAGES).or_else(|| match source {
+        _ if !open => None,
+        Source::Data(data) => type_of_data(data),
+        Source::Url(url) => Some(type_of_url(url).unwrap_or(ANY_IMAGE)),
+    })
+}
+
+/// What the first bytes say, in base64.
+fn type_of_data(data: &str) -> Option<&'static str> {
+    let of = |beginning: &str| data.starts_with(beginning);
+    match () {
+        () if of("iVBORw0KGgo") => Some("image/png"),
+        () if of("/9j/") => Some("image/jpeg"),
+        () if of("R0lGOD") => Some("image/gif"),
+        // `RIFF`, four bytes of length, and `WEBP`, whose last three letters are a group of their own.
+        () if of("UklGR") && data.get(12..16) == Some("RUJQ") => Some("image/webp"),
+        () => None,
+    }
+}
+
+fn type_of_url(url: &str) -> Option<&'static str> {
+    let path = url.split(['?', '#']).next()?;
+    let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
+    known(&format!("image/{extension}"), &IMAGES)
+}
+
 fn known(given: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
     let essence = given.split(';').next().unwrap_or_default().trim();
     table.iter().find(|(name, _)| name.eq_ignore_ascii_case(essence)).map(|(_, name)| *name)
@@ -72,7 +104,7 @@ impl<'m> Media<'m> {
             Block::Image(image) => {
                 let (source, given) = source(image.media.as_ref()?, &image.mime_type);
                 let words = image.alt_text.as_deref();
-                Some(Self { kind: Kind::Image(known(given, &IMAGES)), source, words, given })
+                Some(Self { kind: Kind::Image(image_type(given, &source)), source, words, given })
             }
             Block::Audio(audio) => {
                 let (source, given) = source(audio.media.as_ref()?, &audio.mime_type);

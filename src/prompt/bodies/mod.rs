@@ -26,10 +26,12 @@ mod reuse;
 mod signature;
 mod sink;
 mod target;
+mod tool;
 
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::prompt::message::{Message, Role};
+use crate::text::is_blank;
 
 pub use escape::escape_into;
 pub(crate) use json::TextWriter;
@@ -60,7 +62,7 @@ pub fn write_body(
             if role.is_system()
                 && system.is_none()
                 && let [Block::Text(text)] = content.as_slice()
-                && !text.trim_start().is_empty() =>
+                && !is_blank(text) =>
         {
             (Some((Some(*role), text.as_ref())), rest)
         }

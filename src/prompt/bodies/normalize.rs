@@ -16,6 +16,7 @@ use crate::content::Block;
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::message::{Message, Role};
+use crate::text::is_blank;
 
 /// What a provider takes.
 #[derive(Clone, Copy, Debug)]
@@ -259,7 +260,7 @@ fn flatten<'m>(
             let role = match block {
                 Block::ToolCall { .. } | Block::Reasoning { .. } => Role::Assistant,
                 Block::ToolResult { .. } => Role::User,
-                Block::Text(text) if text.trim_start().is_empty() => continue,
+                Block::Text(text) if is_blank(text) => continue,
                 _ => message.role,
             };
             has_tools |= matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
@@ -440,7 +441,7 @@ impl Order<'_, '_> {
             moved.push(item(Role::User, Some(message), ItemContent::text(result.media_label())));
             moved.extend(media.into_iter().map(|media| item(Role::User, Some(message), media)));
         }
-        if result.text().is_some_and(|text| text.trim().is_empty()) {
+        if result.text().is_some_and(is_blank) {
             result.content = vec![ItemContent::text(FAILED)];
             let text = format!("{name} takes no failed result without a text; `{FAILED}` stands there");
             self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
@@ -454,7 +455,7 @@ impl Order<'_, '_> {
         let mut content = Vec::with_capacity(blocks.len());
         for block in blocks {
             match block {
-                Block::Text(text) if text.trim_start().is_empty() => {}
+                Block::Text(text) if is_blank(text) => {}
                 Block::Text(text) => content.push(ItemContent::text(text.as_ref())),
                 Block::Image(_) | Block::Audio(_) => content.push(self.media(block, MediaHolder::Result, message)),
                 Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Reasoning { .. } => {

@@ -53,10 +53,21 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         role => message(json, role, turn),
     });
     body.functions(|json, tool| {
-        json.object_field("function", |json| tool.fields(json, &normalized.tool_names, "parameters"));
+        json.object_field("function", |json| tool.fields(json, normalized.tool_names.get(tool.name), "parameters"));
     });
     body.max_tokens("max_completion_tokens");
+    if body.target.model.as_deref().is_some_and(takes_completion_tokens_only) {
+        body.rename("max_tokens", "max_completion_tokens", sink);
+    }
     body.settings();
+}
+
+/// Whether OpenAI refuses `max_tokens` for a model: the reasoning ones, whatever stands before their name.
+fn takes_completion_tokens_only(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let is =
+        |family: &str| name.strip_prefix(family).is_some_and(|rest| !rest.starts_with(|ch: char| ch.is_ascii_digit()));
+    ["o1", "o3", "o4", "gpt-5"].into_iter().any(is)
 }
 
 /// A message of texts and calls.

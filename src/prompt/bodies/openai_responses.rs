@@ -14,6 +14,7 @@ use super::signature;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
+use crate::text::is_blank;
 
 const RULES: Rules = Rules {
     name: "OpenAI Responses",
@@ -47,7 +48,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         }
     });
     body.functions(|json, tool| {
-        tool.fields(json, &normalized.tool_names, "parameters");
+        tool.fields(json, normalized.tool_names.get(tool.name), "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
             // As in Chat Completions; here it would be on by itself.
             json.raw_field("strict", "false");
@@ -103,7 +104,7 @@ fn reasoning(
             }
         }
         json.list_field("summary", |json| {
-            if !text.trim().is_empty() {
+            if !is_blank(text) {
                 json.text_block("summary_text", text);
             }
         });

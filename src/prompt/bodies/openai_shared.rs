@@ -1,14 +1,14 @@
 //! What OpenAI's two interfaces have in common.
 
 use super::json::Json;
-use super::media::{Kind, Media, Source};
+use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::ToolResult;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 
 /// The image types that OpenAI reads.
 pub(super) fn is_image(mime: &str) -> bool {
-    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | ANY_IMAGE)
 }
 
 /// The beginning of a result's text when the tool failed, since the provider has no field for that.

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::rules::{broken, strings};
-use crate::generate::{COUNTERS, case, text};
+use crate::generate::{COUNTERS, case, cases, text};
+use crate::model::trimmed;
 
 const CHATS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiResponses, Provider::Gemini];
 
@@ -93,12 +94,12 @@ fn messages<'a>(seeds: &'a [(Role, Vec<Seed>)], arguments: &'a [Value]) -> Vec<M
 fn texts<'m>(messages: &'m [Message<'_>]) -> Vec<&'m str> {
     let blocks = messages.iter().flat_map(|message| &message.content);
     let mut texts: Vec<&str> = blocks.filter_map(Block::as_text).collect();
-    texts.retain(|text| !text.trim().is_empty());
+    texts.retain(|text| !trimmed(text).is_empty());
     texts
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
     /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
     #[test]

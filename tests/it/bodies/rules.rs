@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use ctxweave::prompt::bodies::Provider;
 use serde_json::Value;
 
+use crate::model::trimmed;
+
 /// What is wrong with a body; nothing when the provider would take it.
 pub(super) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
     match provider {
@@ -76,16 +78,16 @@ fn anthropic(body: &Value) -> Result<(), String> {
         ensure(blocks.windows(2).all(|two| thinks(&two[0]) || !thinks(&two[1])), "a thought is not first")?;
         for failed in blocks.iter().filter(|block| block["is_error"] == true) {
             let texts = list(failed, "content");
-            let text = failed["content"].as_str().map_or(!texts.is_empty(), |text| !text.trim().is_empty());
+            let text = failed["content"].as_str().map_or(!texts.is_empty(), |text| !trimmed(text).is_empty());
             ensure(text && texts.iter().all(|text| text["type"] == "text"), "a failed result that is no text")?;
         }
         called.extend(blocks.iter().filter(|block| block["type"] == "tool_use").map(|block| &block["name"]));
         ensure(
-            message["content"].as_str().map_or(!blocks.is_empty(), |text| !text.trim().is_empty()),
+            message["content"].as_str().map_or(!blocks.is_empty(), |text| !trimmed(text).is_empty()),
             "empty content",
         )?;
         for block in blocks {
-            ensure(block["type"] != "text" || !block["text"].as_str().unwrap().trim().is_empty(), "a blank text")?;
+            ensure(block["type"] != "text" || !trimmed(block["text"].as_str().unwrap()).is_empty(), "a blank text")?;
             marks += usize::from(block.get("cache_control").is_some());
         }
         let results = ids(blocks, "tool_result", "tool_use_id");

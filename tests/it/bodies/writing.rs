@@ -388,3 +388,63 @@ fn no_signature_of_a_thought_is_lost() {
         ])
     );
 }
+
+/// Where nobody says what kind of image it is, its bytes or its address do; a provider that looks for itself needs no more.
+#[test]
+fn an_image_of_any_kind_is_shown() {
+    let image = |mime: &'static str, media: Media<'static>| {
+        Block::Image(Image { mime_type: mime.into(), media: Some(media), ..Image::default() })
+    };
+    let data = |data: &'static str| image("image/*", Media::Data(data.into()));
+    let at = |mime, url: &'static str| image(mime, Media::Url(url.into()));
+    let show = |provider, image| body(provider, None, &[parts(Role::User, vec![image])]);
+    for (image, mime) in [
+        (data("iVBORw0KGgoAAAAN"), "image/png"),
+        (data("/9j/4AAQ"), "image/jpeg"),
+        (data("R0lGODlh"), "image/gif"),
+        (data("UklGRiQAAABXRUJQVlA4"), "image/webp"),
+    ] {
+        let (anthropic, codes) = show(Provider::Anthropic, image);
+        assert_eq!(anthropic["messages"][0]["content"][0]["source"]["media_type"], mime);
+        assert!(!codes.contains(&DiagnosticCode::BodyPartReplaced));
+    }
+    let url = "https://a.example/cat?size=2.png";
+    let (anthropic, _) = show(Provider::Anthropic, at("image/*", url));
+    let source = json!({ "type": "image", "source": { "type": "url", "url": url } });
+    assert_eq!(anthropic["messages"][0]["content"], json!([source]));
+    let (chat, _) = show(Provider::OpenAi, at("", url));
+    assert_eq!(chat["messages"][0]["content"][0]["image_url"], json!({ "url": url }));
+    let (responses, _) = show(Provider::OpenAiResponses, at("image/*", url));
+    assert_eq!(responses["input"][0]["content"][0]["image_url"], url);
+    // Gemini has to be told.
+    let (_, codes) = show(Provider::Gemini, at("image/*", url));
+    assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
+    let (gemini, codes) = show(Provider::Gemini, at("image/*", "https://a.example/cat.JPG?x#y"));
+    assert_eq!(gemini["contents"][0]["parts"][0]["fileData"]["mimeType"], "image/jpeg");
+    assert!(codes.is_empty());
+    for refused in [data("Qk0="), at("image/tiff", url), image("image/svg+xml", Media::Data("iVBORw0KGgo".into()))] {
+        let (_, codes) = show(Provider::Anthropic, refused);
+        assert!(codes.contains(&DiagnosticCode::BodyPartReplaced));
+    }
+}
+
+/// OpenAI's reasoning models refuse `max_tokens`; servers that are only like OpenAI know no other name.
+#[test]
+fn a_field_has_the_name_that_the_model_takes() {
+    let written = |model: &str, more: Value| {
+        let mut target = json!({ "provider": "openai", "model": model, "max_tokens": 7 });
+        target.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
+        let (body, codes) = body_of(&target, None, &[text(Role::User, "Hi.")]);
+        let fields = ["max_tokens", "max_completion_tokens"].map(|name| body[name].as_u64());
+        (fields, codes)
+    };
+    for model in ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5.1-codex", "openai/gpt-5-nano"] {
+        assert_eq!(written(model, json!({})), ([None, Some(7)], vec![DiagnosticCode::BodyFieldRenamed]), "{model}");
+    }
+    for model in ["gpt-4o", "gpt-50", "o10", "llama-3", "mo1"] {
+        assert_eq!(written(model, json!({})), ([Some(7), None], vec![]), "{model}");
+    }
+    let both = written("o3", json!({ "maxTokens": 9 }));
+    assert_eq!(both, ([None, Some(9)], vec![DiagnosticCode::BodyFieldUnused]));
+}
