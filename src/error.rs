@@ -192,11 +192,25 @@ struct Inner {
     details: Map<String, Value>,
 }
 
+/// The most bytes of a message, which may name what somebody else wrote, such as an id.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// A message without its middle, where it is very long.
+fn shortened(message: String) -> String {
+    if message.len() <= LONGEST_MESSAGE {
+        return message;
+    }
+    let (head, tail) = (LONGEST_MESSAGE * 3 / 4, message.len() - LONGEST_MESSAGE / 4);
+    let head = message.get(..message.floor_char_boundary(head)).unwrap_or_default();
+    let tail = message.get(message.ceil_char_boundary(tail)..).unwrap_or_default();
+    [head, " … ", tail].concat()
+}
+
 impl Error {
     /// An error with no details. `message` starts in lower case, ends without a period and says what to do.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { code, message: message.into(), details: Map::new() }))
+        Self(Box::new(Inner { code, message: shortened(message.into()), details: Map::new() }))
     }
 
     /// Adds one entry to the details.
@@ -281,7 +295,8 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic without a place.
     pub fn new(code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Self {
-        Self { code, severity, message: message.into(), path: None, node_id: None, line: None, column: None }
+        let message = shortened(message.into());
+        Self { code, severity, message, path: None, node_id: None, line: None, column: None }
     }
 
     /// Says which node it is about.

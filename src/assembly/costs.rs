@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 use crate::assembly::item::{Items, Kept};
 use crate::assembly::render::JOIN;
+use crate::assembly::settings::{DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
 use crate::text::trim;
@@ -340,6 +341,9 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// The marker that stands for so many nodes; none where it is set to nothing.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
+        if nodes == 1 && self.marker == DIALOGUE_MARKER {
+            return Some(DIALOGUE_MARKER_OF_ONE.to_owned());
+        }
         let marker = self.marker.replace("{count}", &nodes.to_string());
         let trimmed = trim(&marker);
         (!trimmed.is_empty()).then(|| trimmed.to_owned())

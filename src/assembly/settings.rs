@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
+use crate::json::number;
 
 /// What happens when the context is over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -80,6 +81,8 @@ pub struct Settings {
 
 /// Stands in a dialogue where nodes were removed.
 pub const DIALOGUE_MARKER: &str = "[… {count} earlier nodes omitted …]";
+/// What it is for one.
+pub(crate) const DIALOGUE_MARKER_OF_ONE: &str = "[… 1 earlier node omitted …]";
 /// Stands in a document, or inside a text, where something was removed.
 pub const TEXT_MARKER: &str = "\n\n[…]\n\n";
 
@@ -109,11 +112,8 @@ pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]
         return Ok(value as u64);
     }
-    // As JSON writes numbers: the formatter of floats would be 11 KB of wasm for this message alone.
-    let shown = match serde_json::Number::from_f64(value) {
-        Some(number) => number.to_string(),
-        None => "not a finite number".to_owned(),
-    };
+    // As JavaScript writes numbers: the formatter of floats would be 11 KB of wasm for this message alone.
+    let shown = if value.is_finite() { number(value).to_string() } else { "not a finite number".to_owned() };
     Err(Error::new(Code::InvalidBudget, format!("`{setting}` is {shown}; it must be a whole number, 0 or more"))
         .with("setting", setting)
         .with("value", shown))

@@ -279,10 +279,11 @@ impl<'t> Value<'t> {
     /// # Errors
     /// [`Code::UnknownValue`] with the names in `details.expected`.
     pub(crate) fn one_of<T: Copy>(self, names: &[(&str, T)]) -> Result<T> {
-        let name = self.text()?;
+        let known = || names.iter().map(|&(name, _)| name).collect::<Vec<_>>();
+        let name = self.as_text().ok_or_else(|| self.mismatch(&format!("one of `{}`", known().join("`, `"))))?;
         match names.iter().find(|(known, _)| *known == name) {
             Some(&(_, value)) => Ok(value),
-            None => Err(unknown_value(&self.path(), &name, &names.iter().map(|&(name, _)| name).collect::<Vec<_>>())),
+            None => Err(unknown_value(&self.path(), &name, &known())),
         }
     }
 
@@ -396,11 +397,16 @@ impl<'t> Value<'t> {
         invalid(message, &path)
     }
 
-    /// The error for an object that lacks a field.
+    /// The error for an object that lacks a field; it names one that was perhaps meant to be that.
     #[cold]
     pub(crate) fn lacks(self, field: &str) -> Error {
         let path = self.path();
-        invalid(format!("{} lacks `{field}`", place(&path)), &path)
+        let keys =
+            if self.kind() == Kind::Object { Entries(self.inside()).take(MOST_UNKNOWN).collect() } else { Vec::new() };
+        let keys: Vec<_> = keys.into_iter().filter_map(|(key, _)| key.as_text()).collect();
+        let meant = nearest(field, &keys.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), 0.75);
+        let meant = meant.map_or_else(String::new, |key| format!("; is `{key}` meant to be that?"));
+        invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
     /// An error about this value, in words of one's own: `make` is given what to call it.
@@ -656,15 +662,20 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
-    // A name this long is no slip of the finger, and to compare it would take long.
-    let name = if name.len() > 100 { "" } else { name };
-    let near = |known: &&&str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
-    let nearest = known.iter().map(|known| (near(&known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
-    match nearest {
-        Some((likeness, known)) if likeness >= 0.5 => format!("; did you mean `{known}`?"),
-        _ if known.is_empty() => String::new(),
-        _ => format!("; there are `{}`", known.join("`, `")),
+    match nearest(name, known, 0.5) {
+        Some(known) => format!("; did you mean `{known}`?"),
+        None if known.is_empty() => String::new(),
+        None => format!("; there are `{}`", known.join("`, `")),
     }
+}
+
+/// The most alike of some names, where it is as much alike as this: 1 for the same but for capitals, 0 for nothing in common.
+fn nearest<'n>(name: &str, names: &[&'n str], likeness: f64) -> Option<&'n str> {
+    // Names this long are no slips of the finger, and to compare them would take long.
+    let is_short = |name: &str| name.len() <= 100;
+    let alike = |other: &str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &other.to_ascii_lowercase());
+    let names = names.iter().filter(|other| is_short(other) && is_short(name)).map(|other| (alike(other), *other));
+    names.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(alike, _)| *alike >= likeness).map(|(_, other)| other)
 }
 
 /// The error for a field that an object has already.

@@ -49,7 +49,7 @@ struct Request<'t> {
 impl<'t> Request<'t> {
     fn read(request: Value<'t>, host: &Host) -> Result<Self> {
         let mut found = request.repaired();
-        let fields = request.object("a request, an object")?;
+        let fields = request.object("an object")?;
         fields.report_unknown(read::OPTIONS, &mut found);
         let limits = Limits::read(fields.get("limits")?, &mut found)?;
         let tree = fields.get("tree")?.ok_or_else(|| read::lacks(fields, "tree"))?;

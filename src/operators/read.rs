@@ -125,7 +125,7 @@ pub(super) fn assembly(
         "tokenizer",
         "limits",
     ];
-    let request = value.object("a request, an object")?;
+    let request = value.object("an object")?;
     request.report_unknown(FIELDS, found);
     let limits = Limits::read(request.get("limits")?, found)?;
     let assembly = AssemblyRequest {
@@ -213,7 +213,7 @@ fn diagnostic(value: Value<'_>) -> Result<Diagnostic> {
 }
 
 pub(super) fn answer(value: Value<'_>) -> Result<MemoryAnswer> {
-    let answer = value.object("the memory system's answer, an object with `context` and `matches`")?;
+    let answer = value.object("an object with `context` and `matches`, the answer of the memory system")?;
     let pair = |value: Value<'_>| {
         const EXPECTED: &str = "a match, a list of a path and its metadata or null";
         let mut parts = value.list(EXPECTED)?;

@@ -74,12 +74,12 @@ impl Counter for Quarters {
 
 pub(crate) const COUNTERS: [&dyn Counter; 4] = [&Heuristic, &O200K, &CL100K, &Quarters];
 
-/// Texts that are awkward in one way or another.
 /// How many cases to look at: so many, or `CTXWEAVE_CASES` for a long run.
 pub(crate) fn cases(usual: u32) -> u32 {
     std::env::var("CTXWEAVE_CASES").map_or(usual, |cases| cases.parse().unwrap())
 }
 
+/// Texts that are awkward in one way or another.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "a",

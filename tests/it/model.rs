@@ -72,8 +72,11 @@ impl<'a> Model<'a> {
     }
 
     fn marker(&self, count: usize) -> String {
-        let marker =
-            self.options.preferences.truncation_marker.as_deref().unwrap_or("[… {count} earlier nodes omitted …]");
+        let marker = match (self.options.preferences.truncation_marker.as_deref(), count) {
+            (None, 1) => "[… 1 earlier node omitted …]",
+            (None, _) => "[… {count} earlier nodes omitted …]",
+            (Some(own), _) => own,
+        };
         marker.replace("{count}", &count.to_string()).trim().to_owned()
     }
 

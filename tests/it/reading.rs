@@ -149,3 +149,29 @@ fn what_is_no_request_is_refused_with_its_place() {
     let ignored = replaced("\"other\":[\"a text\"]", b"\"other\":[{\"id\":5}]");
     assert_eq!(body(&ignored).unwrap(), body(json.as_bytes()).unwrap());
 }
+
+/// An error says what to write instead, and no more than that.
+#[test]
+fn errors_say_what_to_write() {
+    let good = json!({ "tree": { "nodes": [{ "id": "a", "content": "x", "authorType": "human" }], "edges": [] }, "tip": "a", "contextWindow": 9000 });
+    let said = |change: &dyn Fn(&mut Value)| {
+        let mut request = good.clone();
+        change(&mut request);
+        assembly(request.to_string().as_bytes()).unwrap_err().message().to_owned()
+    };
+    let misspelt = said(&|request| {
+        let window = request.as_object_mut().unwrap().remove("contextWindow").unwrap();
+        request["contextwindow"] = window;
+    });
+    assert_eq!(misspelt, "the request lacks `contextWindow`; is `contextwindow` meant to be that?");
+    let absent = said(&|request| drop(request.as_object_mut().unwrap().remove("contextWindow")));
+    assert_eq!(absent, "the request lacks `contextWindow`");
+    let negative = said(&|request| request["preferences"] = json!({ "tokenBuffer": -1 }));
+    assert_eq!(negative, "`tokenBuffer` is -1; it must be a whole number, 0 or more");
+    assert_eq!(said(&|request| *request = json!(5)), "the request must be an object");
+    let no_name = said(&|request| request["instructionScope"] = json!(true));
+    assert_eq!(no_name, "`instructionScope` must be one of `path`, `generation`");
+    let long = said(&|request| request["tip"] = json!("é".repeat(1_000_000)));
+    assert!(long.len() < 2100 && long.contains('…'), "{}", long.len());
+    assert!(long.ends_with("` is not in the tree; check the id, or add the node"), "{long}");
+}

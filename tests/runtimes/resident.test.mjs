@@ -52,7 +52,7 @@ describe("LoomTree", () => {
         message: /there is no option `(bogus|tokenBufer)`/,
       });
     }
-    tree.configure({ tokenizer: "cl100k_base", contextWindow: 1000 });
+    tree.configure({ tokenizer: "cl100k_base", contextWindow: 100_000 });
     assert.throws(() => tree.measurePath({ tip: "n2" }), { code: "vocabulary_not_loaded" });
     tree.configure({ tokenizer: null });
     assert.equal(tree.measurePath({ tip: "n2" }).nodes, 3);

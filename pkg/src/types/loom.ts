@@ -152,7 +152,7 @@ export interface Preferences {
   tokenBuffer?: number;
   /**
    * Stands where something was removed; `{count}` becomes the number of nodes left out.
-   * Default `[… {count} earlier nodes omitted …]`; for a document and inside a text, `\n\n[…]\n\n`.
+   * Default `[… {count} earlier nodes omitted …]`, for one `1 earlier node`; for a document and inside a text, `\n\n[…]\n\n`.
    */
   truncationMarker?: string;
   /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
