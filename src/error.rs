@@ -196,6 +196,7 @@ struct Inner {
 const LONGEST_MESSAGE: usize = 2000;
 
 /// A message without its middle, where it is very long.
+#[inline(never)]
 fn shortened(message: String) -> String {
     if message.len() <= LONGEST_MESSAGE {
         return message;

@@ -279,11 +279,18 @@ impl<'t> Value<'t> {
     /// # Errors
     /// [`Code::UnknownValue`] with the names in `details.expected`.
     pub(crate) fn one_of<T: Copy>(self, names: &[(&str, T)]) -> Result<T> {
-        let known = || names.iter().map(|&(name, _)| name).collect::<Vec<_>>();
-        let name = self.as_text().ok_or_else(|| self.mismatch(&format!("one of `{}`", known().join("`, `"))))?;
-        match names.iter().find(|(known, _)| *known == name) {
+        match names.iter().find(|(name, _)| self.is_string(name)) {
             Some(&(_, value)) => Ok(value),
-            None => Err(unknown_value(&self.path(), &name, &known())),
+            None => Err(self.none_of(&names.iter().map(|&(name, _)| name).collect::<Vec<_>>())),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn none_of(self, names: &[&str]) -> Error {
+        match self.as_text() {
+            Some(name) => unknown_value(&self.path(), &name, names),
+            None => self.mismatch(&format!("one of `{}`", names.join("`, `"))),
         }
     }
 
@@ -401,10 +408,8 @@ impl<'t> Value<'t> {
     #[cold]
     pub(crate) fn lacks(self, field: &str) -> Error {
         let path = self.path();
-        let keys =
-            if self.kind() == Kind::Object { Entries(self.inside()).take(MOST_UNKNOWN).collect() } else { Vec::new() };
-        let keys: Vec<_> = keys.into_iter().filter_map(|(key, _)| key.as_text()).collect();
-        let meant = nearest(field, &keys.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), 0.75);
+        let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
+        let meant = if self.kind() == Kind::Object { nearest(field, &mut keys, 0.75) } else { None };
         let meant = meant.map_or_else(String::new, |key| format!("; is `{key}` meant to be that?"));
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
@@ -613,14 +618,6 @@ impl<'t> Object<'t> {
         // take the square of their number.
         let is_far = diagnostics.len() > 10 * MOST_UNKNOWN;
         let mut path = None;
-        let mut find = |finding: Diagnostic, key: &str| {
-            if is_far {
-                return finding;
-            }
-            let path: &String = path.get_or_insert_with(|| self.0.path());
-            let dot = if path.is_empty() || key.is_empty() { "" } else { "." };
-            if path.is_empty() && key.is_empty() { finding } else { finding.at_path(format!("{path}{dot}{key}")) }
-        };
         let mut count = 0_usize;
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
@@ -628,16 +625,22 @@ impl<'t> Object<'t> {
                 continue;
             }
             count = count.saturating_add(1);
-            if count <= MOST_UNKNOWN {
-                let message = format!("there is no option `{key}`{}", suggestion(&key, known));
-                let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-                diagnostics.push(find(found, &key));
+            if count > MOST_UNKNOWN {
+                continue;
             }
+            let message = format!("there is no option `{key}`{}", suggestion(&key, known));
+            let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+            if !is_far {
+                let path: &String = path.get_or_insert_with(|| self.0.path());
+                found.path = Some([path.as_str(), if path.is_empty() { "" } else { "." }, &*key].concat());
+            }
+            diagnostics.push(found);
         }
         if count > MOST_UNKNOWN {
             let message = format!("{} more options are not known", count.saturating_sub(MOST_UNKNOWN));
-            let found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
-            diagnostics.push(find(found, ""));
+            let mut found = Diagnostic::new(DiagnosticCode::UnknownOption, Severity::Warning, message);
+            found.path = path.filter(|path| !path.is_empty());
+            diagnostics.push(found);
         }
     }
 }
@@ -662,7 +665,7 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
-    match nearest(name, known, 0.5) {
+    match nearest(name, &mut known.iter().copied(), 0.5) {
         Some(known) => format!("; did you mean `{known}`?"),
         None if known.is_empty() => String::new(),
         None => format!("; there are `{}`", known.join("`, `")),
@@ -670,12 +673,18 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
 }
 
 /// The most alike of some names, where it is as much alike as this: 1 for the same but for capitals, 0 for nothing in common.
-fn nearest<'n>(name: &str, names: &[&'n str], likeness: f64) -> Option<&'n str> {
-    // Names this long are no slips of the finger, and to compare them would take long.
-    let is_short = |name: &str| name.len() <= 100;
-    let alike = |other: &str| strsim::normalized_levenshtein(&name.to_ascii_lowercase(), &other.to_ascii_lowercase());
-    let names = names.iter().filter(|other| is_short(other) && is_short(name)).map(|other| (alike(other), *other));
-    names.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(alike, _)| *alike >= likeness).map(|(_, other)| other)
+fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f64) -> Option<&'n str> {
+    // Names this long are no slips of the finger, and to compare them, or very many, would take long.
+    const LONGEST: usize = 100;
+    let lower = name.to_ascii_lowercase();
+    let (mut best, mut nearest) = (likeness, None);
+    for other in names.take(MOST_UNKNOWN).filter(|other| other.len().max(name.len()) <= LONGEST) {
+        let alike = strsim::normalized_levenshtein(&lower, &other.to_ascii_lowercase());
+        if alike >= best {
+            (best, nearest) = (alike, Some(other));
+        }
+    }
+    nearest
 }
 
 /// The error for a field that an object has already.

@@ -45,7 +45,12 @@ impl LoomTree {
     /// Calls a method by its name: see [`call`](super::call::call).
     pub fn call(&self, name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
         self.answer(bytes, tokenizer, |handle, bytes, host| {
-            let method = METHODS.iter().find(|method| method.name == name);
+            // The tests look at all results as JSON; the package has no use for those that it takes packed.
+            #[cfg(debug_assertions)]
+            let mut methods = METHODS.iter().chain(crate::loom::resident::UNPACKED);
+            #[cfg(not(debug_assertions))]
+            let mut methods = METHODS.iter();
+            let method = methods.find(|method| method.name == name);
             let method =
                 method.ok_or_else(|| Error::new(Code::InternalError, format!("there is no method `{name}`")))?;
             method.answer(handle, request, bytes, host).and_then(written)

@@ -1,6 +1,6 @@
 //! The resident tree, step by step.
 
-use ctxweave::loom::resident::METHODS;
+use ctxweave::loom::resident::{METHODS, UNPACKED};
 use ctxweave::wasm::resident::LoomTree;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -46,7 +46,8 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
         }
         args.set(place, all.clone().into());
     }
-    let method = METHODS.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let method =
+        METHODS.iter().chain(UNPACKED).find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
     let (json, bytes) = request(method, &args);
     let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;
     if name == "configure" {

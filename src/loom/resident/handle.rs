@@ -36,6 +36,15 @@ pub const METHODS: &[Call<Handle>] = &[
     Call { name: "measurePath", parameters: &[], answer: |handle, request, host| handle.measure_path(request, host) },
     Call { name: "wouldCut", parameters: &[], answer: |handle, request, host| handle.would_cut(request, host) },
     Call {
+        name: "assembleBuffer",
+        parameters: &[],
+        answer: |handle, request, host| handle.assemble_buffer(request, host),
+    },
+];
+
+/// The methods whose results the package takes packed, by [`Handle::pack_dialogue`] and [`Handle::pack_body`]: the same as JSON.
+pub const UNPACKED: &[Call<Handle>] = &[
+    Call {
         name: "summarizeDialogue",
         parameters: &[],
         answer: |handle, request, host| handle.summarize_dialogue(request, host),
@@ -44,11 +53,6 @@ pub const METHODS: &[Call<Handle>] = &[
         name: "assembleDialogue",
         parameters: &[],
         answer: |handle, request, host| handle.assemble_dialogue(request, host),
-    },
-    Call {
-        name: "assembleBuffer",
-        parameters: &[],
-        answer: |handle, request, host| handle.assemble_buffer(request, host),
     },
     Call { name: "requestBody", parameters: &[], answer: |handle, request, host| handle.request_body(request, host) },
     Call {

@@ -11,5 +11,5 @@ mod loom_tree;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
-pub use handle::{Handle, METHODS};
+pub use handle::{Handle, METHODS, UNPACKED};
 pub use loom_tree::{LoomTree, Removal, TreeSize};

@@ -7,7 +7,7 @@ use super::target::Target;
 use super::tool::Tool;
 use crate::content::Block;
 use crate::error::DiagnosticCode;
-use crate::maps::{SortedMap, SortedSet};
+use crate::maps::SortedMap;
 use crate::prompt::message::Message;
 
 /// What a provider takes as an id of a call, or as the name of a tool.
@@ -108,28 +108,28 @@ pub(super) struct ToolNames {
 impl ToolNames {
     /// Looks at the tools of the target, and at those that are called.
     pub(super) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
-        let defined = target.tools.iter().filter_map(|tool| Some((None, Tool::neutral(tool)?.name)));
-        let called = messages.iter().enumerate().flat_map(|(at, message)| {
-            message.content.iter().filter_map(move |block| match block {
-                Block::ToolCall { name, .. } => Some((Some(at), name.as_ref())),
-                _ => None,
-            })
-        });
-        // A name that is fine keeps it, whatever one before it would become.
-        let mut names = Ids::new(rule, "tool");
-        let mut fine = SortedSet::new();
-        let mut others: Vec<(Option<usize>, &str)> = Vec::new();
-        for (message, name) in defined.chain(called) {
-            if !rule.takes(name) {
-                others.push((message, name));
-            } else if fine.insert(name) {
-                names.assign(name);
+        let mut names: Vec<(Option<usize>, &str)> = Vec::new();
+        for tool in target.tools.iter().filter_map(Tool::neutral) {
+            names.push((None, tool.name));
+        }
+        for (at, message) in messages.iter().enumerate() {
+            for block in &message.content {
+                if let Block::ToolCall { name, .. } = block {
+                    names.push((Some(at), name));
+                }
             }
         }
-        let mut changed = SortedMap::new();
-        for (message, name) in others {
-            if !changed.contains_key(name) {
-                let new = names.assign(name).into_owned();
+        let mut ids = Ids::new(rule, "tool");
+        // A name that is fine keeps it, whatever one before it would become.
+        for (_, name) in &names {
+            if rule.takes(name) && !ids.used.contains_key(*name) {
+                ids.assign(name);
+            }
+        }
+        let mut changed: SortedMap<String, String> = SortedMap::new();
+        for (message, name) in names {
+            if !rule.takes(name) && !changed.contains_key(name) {
+                let new = ids.assign(name).into_owned();
                 let text =
                     format!("the name `{name}` of a tool is `{new}` in the body, where it is defined and called");
                 sink.warn(DiagnosticCode::BodyNameChanged, message, text);

@@ -2,7 +2,7 @@
 
 use ctxweave::Error;
 use ctxweave::call::Host;
-use ctxweave::loom::resident::{Handle, METHODS};
+use ctxweave::loom::resident::{Handle, METHODS, UNPACKED};
 use ctxweave::tokens::memory::Memory;
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
-    let call = METHODS.iter().find(|call| call.name == method).unwrap();
+    let call = METHODS.iter().chain(UNPACKED).find(|call| call.name == method).unwrap();
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
     if method == "configure" {
