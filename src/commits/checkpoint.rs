@@ -1,7 +1,9 @@
 //! Checkpoints as an agent works: messages go in, commits come out when they are due (SPEC §5 "Checkpointer").
 //!
-//! Nothing is stored here. What [`Checkpointer::checkpoint`] outstanding is the host's to store, and counts only once
-//! [`Checkpointer::stored`] says so: until then the messages are still pending and the head is where it was.
+//! Nothing is stored here. What [`Checkpointer::checkpoint`] gives is the host's to store, and counts only once
+//! [`Checkpointer::stored`] says so: until then the messages are still pending and the head is where it was. Each commit that
+//! is given holds all messages since the head, so that the host may say of several in any order that they are stored: the
+//! head goes to the one that holds most.
 
 use std::collections::VecDeque;
 
@@ -101,19 +103,30 @@ pub struct Checkpointer {
     pending: VecDeque<Vec<u8>>,
     /// Messages that are.
     stored: u64,
-    /// Turns that have ended since the last stored commit.
-    turns: u32,
-    /// The commits that the host was given last and has not stored yet.
+    /// Turns that have ended.
+    turns: u64,
+    /// Turns that had ended when the last stored commit was given.
+    stored_turns: u64,
+    /// How many commits were given.
+    given: u64,
+    /// The number of the last stored one among them.
+    head_number: u64,
+    /// The commits that were given last, oldest first; one that is stored late is known for so long.
     outstanding: VecDeque<OutstandingCommit>,
 }
+
+/// How many commits that are not stored yet are known.
+const OUTSTANDING: usize = 256;
 
 #[derive(Debug)]
 struct OutstandingCommit {
     id: String,
+    /// Which of those that were given it is, from 1.
+    number: u64,
     /// How many messages are in stored commits once this one is stored.
     stored: u64,
-    /// How many turns it takes off the count of turns since the last stored commit.
-    turns: u32,
+    /// How many turns had ended.
+    turns: u64,
 }
 
 impl Checkpointer {
@@ -133,6 +146,9 @@ impl Checkpointer {
             pending: VecDeque::new(),
             stored: 0,
             turns: 0,
+            stored_turns: 0,
+            given: 0,
+            head_number: 0,
             outstanding: VecDeque::new(),
         })
     }
@@ -177,7 +193,7 @@ impl Checkpointer {
     }
 
     /// Says that something happened, and gives the commit that is due because of it; none when none is due, or when there
-    /// is nothing new. What was offered before and not stored counts as failed: its messages are in this one.
+    /// is nothing new. The messages of what was given before and is not stored yet are in this one, too.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
@@ -189,9 +205,9 @@ impl Checkpointer {
                 format!("`{}` is not for `checkpoint`; a compaction has a summary: use `compact`", trigger.as_str());
             return Err(Error::new(Code::InvalidInput, message).with("path", "trigger"));
         }
-        self.turns = self.turns.saturating_add(u32::from(trigger == Trigger::TurnBoundary));
+        self.turns = self.turns.saturating_add(u64::from(trigger == Trigger::TurnBoundary));
         let due = match trigger {
-            Trigger::TurnBoundary => self.turns >= self.options.every,
+            Trigger::TurnBoundary => self.turns.saturating_sub(self.stored_turns) >= u64::from(self.options.every),
             Trigger::ToolCall => self.options.tool_calls,
             _ => true,
         };
@@ -199,7 +215,6 @@ impl Checkpointer {
             return Ok(Vec::new());
         }
         let delta = self.delta(self.position(), trigger, fields)?;
-        self.outstanding.clear();
         self.expect_storing(&delta, self.position());
         Ok(vec![delta])
     }
@@ -243,42 +258,41 @@ impl Checkpointer {
             ..self.record(CommitType::Compaction, parent, Trigger::Compaction, &joined.0, fields)
         };
         offered.push(PendingCommit { record: record.seal(), blob: joined.0, diagnostics: joined.1 });
-        self.outstanding.clear();
         for commit in &offered {
             self.expect_storing(commit, covered);
         }
         Ok(offered)
     }
 
-    /// Says that the host has stored a commit that was offered, and all that were offered before it.
+    /// Says that the host has stored a commit that it was given, and the commits that lead to it. The head goes there, unless
+    /// it is further on already: stores may end in any order.
     ///
     /// # Errors
-    /// [`Code::CommitNotFound`] for one that was not offered, or that a later offer took the place of.
+    /// [`Code::CommitNotFound`] for one that was not given.
     pub fn stored(&mut self, id: &str) -> Result<()> {
-        if !self.outstanding.iter().any(|offer| offer.id == id) {
+        let Some(commit) = self.outstanding.iter().rev().find(|commit| commit.id == id) else {
             let message =
-                format!("commit `{id}` is not on offer; a later checkpoint took its place, or it was stored already");
+                format!("commit `{id}` is none that this checkpointer gave, or {OUTSTANDING} others came after it");
             return Err(Error::new(Code::CommitNotFound, message).with("commitId", id));
-        }
-        while let Some(offer) = self.outstanding.pop_front() {
-            let new = usize::try_from(offer.stored.saturating_sub(self.stored)).unwrap_or(usize::MAX);
+        };
+        if (commit.stored, commit.number) > (self.stored, self.head_number) {
+            let new = usize::try_from(commit.stored.saturating_sub(self.stored)).unwrap_or(usize::MAX);
             self.pending.drain(..new.min(self.pending.len()));
-            self.stored = self.stored.max(offer.stored);
-            self.turns = self.turns.saturating_sub(offer.turns);
-            for later in &mut self.outstanding {
-                later.turns = later.turns.saturating_sub(offer.turns);
-            }
-            let last = offer.id == id;
-            self.head = Some(offer.id);
-            if last {
-                break;
-            }
+            self.stored = commit.stored;
+            self.stored_turns = self.stored_turns.max(commit.turns);
+            self.head_number = commit.number;
+            self.head = Some(commit.id.clone());
         }
         Ok(())
     }
 
     fn expect_storing(&mut self, commit: &PendingCommit, stored: u64) {
-        self.outstanding.push_back(OutstandingCommit { id: commit.record.id.clone(), stored, turns: self.turns });
+        self.given = self.given.saturating_add(1);
+        let id = commit.record.id.clone();
+        self.outstanding.push_back(OutstandingCommit { id, number: self.given, stored, turns: self.turns });
+        if self.outstanding.len() > OUTSTANDING {
+            self.outstanding.pop_front();
+        }
     }
 
     /// The commit with the pending messages up to a position.

@@ -95,10 +95,11 @@ impl Tokenizers {
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
-        if !self.vocabularies.contains_key(&encoding) {
-            let vocabulary = Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?));
-            self.vocabularies.insert(encoding, vocabulary);
+        if self.vocabularies.contains_key(&encoding) {
+            return Vocabulary::check(encoding, asset);
         }
+        let vocabulary = Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?));
+        self.vocabularies.insert(encoding, vocabulary);
         Ok(())
     }
 

@@ -70,6 +70,14 @@ impl<'a> Asset<'a> {
         Ok(Self { tokens, longer_bytes, bytes, planes, checksum: Checksum::of_head(asset) })
     }
 
+    /// Looks at all of an asset, for those who have what is in it.
+    pub(super) fn check(encoding: Encoding, asset: &[u8]) -> Result<()> {
+        let asset = Asset::read(encoding, asset)?;
+        let mut checksum = asset.checksum;
+        asset.merges(BYTES).for_each(|merge| checksum.add(merge));
+        if checksum.is_known(encoding) { Ok(()) } else { Err(invalid(encoding, "it is damaged")) }
+    }
+
     /// The parts of each token from the given one on, which is none of the single bytes.
     #[inline(always)]
     pub(super) fn merges(&self, from: usize) -> impl Iterator<Item = (Rank, Rank)> {

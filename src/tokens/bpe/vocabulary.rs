@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Encoding;
+use super::asset::Asset;
 use super::build::Tables;
 use super::joins;
 use super::merge::Parts;
@@ -40,6 +41,14 @@ impl Vocabulary {
     pub fn load(encoding: Encoding, bytes: &[u8]) -> Result<Self> {
         let (tables, tokens) = Tables::build(encoding, bytes)?;
         Ok(Self { encoding, tokens, tables })
+    }
+
+    /// Looks whether an asset could be loaded, without loading it.
+    ///
+    /// # Errors
+    /// As [`Vocabulary::load`].
+    pub fn check(encoding: Encoding, bytes: &[u8]) -> Result<()> {
+        Asset::check(encoding, bytes)
     }
 
     /// The encoding.

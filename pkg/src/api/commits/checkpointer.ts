@@ -67,7 +67,12 @@ export class Checkpointer {
     return checkpointers.call(this, "compact", { summary: messageBytes(summary), fields }) as OfferedCommit[];
   }
 
-  /** Says that the host has stored a commit that was offered, and those that were offered with it before. */
+  /**
+   * Says that the host has stored a commit that it was given, and those that lead to it. The head goes there, unless it is
+   * further on already: stores may end in any order.
+   *
+   * @throws {CtxweaveError} `commit_not_found` for one that was not given
+   */
   stored(id: string): void {
     checkpointers.call(this, "stored", { id });
   }
