@@ -299,7 +299,7 @@ fn missing(field: &str) -> Error {
 /// A name that a record of version 1 can have.
 fn known_name<T: WireName>(field: &str, name: T, newer: bool) -> Result<T> {
     match name.unknown() {
-        Some(other) if !newer => Err(json::unknown_value(field, other, T::NAMES)),
+        Some(other) if !newer => Err(json::unknown_value(&format!("`{field}`"), other, T::NAMES).with("path", field)),
         _ => Ok(name),
     }
 }

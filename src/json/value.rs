@@ -289,7 +289,10 @@ impl<'t> Value<'t> {
     #[inline(never)]
     fn none_of(self, names: &[&str]) -> Error {
         match self.as_text() {
-            Some(name) => unknown_value(&self.path(), &name, names),
+            Some(name) => {
+                let path = self.path();
+                at_path(unknown_value(&place(&path), &name, names), &path)
+            }
             None => self.mismatch(&format!("one of `{}`", names.join("`, `"))),
         }
     }
@@ -694,12 +697,11 @@ fn twice(value: Value<'_>) -> Error {
     invalid(format!("`{path}` is there twice; leave one of them out"), &path)
 }
 
-/// The error for a name that is not one of those that a field can have.
+/// The error for a name that is none of those that `what` can have.
 #[cold]
-pub(crate) fn unknown_value(path: &str, name: &str, expected: &[&str]) -> Error {
-    let message = format!("{} is `{name}`; it must be one of `{}`", place(path), expected.join("`, `"));
-    let error = Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec());
-    if path.is_empty() { error } else { error.with("path", path) }
+pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error {
+    let message = format!("{what} is `{name}`; it must be one of `{}`", expected.join("`, `"));
+    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
 }
 
 /// What errors call the value at a path.
@@ -708,7 +710,10 @@ fn place(path: &str) -> String {
 }
 
 fn invalid(message: String, path: &str) -> Error {
-    let error = Error::new(Code::InvalidInput, message);
+    at_path(Error::new(Code::InvalidInput, message), path)
+}
+
+fn at_path(error: Error, path: &str) -> Error {
     if path.is_empty() { error } else { error.with("path", path) }
 }
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
+use crate::json;
 use crate::maps::SortedMap;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
@@ -146,7 +147,5 @@ impl Tokenizers {
 
 #[cold]
 fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Error {
-    let expected: Vec<&str> = names.collect();
-    let message = format!("{what} is `{name}`; it must be one of `{}`", expected.join("`, `"));
-    Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected)
+    json::unknown_value(what, name, &names.collect::<Vec<_>>())
 }
