@@ -107,14 +107,14 @@ codes! {
         BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out.";
         BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
         BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
-        BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
         BodyFieldRenamed = "body_field_renamed", "The model does not take a field of `target` under its name; it has the name that the model takes.";
+        BodyFieldUnused = "body_field_unused", "A field of `target` has no place in the provider's body, or would replace what the body already has; it was left out.";
         BodyIdChanged = "body_id_changed", "The provider does not take the id of a tool call, or it stands for two calls; the call and its result have another.";
         BodyMaxTokensAssumed = "body_max_tokens_assumed", "The provider requires a number of tokens for the answer and `target` gives none; it is `tokenBuffer`.";
         BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
         BodyNameChanged = "body_name_changed", "The provider does not take the name of a tool; it has another where it is defined and called.";
         BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
-        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or nothing there; a text stands in its place.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or an empty result there; a text stands in its place.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";

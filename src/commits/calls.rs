@@ -283,7 +283,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
 fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
-    let fields = request.object("a plan or a request, an object")?;
+    let fields = request.object("an object: a plan or a request")?;
     fields.report_unknown(KNOWN, found);
     let request = PlanRequest {
         commit: given_text(fields, "commit")?,
@@ -572,7 +572,7 @@ impl<'t> DeltaFields<'t> {
 fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
     const KNOWN: &[&str] = &["parts", "format", "crossFamily", "throughCompactions", "tokenizer", "limits"];
     let mut found = request.repaired();
-    let fields = request.object("a request, an object with `parts` and `format`")?;
+    let fields = request.object("an object with `parts` and `format`")?;
     fields.report_unknown(KNOWN, &mut found);
     let counter = host.counter(fields.get("tokenizer")?)?;
     let limits = Limits::read(fields.get("limits")?, &mut found)?;

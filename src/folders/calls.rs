@@ -83,7 +83,7 @@ const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
 
 fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut found = request.repaired();
-    let input = request.object("a request, an object with `files` and `selected`")?;
+    let input = request.object("an object with `files` and `selected`")?;
     const OPTIONS: &[&str] =
         &["files", "selected", "includeWatched", "parentChain", "maxTokens", "truncationMarker", "tokenizer", "limits"];
     input.report_unknown(OPTIONS, &mut found);

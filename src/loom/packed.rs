@@ -164,9 +164,9 @@ impl<'t> Packed<'t> {
         self.value(diagnostics)
     }
 
-    /// What a report has beside its numbers: whether nodes are given as places; how many rows there are; for each row its id, a number of what it is, its tokens,
-    /// and one more than its message. Then the lists of ids, how many nodes are not on the
-    /// path, and the local ids.
+    /// What a report has beside its numbers: whether nodes are given as places; how many rows there are, and for each its id, a
+    /// code of what it is, its tokens, and one more than its message; the lists of ids; how many nodes are not on the path; and
+    /// the local ids.
     ///
     /// The id of a row is the length of its part of the ids, in UTF-16, or where the caller has the nodes the place of one.
     fn rows(&mut self, report: &Report<'_>) -> Result<()> {

@@ -20,7 +20,7 @@ fn completed(text: &str) -> String {
 #[test]
 fn errors_name_the_field() {
     let cases = [
-        (r#"7"#, "", "must be a request, an object"),
+        (r#"7"#, "", "must be an object"),
         (r#"{"tree":7}"#, "tree", "must be a Loom tree, an object with `nodes` and `edges`"),
         (r#"{"tree":[]}"#, "tree", "must be a Loom tree, an object with `nodes` and `edges`"),
         (r#"{"tree": {"nodes": 7}}"#, "tree.nodes", "must be a list of nodes"),
