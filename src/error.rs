@@ -118,6 +118,7 @@ codes! {
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
+        ChoicesUnused = "choices_unused", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";

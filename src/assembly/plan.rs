@@ -65,6 +65,8 @@ pub(crate) struct Choice<'a> {
     pub kept: Kept,
     /// The marker in the gap.
     pub marker: Option<String>,
+    /// Whether the marker was left out, so that a unit more is kept.
+    pub marker_omitted: bool,
     /// The items from `kept.tail` on, where texts of them had to be shortened; else empty.
     shortened: Vec<Item<'a>>,
     /// Which items were shortened.
@@ -140,23 +142,31 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len(), costs.total());
-        let whole = |kept, marker| Choice { kept, marker, shortened: Vec::new(), shortened_at: Vec::new() };
+        let whole = |kept, marker, marker_omitted| Choice {
+            kept,
+            marker,
+            marker_omitted,
+            shortened: Vec::new(),
+            shortened_at: Vec::new(),
+        };
         if total <= self.limit {
-            return Ok(whole(Kept { head: count, tail: count }, None));
+            return Ok(whole(Kept { head: count, tail: count }, None, false));
         }
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
-        let over = OverLimit { costs, units: self.units, limit: self.limit, settings: self.settings };
+        let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
+        let over =
+            OverLimit { costs, units: self.units, limit: self.limit, settings: self.settings, marked: is_middle };
         let (kept, end) = match self.settings.truncation_strategy {
             Strategy::StopAtLimit => {
                 return Err(too_long("exclude nodes, or use a model with a larger context window"));
             }
-            Strategy::TruncateMiddle => (over.middle(), RemovedEnd::Middle),
-            Strategy::RollingWindow => (over.rolling(), RemovedEnd::Head),
+            Strategy::TruncateMiddle => (over.middle_or_unmarked(), RemovedEnd::Middle),
+            Strategy::RollingWindow => (over.rolling().map(|kept| (kept, false)), RemovedEnd::Head),
         };
-        if let Some(kept) = kept {
-            let marked = self.settings.truncation_strategy == Strategy::TruncateMiddle;
-            return Ok(whole(kept, marked.then(|| costs.marker(kept.tail - kept.head)).flatten()));
+        if let Some((kept, marked)) = kept {
+            let marker = if marked { costs.marker(kept.tail - kept.head) } else { None };
+            return Ok(whole(kept, marker, is_middle && !marked));
         }
         self.shorten(end).ok_or_else(|| {
             too_long("not even its newest message fits when it is shortened; use a larger context window")
@@ -182,7 +192,8 @@ impl<'a> Plan<'_, 'a> {
         let (mut unit, cut) = shorten.unit(&whole)?;
         unit.drain(..lead.min(unit.len()));
         let shortened_at = cut.iter().map(|at| at + before).collect();
-        Some(Choice { kept: Kept { head: lead, tail: start }, marker: gap, shortened: unit, shortened_at })
+        let kept = Kept { head: lead, tail: start };
+        Some(Choice { kept, marker: gap, marker_omitted: false, shortened: unit, shortened_at })
     }
 
     /// The messages of what is kept, and their tokens.

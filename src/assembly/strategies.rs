@@ -16,12 +16,14 @@ pub(crate) struct OverLimit<'l, 'a> {
     pub units: &'l [usize],
     pub limit: u64,
     pub settings: &'l Settings,
+    /// Whether the marker stands in the gap.
+    pub marked: bool,
 }
 
 impl OverLimit<'_, '_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
-    pub(crate) fn middle(&self) -> Option<Kept> {
+    fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
         let first = self.costs.lead();
         let recent = self.costs.recent(self.settings.minimum_recent_nodes);
@@ -36,9 +38,12 @@ impl OverLimit<'_, '_> {
             return Some(kept);
         }
         let half = self.half();
-        let mut head =
-            self.furthest(first, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
-        let mut tail = protected;
+        let head = self.furthest(first, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
+        Some(self.grown(head, protected))
+    }
+
+    /// More of the tail, then more of the head, as far as it fits.
+    fn grown(&self, mut head: usize, mut tail: usize) -> Kept {
         loop {
             let before = (head, tail);
             let back = tail.saturating_sub(head + 1);
@@ -46,9 +51,30 @@ impl OverLimit<'_, '_> {
             head = self.furthest(head, tail.saturating_sub(1), |head| self.fits(head, tail));
             // Joining texts can make room, so that the tail may take more after the head did.
             if before == (head, tail) {
-                return Some(self.kept(head, tail));
+                return self.kept(head, tail);
             }
         }
+    }
+
+    /// What is kept in the middle, and whether the marker stands there: it does not where a unit more fits without it. Under a
+    /// quantum it stays wherever it fits, since the cut has to stay put.
+    pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
+        let marked = self.middle();
+        if self.costs.marker(1).is_none() {
+            return marked.map(|kept| (kept, true));
+        }
+        let unmarked = Self { marked: false, ..self };
+        let more = match &marked {
+            None => unmarked.middle(),
+            Some(_) if self.settings.cut_quantum > 0 => None,
+            Some(kept) => {
+                let unit = |item: usize| self.units.partition_point(|&start| start < item);
+                let (head, tail) = (unit(kept.head), unit(kept.tail));
+                let grown = || unmarked.grown(head, tail);
+                (unmarked.fits(head, tail.saturating_sub(1)) || unmarked.fits(head + 1, tail)).then(grown)
+            }
+        };
+        more.map(|more| (more, false)).or(marked.map(|kept| (kept, true)))
     }
 
     /// The shortest run after the head that takes away a multiple of the quantum. The head goes by the half rule alone,
@@ -127,7 +153,7 @@ impl OverLimit<'_, '_> {
     }
 
     fn cost(&self, head: usize, tail: usize) -> u64 {
-        self.costs.cut(self.kept(head, tail))
+        self.costs.kept(self.kept(head, tail), self.marked)
     }
 
     fn fits(&self, head: usize, tail: usize) -> bool {

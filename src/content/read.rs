@@ -67,7 +67,8 @@ impl<'t, 'b> ContentReader<'t, 'b> {
             blocks.push(Block::Text(self.counted(text)?));
             return Ok(());
         }
-        let fields = content.object("a string or a block with a `type`")?;
+        let fields =
+            content.object("a string or a block with a `type`; several parts are `{ type: \"mixed\", blocks }`")?;
         let block = match fields.need("type")?.one_of(KINDS)? {
             Kind::Text => Block::Text(self.text(fields, "text")?),
             Kind::Image => Block::Image(Image {

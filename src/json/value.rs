@@ -624,7 +624,8 @@ impl<'t> Object<'t> {
         let mut count = 0_usize;
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
-            if known.contains(&&*key) {
+            // What has a dot is where an option is that is looked for here.
+            if known.contains(&&*key) && !key.contains('.') {
                 continue;
             }
             count = count.saturating_add(1);
@@ -671,7 +672,10 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, &mut known.iter().copied(), 0.5) {
         Some(known) => format!("; did you mean `{known}`?"),
         None if known.is_empty() => String::new(),
-        None => format!("; there are `{}`", known.join("`, `")),
+        None => {
+            let names: Vec<&str> = known.iter().copied().filter(|name| !name.contains('.')).collect();
+            format!("; there are `{}`", names.join("`, `"))
+        }
     }
 }
 
@@ -682,7 +686,8 @@ fn nearest<'n>(name: &str, names: &mut dyn Iterator<Item = &'n str>, likeness: f
     let lower = name.to_ascii_lowercase();
     let (mut best, mut nearest) = (likeness, None);
     for other in names.take(MOST_UNKNOWN).filter(|other| other.len().max(name.len()) <= LONGEST) {
-        let alike = strsim::normalized_levenshtein(&lower, &other.to_ascii_lowercase());
+        let last = other.rsplit('.').next().unwrap_or(other);
+        let alike = strsim::normalized_levenshtein(&lower, &last.to_ascii_lowercase());
         if alike >= best {
             (best, nearest) = (alike, Some(other));
         }

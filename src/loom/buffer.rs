@@ -83,7 +83,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         *state = PathState::default();
         return Err(error);
     }
-    let mut diagnostics = state.diagnostics();
+    let mut diagnostics = state.diagnostics(tree, &options.choices);
     check_annotations(tree, &state.selected, options, &mut diagnostics)?;
     let addendum = aware::addendum(options, context.mode, &mut diagnostics);
     let mut rows = state.selected.rows(tree);
@@ -140,6 +140,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         cut: truncated.then_some(cut),
         cache: None,
         minimum_recent_nodes_met: !truncated || met,
+        marker_omitted: false,
         path: state.ids(tree),
         not_on_path: tree.len().saturating_sub(nodes.len()),
         nodes,

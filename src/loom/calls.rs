@@ -52,7 +52,9 @@ impl<'t> Request<'t> {
         let fields = request.object("an object")?;
         fields.report_unknown(read::OPTIONS, &mut found);
         let limits = Limits::read(fields.get("limits")?, &mut found)?;
-        let tree = fields.get("tree")?.ok_or_else(|| read::lacks(fields, "tree"))?;
+        let tree = fields
+            .get("tree")?
+            .ok_or_else(|| read::chat_messages(fields).unwrap_or_else(|| read::lacks(fields, "tree")))?;
         let tree = read::tree(tree, &limits, identity)?;
         let (options, target) = read::options(fields, read::About::Assembly, limits, &mut found)?;
         let counter = host.counter(fields.get("tokenizer")?)?;

@@ -132,7 +132,7 @@ pub(crate) fn plan_dialogue<'a, R>(
 /// The system context of what is selected, and what was found up to there.
 fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(String, Vec<Diagnostic>)> {
     let PathContext { tree, options, .. } = *context;
-    let mut diagnostics = state.path.diagnostics();
+    let mut diagnostics = state.path.diagnostics(tree, &options.choices);
     check_annotations(tree, &state.path.selected, options, &mut diagnostics)?;
     let addendum = aware::addendum(options, context.mode, &mut diagnostics);
     let instructions = &state.path.selected.selection.instructions;
@@ -265,6 +265,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             cut,
             cache,
             minimum_recent_nodes_met: self.plan.minimum_recent_met(&planned.choice),
+            marker_omitted: planned.choice.marker_omitted,
             path_length: self.path_length(),
             preferences: self.plan.settings.clone(),
             diagnostics: self.all_diagnostics(planned),
@@ -280,6 +281,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             truncated,
             cache,
             minimum_recent_nodes_met,
+            marker_omitted,
             preferences,
             diagnostics,
             ..
@@ -297,6 +299,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             cut,
             cache,
             minimum_recent_nodes_met,
+            marker_omitted,
             path: self.state.path.ids(tree),
             not_on_path: tree.len().saturating_sub(nodes.len()),
             nodes,

@@ -38,9 +38,9 @@ pub(crate) struct Step {
 
 /// Resolves the path, oldest first.
 pub(crate) fn resolve(tree: &Tree, position: &Position, choices: &Choices, limits: &Limits) -> Result<Vec<Step>> {
-    check_choices(tree, choices)?;
+    let versions = check_choices(tree, choices)?;
     let new = match position {
-        Position::Tip(tip) => walk_back(tree, tree.find(tip)?, choices, limits, &|_| None)?,
+        Position::Tip(tip) => walk_back(tree, tree.find(tip)?, choices, &versions, limits, &|_| None)?,
         Position::Path(ids) => explicit(tree, ids, choices, limits)?,
     };
     Ok(new.steps)
@@ -56,13 +56,28 @@ pub(crate) struct NewSteps {
     pub found: Vec<(usize, Diagnostic)>,
 }
 
-/// Names that choose nothing are mistakes, even where the path does not pass.
-pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<()> {
-    let versions = choices.versions.iter().flat_map(|(key, value)| [key, value]);
-    for id in choices.edges.keys().chain(versions) {
-        tree.find(id)?;
+/// The versions that are selected: of each node that is no edit of another, the one to use.
+pub(crate) type SelectedVersions = SortedMap<NodeIx, NodeIx>;
+
+/// What chooses nothing is a mistake, even where the path does not pass.
+pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVersions> {
+    for id in choices.edges.keys() {
+        let node = tree.find(id)?;
+        let (at, edges) = edges_into(tree, node);
+        choose_edge(tree, node, at, edges, choices)?;
     }
-    Ok(())
+    let mut selected = SelectedVersions::new();
+    for (key, choice) in choices.versions.iter() {
+        let (node, version) = (tree.find(key)?, tree.find(choice)?);
+        let original = original(tree, node);
+        let offered = |&edge: &EdgeIx| tree::predecessors(tree.sources(edge)).any(|source| source == version);
+        if original != self::original(tree, version) && !tree.outgoing(node).iter().any(offered) {
+            let message = format!("`versionSelections` names `{choice}`, which is no version of `{key}`");
+            return Err(Error::new(Code::InvalidChoice, message).with("nodeId", &**key).with("choice", &**choice));
+        }
+        selected.insert(original, version);
+    }
+    Ok(selected)
 }
 
 /// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
@@ -71,6 +86,7 @@ pub(crate) fn walk_back(
     tree: &Tree,
     tip: NodeIx,
     choices: &Choices,
+    versions: &SelectedVersions,
     limits: &Limits,
     known: &dyn Fn(NodeIx) -> Option<(usize, Option<EdgeIx>)>,
 ) -> Result<NewSteps> {
@@ -90,7 +106,7 @@ pub(crate) fn walk_back(
         }
         let Some(edge) = edge_into(tree, at, choices)? else { break };
         let mut found = Vec::new();
-        let (node, versions) = predecessor(tree, edge, choices, &mut found)?;
+        let (node, versions) = predecessor(tree, edge, versions, &mut found)?;
         all_found.extend(found.into_iter().map(|found| (steps.len() - 1, found)));
         if !seen.insert(node, tree) {
             return Err(cycle(tree, node));
@@ -160,6 +176,14 @@ impl Visited {
 /// The edge to follow back from a node: its one continuation edge or the chosen one; for an edit without edges of its
 /// own, that of the node it is an edit of; for a remark, its annotation edge.
 pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<Option<EdgeIx>> {
+    match edges_into(tree, node) {
+        (_, []) => Ok(None),
+        (at, edges) => choose_edge(tree, node, at, edges, choices).map(Some),
+    }
+}
+
+/// The edges into a node, and the node that they lead to: itself, or one that it is an edit of.
+fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
     let mut at = node;
     // Few nodes are edits without an edge.
     let mut seen = None;
@@ -168,26 +192,28 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
             [] => tree.annotated_by(at),
             edges => edges,
         };
-        if !edges.is_empty() {
-            return choose_edge(tree, at, edges, choices).map(Some);
-        }
         let origin = tree.at(at).edited_from.as_deref().and_then(|id| tree.find_opt(id));
-        match origin {
+        match origin.filter(|_| edges.is_empty()) {
             Some(origin) if seen.get_or_insert_with(|| SortedSet::from([node])).insert(origin) => at = origin,
-            _ => return Ok(None),
+            _ => return (at, edges),
         }
     }
 }
 
-fn choose_edge(tree: &Tree, node: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
-    let id = &*tree.at(node).id;
-    match (choices.edges.get(id), edges) {
+/// The edge to follow of those into `at`, which is the node or what it is an edit of; a choice may name either.
+fn choose_edge(tree: &Tree, node: NodeIx, at: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
+    let chosen = [node, at].into_iter().find_map(|node| {
+        let id = &*tree.at(node).id;
+        Some((id, choices.edges.get(id)?))
+    });
+    match (chosen, edges) {
         (None, &[edge]) => Ok(edge),
         (None, _) => {
+            let id = &*tree.at(at).id;
             let message = format!("{} edges lead to node `{id}`; say which to follow in `choices`", edges.len());
             Err(Error::new(Code::AmbiguousPath, message).with("nodeId", id).with("candidates", candidates(tree, edges)))
         }
-        (Some(choice), _) => {
+        (Some((id, choice)), _) => {
             let from = |&&edge: &&EdgeIx| tree.sources(edge).iter().any(|link| tree.at(link.node).id == *choice);
             let named = edges.iter().find(|&&edge| tree.edge(edge).id == *choice);
             named.or_else(|| edges.iter().find(from)).copied().ok_or_else(|| {
@@ -217,68 +243,66 @@ pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
 }
 
 /// The node that an edge leads from, and the versions of it that were passed over.
-pub(crate) fn predecessor(
+fn predecessor(
     tree: &Tree,
     edge: EdgeIx,
-    choices: &Choices,
+    selected: &SelectedVersions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(NodeIx, Vec<NodeIx>)> {
     let mut sources = tree::predecessors(tree.sources(edge));
-    if let (Some(only), None) = (sources.next(), sources.next()) {
+    if let (Some(only), None, true) = (sources.next(), sources.next(), selected.is_empty()) {
         return Ok((only, Vec::new()));
     }
     let mut versions = primaries(tree, edge);
     versions.dedup();
-    let chosen = match versions.as_slice() {
-        [] => {
-            let id = &*tree.edge(edge).id;
-            let message = format!("edge `{id}` has no sources; give it one with role `primary`");
-            return Err(Error::new(Code::EdgeWithoutSource, message).with("edgeId", id));
-        }
-        &[only] => only,
-        several => choose_version(tree, edge, several, choices, diagnostics)?,
-    };
-    versions.retain(|&version| version != chosen);
-    Ok((chosen, versions))
-}
-
-fn choose_version(
-    tree: &Tree,
-    edge: EdgeIx,
-    versions: &[NodeIx],
-    choices: &Choices,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<NodeIx> {
-    let chains: Vec<Vec<NodeIx>> = versions.iter().map(|&version| origins(tree, version)).collect();
-    let roots = SortedSet::from_iter(chains.iter().filter_map(|chain| chain.last()));
-    if roots.len() > 1 {
+    let originals = SortedSet::from_iter(versions.iter().map(|&version| original(tree, version)));
+    if originals.len() > 1 {
         let message = format!(
             "the primary sources of edge `{}` are not linked by `editedFrom`; they were taken as versions of one node",
             tree.edge(edge).id
         );
         diagnostics.push(Diagnostic::new(DiagnosticCode::VersionsNotLinked, Severity::Warning, message));
     }
-    // A selection is keyed by any version, so also by an early one that the edge does not list.
-    let mut keys: Vec<NodeIx> = versions.to_vec();
-    keys.extend(chains.iter().flatten());
-    if let Some(choice) = keys.iter().find_map(|&key| choices.versions.get(&*tree.at(key).id)) {
-        return versions.iter().copied().find(|&version| tree.at(version).id == *choice).ok_or_else(|| {
-            let ids: Vec<&str> = versions.iter().map(|&version| &*tree.at(version).id).collect();
-            let message =
-                format!("`versionSelections` names `{choice}`, which edge `{}` does not offer", tree.edge(edge).id);
-            Error::new(Code::InvalidChoice, message).with("choice", choice.as_str()).with("candidates", ids)
-        });
-    }
-    let edited = SortedSet::from_iter(chains.iter().flat_map(|chain| chain.iter().skip(1)).copied());
+    // An edit may have no edge of its own; where it is selected, it stands in for the version that the edge names.
+    let is_version = |chosen: &NodeIx| versions.contains(chosen) || originals.contains(&original(tree, *chosen));
+    let selected = originals.iter().find_map(|original| selected.get(original).copied().filter(is_version));
+    let chosen = match (selected, versions.as_slice()) {
+        (Some(selected), _) => selected,
+        (None, &[only]) => only,
+        (None, several) => latest_version(tree, several, diagnostics).ok_or_else(|| {
+            let id = &*tree.edge(edge).id;
+            let message = format!("edge `{id}` has no sources; give it one with role `primary`");
+            Error::new(Code::EdgeWithoutSource, message).with("edgeId", id)
+        })?,
+    };
+    versions.retain(|&version| version != chosen);
+    Ok((chosen, versions))
+}
+
+/// The version that no other is an edit of, and that was made last.
+fn latest_version(tree: &Tree, versions: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> Option<NodeIx> {
+    let chains = versions.iter().flat_map(|&version| origins(tree, version).into_iter().skip(1));
+    let edited = SortedSet::from_iter(chains);
     let latest: Vec<_> = versions.iter().copied().filter(|version| !edited.contains(version)).collect();
     let newest = match latest.as_slice() {
         &[only] => Some(only),
         // `max_by_key` gives the last of equals, so the last listed wins where times do not decide.
         several => several.iter().copied().max_by_key(|&version| created(tree.at(version), diagnostics)),
     };
-    newest
-        .or_else(|| versions.last().copied())
-        .ok_or_else(|| Error::new(Code::InternalError, "an edge lost its sources"))
+    newest.or_else(|| versions.last().copied())
+}
+
+/// What a node is an edit of in the end; itself where it is none. Of edits in a circle all have the same, too.
+fn original(tree: &Tree, node: NodeIx) -> NodeIx {
+    if tree.at(node).edited_from.is_none() {
+        return node;
+    }
+    let chain = origins(tree, node);
+    let last = chain.last().copied().unwrap_or(node);
+    let next = tree.at(last).edited_from.as_deref().and_then(|id| tree.find_opt(id));
+    // In a circle the last one depends on where one begins.
+    let circle = next.and_then(|next| chain.iter().position(|&node| node == next));
+    circle.and_then(|from| chain.iter().skip(from).min().copied()).unwrap_or(last)
 }
 
 /// A node and the nodes it is an edit of, newest first.

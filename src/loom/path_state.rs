@@ -110,14 +110,30 @@ impl PathState {
         self.key.as_ref().is_none_or(|key| key.is_of(context, self.selected.may_hold_media))
     }
 
-    /// What was found on the path.
-    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+    /// What was found on the path of these options.
+    pub(crate) fn diagnostics(&self, tree: &Tree<'_>, choices: &Choices) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> = self.found.iter().rev().map(|(_, found)| found.clone()).collect();
+        diagnostics.extend(self.unused_choices(tree, choices));
         if self.steps.is_empty() {
             let message = "the path holds no nodes, so there is nothing to assemble";
             diagnostics.push(Diagnostic::new(DiagnosticCode::EmptyPath, Severity::Info, message));
         }
         diagnostics
+    }
+
+    /// How many choices are about nodes that the path does not come by. A front end may send all that it has.
+    fn unused_choices(&self, tree: &Tree<'_>, choices: &Choices) -> Option<Diagnostic> {
+        let unused = |ids: &mut dyn Iterator<Item = &String>| {
+            let nodes = ids.filter_map(|id| tree.find_opt(id));
+            nodes.filter(|&node| self.on_path.get(node as usize).is_none_or(|&step| step == 0)).collect::<Vec<_>>()
+        };
+        let edges = unused(&mut choices.edges.keys());
+        let versions = unused(&mut choices.versions.iter().map(|(_, version)| version));
+        // An edit stands at the end of the edge that leads to what it is an edit of.
+        let ends = |node| self.steps.iter().any(|step| step.edge.is_some_and(|edge| tree.edge(edge).target == node));
+        let count = versions.len() + edges.into_iter().filter(|&node| !ends(node)).count();
+        let message = format!("{count} of `choices` and `versionSelections` are about nodes that are not on this path");
+        (count > 0).then(|| Diagnostic::new(DiagnosticCode::ChoicesUnused, Severity::Info, message))
     }
 
     /// The ids of the path, oldest first.
@@ -165,7 +181,7 @@ impl PathState {
     /// The steps that are not as they were.
     fn new_steps(&mut self, context: &PathContext<'_>) -> Result<NewSteps> {
         let PathContext { tree, options, .. } = *context;
-        path::check_choices(tree, &options.choices)?;
+        let versions = path::check_choices(tree, &options.choices)?;
         let mut new = match &options.position {
             Position::Tip(tip) => {
                 let known = |node: NodeIx| {
@@ -173,7 +189,7 @@ impl PathState {
                     let edge = self.steps.get(step).filter(|_| step < self.dirty)?.edge;
                     Some((step, edge))
                 };
-                path::walk_back(tree, tree.find(tip)?, &options.choices, &options.limits, &known)?
+                path::walk_back(tree, tree.find(tip)?, &options.choices, &versions, &options.limits, &known)?
             }
             Position::Path(ids) => {
                 let mut new = path::explicit(tree, ids, &options.choices, &options.limits)?;
@@ -247,7 +263,7 @@ impl PathState {
         let tree: &Tree<'_> = context.tree;
         self.dependency_marks.push(self.dependencies.len());
         let (Some(step), next) = (self.steps.get(at), self.steps.get(at + 1)) else { return };
-        let Self { dependents, dependencies, dangling, .. } = self;
+        let Self { dependents, dependencies, dangling, on_path, .. } = self;
         let number = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
         let mut note = |place: NodeIx| {
             if let Some(dependent) = dependents.get_mut(place as usize).filter(|step| **step == 0) {
@@ -256,6 +272,12 @@ impl PathState {
             }
         };
         note(step.node);
+        // What is selected and not on the path comes to be on it when it becomes a version of what is.
+        if at == 0 {
+            let ids = context.options.choices.versions.iter().flat_map(|(key, version)| [key, version]);
+            let places = ids.filter_map(|id| tree.find_opt(id)).flat_map(|place| path::origins(tree, place));
+            places.filter(|&place| on_path.get(place as usize) == Some(&0)).for_each(&mut note);
+        }
         // The remarks about included remarks belong to the step, too.
         let mut open: Vec<NodeIx> = tree.annotations(step.node).collect();
         let mut followed = Vec::new();

@@ -21,8 +21,15 @@ use crate::prompt::bodies::{Provider, Target};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 use crate::time::Timestamp;
 
-/// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too.
+/// Every option of an assembly. A request that is no question to a resident tree has a `tree`, too. Those with a dot are what
+/// is meant where the name behind it stands beside them.
 pub(crate) const OPTIONS: &[&str] = &[
+    "preferences.truncationStrategy",
+    "preferences.minimumRecentNodes",
+    "preferences.tokenBuffer",
+    "preferences.truncationMarker",
+    "preferences.cutQuantum",
+    "preferences.startOn",
     "tip",
     "path",
     "choices",
@@ -155,10 +162,22 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
     error.with("path", path)
 }
 
+/// The error for chat messages that are given where a tree is wanted.
+#[cold]
+pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
+    let messages = fields.get("messages").ok().flatten()?;
+    Some(messages.invalid(|place| {
+        format!("{place} is no Loom tree; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`")
+    }))
+}
+
 /// Reads a tree; `keep` makes its texts borrowed or owned.
 pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Tree<'b>> {
-    let fields = value.object("a Loom tree, an object with `nodes` and `edges`")?;
-    let nodes = node_list(fields.need("nodes")?, limits)?;
+    let fields = value.object(
+        "a Loom tree, an object with `nodes` and `edges`; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`",
+    )?;
+    let nodes = fields.get("nodes")?.ok_or_else(|| chat_messages(fields).unwrap_or_else(|| value.lacks("nodes")))?;
+    let nodes = node_list(nodes, limits)?;
     let edges = edge_list(fields.need("edges")?, limits)?;
     let mut settings = TreeSettings::default();
     tree_settings(fields, &mut settings, None)?;

@@ -26,6 +26,9 @@ pub struct Report<'a> {
     pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all there, whole.
     pub minimum_recent_nodes_met: bool,
+    /// Whether the marker was left out, since one unit more fits without it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub marker_omitted: bool,
     /// The ids of the path, oldest first, before exclusion.
     pub path: Vec<&'a str>,
     /// One row for each node on the path, its sources, annotations and other versions.
@@ -205,6 +208,9 @@ pub struct ReportSummary {
     pub cache: Option<Cached>,
     /// Whether the protected recent nodes are all there, whole.
     pub minimum_recent_nodes_met: bool,
+    /// Whether the marker was left out, since one unit more fits without it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub marker_omitted: bool,
     /// How many nodes the path has, before exclusion.
     pub path_length: usize,
     /// The settings in force.
@@ -248,6 +254,7 @@ impl ReportSummary {
             cut,
             cache: report.cache.clone(),
             minimum_recent_nodes_met: report.minimum_recent_nodes_met,
+            marker_omitted: report.marker_omitted,
             path_length: report.path.len(),
             preferences: report.preferences.clone(),
             diagnostics: report.diagnostics.clone(),

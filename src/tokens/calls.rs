@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::tokens::chat::{ChatMessage, ChatOverhead, count_chat};
+use crate::tokens::chat::{ChatOverhead, count_chat};
 use crate::tokens::{Counter, models};
 
 /// The calls by their names.
@@ -68,14 +68,7 @@ fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
         per_name: number("perName", defaults.per_name)?,
         per_request: number("perRequest", defaults.per_request)?,
     };
-    let mut texts = Vec::new();
-    for message in arguments.need("messages")?.list("a list of chat messages")? {
-        let message = message.object("a chat message, an object with `role` and `content`")?;
-        let name = message.read("name", Value::text)?;
-        texts.push((message.text("role")?, message.text("content")?, name));
-    }
-    let messages = texts.iter().map(|(role, content, name)| ChatMessage { role, content, name: name.as_deref() });
-    Answer::of(&count_chat(messages, overhead, counter.as_ref()))
+    Answer::of(&count_chat(arguments.need("messages")?, overhead, counter.as_ref())?)
 }
 
 fn model_info(request: Value<'_>) -> Result<Answer> {

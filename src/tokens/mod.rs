@@ -2,7 +2,7 @@
 
 pub mod bpe;
 mod calls;
-pub mod chat;
+mod chat;
 mod counter;
 pub mod heuristic;
 mod heuristic_ranges;

@@ -1,13 +1,11 @@
 //! Calls by their names: JSON text in, JSON text out.
 
-#[cfg(feature = "requests")]
 use std::rc::Rc;
 
 #[cfg(feature = "requests")]
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-#[cfg(feature = "requests")]
 use super::custom_counter::CustomCounter;
 use super::error::throw;
 use super::tokens::tokenizers;
@@ -15,21 +13,21 @@ use super::tokens::tokenizers;
 use crate::call::Answer;
 use crate::call::{Call, Host};
 use crate::error::{Code, Error, Result};
-#[cfg(feature = "requests")]
 use crate::tokens::Counter;
 
-/// Makes a call. Counting alone has none that takes bytes or a tokenizer of one's own.
+/// Makes a call. Counting alone has none that takes or gives bytes.
 #[cfg(not(feature = "requests"))]
 #[wasm_bindgen]
 pub fn call(
     name: &str,
     request: &[u8],
     _bytes: &JsValue,
-    _tokenizer: &JsValue,
+    tokenizer: &JsValue,
 ) -> std::result::Result<JsValue, JsValue> {
-    let host = Host { tokenizers: tokenizers(), counter: None };
-    let answer = find(crate::CALLS, name).and_then(|call| call.answer(&mut (), request, &[], &host));
-    answer.and_then(|answer| text(answer.json)).map_err(|error| throw(&error))
+    let counter = CustomCounter::new(tokenizer);
+    with_host(counter.as_ref(), |host| {
+        find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(|answer| text(answer.json))
+    })
 }
 
 /// Makes a call: see `answer`.
@@ -51,8 +49,8 @@ pub(super) fn answer<T>(
     tokenizer: &JsValue,
 ) -> std::result::Result<JsValue, JsValue> {
     let counter = CustomCounter::new(tokenizer);
-    with_host(bytes, counter.as_ref(), |bytes, host| {
-        find(tables, name)?.answer(this, request, bytes, host).and_then(written)
+    with_host(counter.as_ref(), |host| {
+        find(tables, name)?.answer(this, request, &bytes_of(bytes), host).and_then(written)
     })
 }
 
@@ -62,21 +60,19 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
 }
 
 /// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
-#[cfg(feature = "requests")]
 pub(super) fn with_host(
-    bytes: &JsValue,
     counter: Option<&Rc<CustomCounter>>,
-    answer: impl FnOnce(&[Vec<u8>], &Host) -> Result<JsValue>,
+    answer: impl FnOnce(&Host) -> Result<JsValue>,
 ) -> std::result::Result<JsValue, JsValue> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
     let host = Host { tokenizers: tokenizers(), counter: own };
-    let answer = answer(&bytes_of(bytes), &host);
+    let answer = answer(&host);
     let failed = counter.map_or(Ok(()), |counter| counter.check());
     failed.and(answer).map_err(|error| throw(&error))
 }
 
 #[cfg(feature = "requests")]
-fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
+pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
     let list = list.dyn_ref::<Array>();
     list.into_iter().flat_map(|list| list.iter()).map(|bytes| Uint8Array::new(&bytes).to_vec()).collect()
 }

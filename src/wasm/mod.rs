@@ -6,7 +6,6 @@
 pub mod call;
 #[cfg(feature = "commits")]
 pub mod commits;
-#[cfg(feature = "requests")]
 mod custom_counter;
 mod error;
 #[cfg(feature = "loom")]

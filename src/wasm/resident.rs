@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::call::{with_host, written};
+use super::call::{bytes_of, with_host, written};
 use super::custom_counter::CustomCounter;
 use super::error::throw;
 use crate::call::Host;
@@ -99,13 +99,13 @@ impl LoomTree {
         answer: impl FnOnce(&mut Handle, &[Vec<u8>], &Host) -> Result<JsValue>,
     ) -> Thrown<JsValue> {
         let counter = CustomCounter::new(tokenizer).map(|counter| self.same_counter(counter));
-        with_host(bytes, counter.as_ref(), |bytes, host| {
+        with_host(counter.as_ref(), |host| {
             let mut handle = self.handle.try_borrow_mut().map_err(|_| {
                 let message =
                     "the tree is in the middle of another call; a tokenizer of one's own must not use the tree that it counts for";
                 Error::new(Code::HandleBusy, message)
             })?;
-            let answered = answer(&mut handle, bytes, host);
+            let answered = answer(&mut handle, &bytes_of(bytes), host);
             if counter.as_ref().is_some_and(|counter| counter.has_failed()) {
                 // What it gave may be worth nothing: the next one counts anew.
                 self.counter.replace(None);

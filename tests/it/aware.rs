@@ -145,7 +145,7 @@ proptest! {
             let bare = json!({ "type": "text", "text": "said" });
             let speaks = headers.case.tree.node(id).unwrap().content.iter().any(|block| {
                 use ctxweave::content::Block::{Image, Text};
-                matches!(block, Image(_)) || matches!(block, Text(text) if !text.trim().is_empty())
+                matches!(block, Image(_)) || matches!(block, Text(text) if !crate::model::trimmed(text).is_empty())
             });
             if aware.headers && speaks {
                 prop_assert_eq!(&headers.put(id, vec![bare])[0]["text"], &json!(format!("{line}\n\nsaid")));

@@ -132,7 +132,7 @@ fn check(graph: &CommitGraph) -> Result<(), TestCaseError> {
     prop_assert_eq!(graph.tips(), scan(graph, |record| !is_parent(&record.id)));
     prop_assert_eq!(
         graph.lacking_summary(),
-        scan(graph, |record| record.summary.as_deref().unwrap_or_default().trim().is_empty())
+        scan(graph, |record| crate::model::trimmed(record.summary.as_deref().unwrap_or_default()).is_empty())
     );
     for number in 0..4 {
         let of = |kind: &str| Some(format!("{kind}{number}"));

@@ -93,7 +93,7 @@ proptest! {
                 let mut left = String::from_utf16(&units).unwrap();
                 let bare = json!({ "type": "text", "text": "" });
                 let headers = message["nodeIds"].as_array().unwrap().iter().map(|id| {
-                    headers.put(id.as_str().unwrap(), vec![bare.clone()])[0]["text"].as_str().unwrap().trim().to_owned()
+                    model::trimmed(headers.put(id.as_str().unwrap(), vec![bare.clone()])[0]["text"].as_str().unwrap()).to_owned()
                 });
                 let nobodys = aware::blocks(&result).into_iter().flatten().chain([marker.to_owned()]).chain(headers);
                 for text in nobodys.filter(|text| !text.is_empty()) {
@@ -262,6 +262,36 @@ fn a_quantised_cut_stays_put() {
         // Without the quantum nearly every turn moves the cut: the test can tell the difference.
         assert!(quantum > 0 || cuts.len() > 30, "{strategy} {quantum}: {} cuts", cuts.len());
     }
+}
+
+/// SPEC §1: where leaving the marker out keeps one unit more, it is left out, and the report says so.
+#[test]
+fn a_marker_never_costs_a_unit() {
+    let texts = ["first of four", "second of four", "third of four", "fourth of four"];
+    let request = |window: u32, quantum: u32| {
+        let preferences = json!({ "tokenBuffer": 0, "cutQuantum": quantum });
+        json!({ "tree": chain(&texts), "tip": "n3", "contextWindow": window, "preferences": preferences })
+    };
+    let mut omitted = 0;
+    for window in 10..40 {
+        let Ok(result) = assemble(request(window, 0)) else { continue };
+        let report = &result["report"];
+        let kept = node_ids(&result).len();
+        if report["markerOmitted"] == true {
+            omitted += 1;
+            assert!(report["cut"].get("marker").is_none(), "{report}");
+        }
+        // What the same window keeps without any marker.
+        let mut bare = request(window, 0);
+        bare["preferences"]["truncationMarker"] = json!("");
+        let bare = assemble(bare).unwrap();
+        assert!(bare["report"].get("markerOmitted").is_none());
+        assert_eq!(kept, node_ids(&bare).len(), "{window}: {report}");
+    }
+    assert!(omitted > 3, "{omitted}");
+    // A cut that is to stay put keeps its marker wherever the marker fits.
+    let quantised = assemble(request(39, 5)).unwrap();
+    assert!(quantised["report"].get("markerOmitted").is_none(), "{quantised}");
 }
 
 #[test]

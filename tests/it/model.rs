@@ -77,7 +77,7 @@ impl<'a> Model<'a> {
             (None, _) => "[… {count} earlier nodes omitted …]",
             (Some(own), _) => own,
         };
-        marker.replace("{count}", &count.to_string()).trim().to_owned()
+        trimmed(&marker.replace("{count}", &count.to_string())).to_owned()
     }
 
     fn render(&self, head: usize, tail: usize, marker: bool) -> Vec<Value> {
@@ -181,10 +181,39 @@ impl<'a> Model<'a> {
         self.options.preferences.cut_quantum.unwrap_or(0.0) as u64
     }
 
+    /// With the marker, or without it where that keeps a unit more.
     fn middle(&self, total: u64) -> Expected {
+        let has_marker = !self.marker(1).is_empty();
         let unit = |at: usize| self.units[at];
+        let unmarked = |head: usize, tail: usize| self.cost(unit(head), unit(tail), false) <= self.limit;
+        match self.middle_with(total, true) {
+            Expected::Keep { head, tail, .. } if has_marker && self.quantum() == 0 => {
+                let at = |item: usize| self.units.iter().position(|&start| start == item).unwrap();
+                let (mut head, mut tail) = (at(head), at(tail));
+                let mut omitted = false;
+                loop {
+                    let before = (head, tail);
+                    while tail > head + 1 && unmarked(head, tail - 1) {
+                        tail -= 1;
+                    }
+                    while head + 1 < tail && unmarked(head + 1, tail) {
+                        head += 1;
+                    }
+                    if before == (head, tail) {
+                        return self.keep(unit(head), unit(tail), !omitted);
+                    }
+                    omitted = true;
+                }
+            }
+            Expected::LastResort if has_marker => self.middle_with(total, false),
+            kept => kept,
+        }
+    }
+
+    fn middle_with(&self, total: u64, marker: bool) -> Expected {
+        let unit = |at: usize| self.units[at];
+        let fits = |head: usize, tail: usize| self.cost(unit(head), unit(tail), marker) <= self.limit;
         let count = self.units.len() - 1;
-        let fits = |head: usize, tail: usize| self.cost(unit(head), unit(tail), true) <= self.limit;
         let minimum = self.options.preferences.minimum_recent_nodes.unwrap_or(4.0) as usize;
         // The protected tail: whole units that hold the last `minimum` nodes, shrunk from its old end down to one unit.
         let mut protected = count - 1;
@@ -208,11 +237,11 @@ impl<'a> Model<'a> {
             }
             let target = (total - self.limit).div_ceil(self.quantum()) * self.quantum();
             let mut tail = head + 1;
-            while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), true)) < target {
+            while tail < protected && total.saturating_sub(self.cost(unit(head), unit(tail), marker)) < target {
                 tail += 1;
             }
             if fits(head, tail) {
-                return self.keep(unit(head), unit(tail), true);
+                return self.keep(unit(head), unit(tail), marker);
             }
         }
         let (mut head, mut tail) = (0, protected);
@@ -228,7 +257,7 @@ impl<'a> Model<'a> {
                 head += 1;
             }
             if before == (head, tail) {
-                return self.keep(unit(head), unit(tail), true);
+                return self.keep(unit(head), unit(tail), marker);
             }
         }
     }
@@ -286,7 +315,7 @@ pub(crate) fn parts(tree: &Tree, id: &str, options: &Options, broken: &BTreeSet<
         match block {
             Block::Text(said) => text(&mut parts, trimmed(said)),
             Block::Image(image) if options.media.is_empty() => {
-                let alt = image.alt_text.as_deref().unwrap().trim();
+                let alt = trimmed(image.alt_text.as_deref().unwrap());
                 let stand_in = if alt.is_empty() { "[image]".to_owned() } else { format!("[image: {alt}]") };
                 text(&mut parts, &stand_in);
             }
@@ -371,13 +400,14 @@ proptest! {
             return Ok(());
         }
         let model = Model::new(&case);
-        let marker = case.options.preferences.truncation_strategy == Some(Cut::TruncateMiddle);
+        let middle = case.options.preferences.truncation_strategy == Some(Cut::TruncateMiddle);
+        let marker = middle && !result.report.marker_omitted;
         let (head, tail) = (cut.position, cut.position + cut.node_ids.len());
         let at = |index: usize| model.units.iter().position(|&start| start == index).unwrap();
-        if marker && at(head) + 1 < at(tail) {
+        if middle && at(head) + 1 < at(tail) {
             prop_assert!(model.cost(model.units[at(head) + 1], tail, marker) > model.limit);
         }
-        if at(tail) > at(head) + usize::from(marker) {
+        if at(tail) > at(head) + usize::from(middle) {
             prop_assert!(model.cost(head, model.units[at(tail) - 1], marker) > model.limit);
         }
     }

@@ -95,6 +95,51 @@ fn only_one_version_is_on_a_path() {
     assert_eq!(code(versions(), json!({ "path": ["v1", "v2", "t"] })), Code::InvalidInput);
 }
 
+/// An edit that no edge names stands in for the version that the edge names, once it is selected.
+#[test]
+fn an_edit_without_an_edge_can_be_selected() {
+    let edited = || tree(&["r", "a", "a2<a", "a3<a2", "t"], &["r>a", "a>t"]);
+    assert_eq!(path(edited(), json!({ "tip": "t" })), ["r", "a", "t"]);
+    for key in ["a", "a2", "a3"] {
+        let result = assemble(edited(), json!({ "tip": "t", "versionSelections": { key: "a3" } })).unwrap();
+        assert_eq!(result["report"]["path"], json!(["r", "a3", "t"]), "{key}");
+        let rows = result["report"]["nodes"].as_array().unwrap();
+        assert!(rows.iter().any(|row| row["nodeId"] == "a" && row["reason"] == "otherVersion"), "{rows:?}");
+        assert_eq!(result["report"]["diagnostics"], json!([]));
+    }
+    // Where an edit stands on the edge of what it is an edit of, a choice may name either of them.
+    let fork = tree(&["x", "y", "a", "a2<a"], &["x>a", "y>a"]);
+    for key in ["a", "a2"] {
+        assert_eq!(path(fork.clone(), json!({ "tip": "a2", "choices": { key: "y" } })), ["y", "a2"], "{key}");
+    }
+}
+
+/// What chooses nothing is refused, on the path or not; what is about another path is told.
+#[test]
+fn no_choice_is_ignored() {
+    let forked = || tree(&["r", "a", "b", "m", "t", "u"], &["r>a", "r>b", "a>m", "b>m", "m>t", "r>u"]);
+    for nonsense in [
+        json!({ "versionSelections": { "t": "r" } }),
+        json!({ "versionSelections": { "a": "b" } }),
+        json!({ "choices": { "m": "r" } }),
+        json!({ "choices": { "r": "a" } }),
+        json!({ "choices": { "u": "e0" } }),
+    ] {
+        let mut request = nonsense.clone();
+        request["tip"] = json!("u");
+        assert_eq!(code(forked(), request), Code::InvalidChoice, "{nonsense}");
+    }
+    let choices = json!({ "m": "a", "u": "r", "t": "m" });
+    let result =
+        assemble(forked(), json!({ "tip": "u", "choices": choices, "versionSelections": { "a": "a" } })).unwrap();
+    let found = &result["report"]["diagnostics"][0];
+    assert_eq!((&found["code"], &found["severity"]), (&json!("choices_unused"), &json!("info")));
+    let message = "3 of `choices` and `versionSelections` are about nodes that are not on this path";
+    assert_eq!(found["message"], message);
+    let used = assemble(forked(), json!({ "tip": "t", "choices": { "m": "a", "t": "m" } })).unwrap();
+    assert_eq!(used["report"]["diagnostics"], json!([]));
+}
+
 #[test]
 fn the_latest_edit_goes_by_links_then_by_time() {
     let mut two = tree(&["v1", "v2<v1", "v3<v1", "t"], &["v3,v1,v2>t"]);

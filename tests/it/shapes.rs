@@ -16,13 +16,25 @@ fn completed(text: &str) -> String {
     text.replacen('{', &format!("{{{fields}"), 1)
 }
 
+const TREE: &str = "must be a Loom tree, an object with `nodes` and `edges`; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`";
+
 /// SPEC §0.5: the message is for the person who wrote the request, the path for a program.
 #[test]
 fn errors_name_the_field() {
     let cases = [
         (r#"7"#, "", "must be an object"),
-        (r#"{"tree":7}"#, "tree", "must be a Loom tree, an object with `nodes` and `edges`"),
-        (r#"{"tree":[]}"#, "tree", "must be a Loom tree, an object with `nodes` and `edges`"),
+        (r#"{"tree":7}"#, "tree", TREE),
+        (r#"{"tree":[]}"#, "tree", TREE),
+        (
+            r#"{"tree":null,"messages":[]}"#,
+            "messages",
+            "is no Loom tree; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`",
+        ),
+        (
+            r#"{"tree":{"nodes":[{"id":"a","authorType":"human","content":[{"type":"text","text":"b"}]}],"edges":[]}}"#,
+            "tree.nodes[0].content",
+            "must be a string or a block with a `type`; several parts are `{ type: \"mixed\", blocks }`",
+        ),
         (r#"{"tree": {"nodes": 7}}"#, "tree.nodes", "must be a list of nodes"),
         (r#"{"tree":{"nodes":[],"edges":{}}}"#, "tree.edges", "must be a list of edges"),
         (r#"{"tree":{"nodes":[]}}"#, "tree", "lacks `edges`"),

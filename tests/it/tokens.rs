@@ -1,8 +1,11 @@
 //! Counting by name, and what surrounds it (SPEC §6).
 
+use std::rc::Rc;
+
 use ctxweave::Code;
-use ctxweave::tokens::chat::{ChatMessage, ChatOverhead, count_chat};
-use ctxweave::tokens::{Counter, Tokenizers};
+use ctxweave::call::Host;
+use ctxweave::tokens::{CALLS, Counter, Tokenizers};
+use serde_json::{Value, json};
 
 use crate::generate::COUNTERS;
 
@@ -10,29 +13,110 @@ fn counter(name: &str) -> &'static dyn Counter {
     COUNTERS.into_iter().find(|counter| counter.name() == name).unwrap()
 }
 
+/// One of the counters as a caller's own.
+#[derive(Debug)]
+struct Own(&'static dyn Counter);
+
+impl Counter for Own {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.count(text)
+    }
+}
+
+fn count_chat(messages: &Value, tokenizer: &str) -> Result<u64, ctxweave::Error> {
+    let host = Host { counter: Some(Rc::new(Own(counter(tokenizer)))), ..Host::default() };
+    let request = json!({ "messages": messages, "options": { "tokenizer": {} } }).to_string();
+    let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+    let answer = call.answer(&mut (), request.as_bytes(), &[], &host)?;
+    Ok(serde_json::from_slice(&answer.json).unwrap())
+}
+
 /// The six messages of the cookbook's example, and what its author got from the API for them.
 #[test]
 fn the_cookbooks_example_costs_what_it_says() {
-    let message =
-        |name: Option<&'static str>, role: &'static str, content: &'static str| ChatMessage { role, content, name };
-    let messages = [
-        message(
-            None,
-            "system",
-            "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.",
+    let corporate =
+        "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.";
+    let leverage =
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.";
+    let late = "This late pivot means we don't have time to boil the ocean for the client deliverable.";
+    let messages = json!([
+        { "role": "system", "content": corporate },
+        { "role": "system", "name": "example_user", "content": "New synergies will help drive top-line growth." },
+        { "role": "system", "name": "example_assistant", "content": "Things working well together will increase revenue." },
+        { "role": "system", "name": "example_user", "content": leverage },
+        { "role": "system", "name": "example_assistant", "content": "Let's talk later when we're less busy about how to do better." },
+        { "role": "user", "content": late },
+    ]);
+    assert_eq!(count_chat(&messages, "o200k_base").unwrap(), 124);
+    assert_eq!(count_chat(&messages, "cl100k_base").unwrap(), 129);
+}
+
+/// All that a message of OpenAI's says is counted: calls, parts, refusals, reasoning. Ids and marks cost nothing.
+#[test]
+fn what_a_chat_says_is_counted() {
+    let words = |text: &str| u64::from(counter("o200k_base").count(text));
+    let cost = |message: Value| count_chat(&json!([message]), "o200k_base").unwrap() - 3;
+    let arguments = "{\"path\":\"a\"}".repeat(300);
+    let function = json!({ "name": "read_file", "arguments": arguments });
+    let called = 3 + words("assistant") + 3 + words("read_file") + words(&arguments);
+    let call = json!({ "id": "call_1", "type": "function", "function": function });
+    for (message, expected) in [
+        (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), called),
+        (json!({ "role": "assistant", "tool_calls": [call], "cache_control": { "type": "ephemeral" } }), called),
+        (json!({ "role": "assistant", "content": null, "function_call": function }), called),
+        (
+            json!({ "role": "assistant", "tool_calls": [{ "type": "custom", "custom": { "name": "read_file", "input": arguments } }] }),
+            called,
         ),
-        message(Some("example_user"), "system", "New synergies will help drive top-line growth."),
-        message(Some("example_assistant"), "system", "Things working well together will increase revenue."),
-        message(
-            Some("example_user"),
-            "system",
-            "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+        (json!({ "role": "assistant", "content": "so", "tool_calls": [] }), 3 + words("assistant") + words("so")),
+        (json!({ "role": "assistant", "content": null }), 3 + words("assistant")),
+        (json!({ "role": "assistant", "refusal": "I will not." }), 3 + words("assistant") + words("I will not.")),
+        (
+            json!({ "role": "assistant", "content": "Yes.", "reasoning_content": "Hm." }),
+            3 + words("assistant") + words("Yes.") + words("Hm."),
         ),
-        message(Some("example_assistant"), "system", "Let's talk later when we're less busy about how to do better."),
-        message(None, "user", "This late pivot means we don't have time to boil the ocean for the client deliverable."),
-    ];
-    assert_eq!(count_chat(messages, ChatOverhead::default(), counter("o200k_base")), 124);
-    assert_eq!(count_chat(messages, ChatOverhead::default(), counter("cl100k_base")), 129);
+        (
+            json!({ "role": "user", "content": [{ "type": "text", "text": "One." }, { "type": "text", "text": "Two." }] }),
+            3 + words("user") + words("One.") + words("Two."),
+        ),
+        (json!({ "role": "tool", "tool_call_id": "call_1", "content": "42" }), 3 + words("tool") + words("42")),
+        (json!({ "role": "user", "name": "ann", "content": "hi" }), 3 + words("user") + words("hi") + words("ann") + 1),
+        // The name of a function stands for its role.
+        (
+            json!({ "role": "function", "name": "ann", "content": "hi" }),
+            3 + words("function") + words("hi") + words("ann"),
+        ),
+    ] {
+        assert_eq!(cost(message.clone()), expected, "{message}");
+    }
+}
+
+/// What cannot be counted is refused by its place, never left out.
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let image = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } });
+    for (message, expected) in [
+        (
+            json!({ "role": "user", "content": [{ "type": "text", "text": "a" }, image] }),
+            "`messages[0].content[1].type` is `image_url`; it must be one of `text`, `refusal`",
+        ),
+        (json!({ "role": "user", "content": 5 }), "`messages[0].content` must be a string or a list of parts"),
+        (
+            json!({ "role": "assistant", "content": null, "audio": { "id": "a" } }),
+            "`messages[0].audio` is a recording, whose tokens are not known",
+        ),
+        (json!({ "role": "user", "parts": [{ "text": "of Gemini" }] }), "`messages[0]` lacks `content`"),
+        (
+            json!({ "role": "assistant", "tool_calls": [{ "id": "a", "function": { "name": "f", "arguments": {} } }] }),
+            "`messages[0].tool_calls[0].function.arguments` must be a string",
+        ),
+    ] {
+        assert_eq!(count_chat(&json!([message]), "heuristic").unwrap_err().message(), expected);
+    }
 }
 
 #[test]

@@ -101,7 +101,9 @@ function report(packed: Packed): ReportSummary {
     const fingerprint = packed.value() as string | undefined;
     report.cache = fingerprint === undefined ? { messages, tokens } : { messages, tokens, fingerprint };
   }
-  report.minimumRecentNodesMet = packed.number() === 1;
+  const flags = packed.number();
+  report.minimumRecentNodesMet = (flags & 1) === 1;
+  if (flags & 2) report.markerOmitted = true;
   report.pathLength = packed.number();
   report.preferences = {
     truncationStrategy: STRATEGIES[packed.number()]!,
@@ -125,7 +127,16 @@ export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSum
 /** The same with the whole report; or made of the nodes of the caller's own tree. */
 export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
   const packed = new Packed(answer);
-  const { cut, cache, minimumRecentNodesMet, pathLength: _, preferences, diagnostics, ...first } = report(packed);
+  const {
+    cut,
+    cache,
+    minimumRecentNodesMet,
+    markerOmitted,
+    pathLength: _,
+    preferences,
+    diagnostics,
+    ...first
+  } = report(packed);
   const kept = "number" in from ? from : { number: 0, messages: [] };
   const own = packed.number() === 1 ? (from as readonly LoomNode[]) : undefined;
   if (own) packed.nodes = own;
@@ -148,6 +159,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | readonly Lo
   }
   if (cache) whole.cache = cache;
   whole.minimumRecentNodesMet = minimumRecentNodesMet;
+  if (markerOmitted) whole.markerOmitted = true;
   whole.path = path;
   whole.nodes = nodes;
   whole.notOnPath = packed.number();

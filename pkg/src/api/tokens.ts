@@ -3,19 +3,21 @@
 import { callJson } from "../json.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes } from "../source.js";
-import type { Encoding, Tokenizer } from "../types/common.js";
+import type { Encoding, OwnTokenizer, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 
 /** How to count. */
 export interface CountOptions {
   /** Default `heuristic`. */
-  tokenizer?: Tokenizer;
+  tokenizer?: Tokenizer | OwnTokenizer;
 }
 
 /** How many tokens the text has. */
 export function countTokens(text: string, options?: CountOptions): number {
   const tokenizer = tokenizerOf(options);
-  return call((wasm) => wasm.countTokens(checkedText(text, "text"), tokenizer));
+  const checked = checkedText(text, "text");
+  if (isOwn(options)) return callJson("countTokens", { text: checked, options }) as number;
+  return call((wasm) => wasm.countTokens(checked, tokenizer));
 }
 
 /** How many tokens each of the texts has, in one crossing. */
@@ -23,6 +25,7 @@ export function countTokensBatch(texts: readonly string[], options?: CountOption
   const tokenizer = tokenizerOf(options);
   if (!Array.isArray(texts)) throw invalid("texts", "a list of strings");
   const checked = texts.map((text, at) => checkedText(text, `texts[${at}]`));
+  if (isOwn(options)) return Uint32Array.from(checked, (text) => countTokens(text, options));
   return call((wasm) => wasm.countTokensBatch(checked, tokenizer));
 }
 
@@ -32,7 +35,10 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
   if (!(typeof limit === "number" && limit >= 0)) throw invalid("limit", "a number of tokens, 0 or more");
   // More than a u32 holds is more than any text has; Infinity is a way to say so.
   const most = Math.min(Math.floor(limit), 0xffff_ffff);
-  return call((wasm) => wasm.countTokensUpTo(checkedText(text, "text"), most, tokenizer)) ?? null;
+  const checked = checkedText(text, "text");
+  if (isOwn(options))
+    return (callJson("countTokensUpTo", { text: checked, limit: most, options }) ?? null) as number | null;
+  return call((wasm) => wasm.countTokensUpTo(checked, most, tokenizer)) ?? null;
 }
 
 /**
@@ -51,24 +57,47 @@ function tokenizerOf(options: CountOptions | undefined): string | undefined {
   return callJson("tokenizerName", { options }) as string;
 }
 
-/** One message of a chat. */
+/** Whether the options, which have been looked at, bring a counter: it goes beside the JSON of a call. */
+function isOwn(options: CountOptions | undefined): boolean {
+  return typeof options?.tokenizer === "object";
+}
+
+/** A call of a tool, as OpenAI writes it. */
+export interface ChatToolCall {
+  type?: "function" | "custom";
+  function?: { name: string; arguments: string };
+  custom?: { name: string; input: string };
+}
+
+/**
+ * One message of a chat: OpenAI's, or any with a `role` and a text. It may hold other fields, as ids, which cost nothing.
+ * What cannot be counted, as an image, is refused.
+ */
 export interface ChatMessage {
   role: string;
-  content: string;
+  /** Text, or parts of it; `null` where the message is nothing but calls. */
+  content?: string | null | readonly ({ type: "text"; text: string } | { type: "refusal"; refusal: string })[];
   name?: string;
+  refusal?: string | null;
+  reasoning_content?: string | null;
+  tool_calls?: readonly ChatToolCall[] | null;
+  function_call?: { name: string; arguments: string } | null;
 }
 
 /** How to count a chat, and what its messages cost besides their texts. */
 export interface ChatCountOptions extends CountOptions {
   /** Tokens for each message. Default 3. */
   perMessage?: number;
-  /** Tokens for each name. Default 1. */
+  /** Tokens for each name, but for that of a `function`. Default 1. */
   perName?: number;
   /** Tokens for the request. Default 3. */
   perRequest?: number;
 }
 
-/** How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead. */
+/**
+ * How many tokens a chat is, as OpenAI's cookbook counts it: roles, contents, names and the overhead; and of calls, which it
+ * says nothing about, the name, the arguments and 3 tokens more.
+ */
 export function countChatTokens(messages: readonly ChatMessage[], options?: ChatCountOptions): number {
   return callJson("countChatTokens", { messages, options }) as number;
 }

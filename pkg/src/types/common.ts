@@ -36,6 +36,7 @@ export type DiagnosticCode =
   | "body_reasoning_changed"
   | "body_reasoning_left_out"
   | "broken_chain"
+  | "choices_unused"
   | "commit_cycle"
   | "commit_id_mismatch"
   | "compaction_left_out"
