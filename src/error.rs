@@ -76,7 +76,7 @@ codes! {
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
         InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
-        InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`.";
+        InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`; `url` where they came from one.";
         InvalidXml = "invalid_xml", "The task template is not well-formed XML, holds what is refused (a DTD, an entity of its own), or its root is not a task. `details`: `reason`, `line`, `column`.";
         LimitExceeded = "limit_exceeded", "The input is larger than a limit allows. `details`: `limit` (its name), `value`, `max`.";
         LoomContextTooLong = "loom_context_too_long", "The operational memory and the loom block are over the limit by themselves, with the system context; they are never truncated. `details`: `limit`, `required`, `overBy`, `memory`, `loomBlock`.";
@@ -93,8 +93,8 @@ codes! {
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
         UnsupportedVersion = "unsupported_version", "A record is of a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
-        VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason` and `url` where an asset was asked for.";
-        WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`.";
+        VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason`, `url` and `status` where an asset was asked for.";
+        WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`; `url`, `status`, `found` and `expected` where they are known.";
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::json;
 use crate::maps::SortedMap;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
@@ -92,7 +92,7 @@ impl Tokenizers {
     /// nothing.
     ///
     /// # Errors
-    /// [`Code::UnknownValue`] for another name, [`Code::InvalidVocabulary`] for bytes that are not its asset.
+    /// [`crate::Code::UnknownValue`] for another name, [`crate::Code::InvalidVocabulary`] for bytes that are not its asset.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
@@ -107,7 +107,7 @@ impl Tokenizers {
     /// The counter with this name.
     ///
     /// # Errors
-    /// [`Code::UnknownValue`] for a name that is not known; [`Code::VocabularyNotLoaded`] for an exact counter whose
+    /// [`crate::Code::UnknownValue`] for a name that is not known; [`crate::Code::VocabularyNotLoaded`] for an exact counter whose
     /// vocabulary is not there.
     pub fn get(&self, name: &str) -> Result<Rc<dyn Counter>> {
         if name == "heuristic" {
@@ -141,7 +141,7 @@ impl Tokenizers {
         let message = format!(
             "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"
         );
-        Err(Error::new(Code::VocabularyNotLoaded, message).with("tokenizer", name))
+        Err(Error::new(crate::Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }
 }
 

@@ -305,7 +305,11 @@ fn the_types_list_every_code_and_limit() {
         body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
     };
     let codes: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
-    assert_eq!(union("ErrorCode"), codes);
+    let (_, rest) = types.split_once("export interface ErrorDetails {").unwrap();
+    let fields = rest.split("\n}").next().unwrap().lines();
+    let fields = fields.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with([' ', '}'])));
+    let details: BTreeSet<String> = fields.map(|line| line.split(':').next().unwrap().to_owned()).collect();
+    assert_eq!(details, codes);
     let codes: BTreeSet<String> = DiagnosticCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
     assert_eq!(union("DiagnosticCode"), codes);
     let (_, rest) = types.split_once("export interface Limits {").unwrap();

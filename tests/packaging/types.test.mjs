@@ -163,6 +163,10 @@ async function use(): Promise<void> {
   class Derived extends n.CtxweaveError { readonly hint = "none"; }
   await n.init().catch((error: unknown) => {
     if (error instanceof Derived) return error.hint;
+    if (error instanceof n.CtxweaveError && error.code === "limit_exceeded") return [error.details.limit, error.details.max - 1];
+    if (error instanceof n.CtxweaveError && error.code === "ambiguous_path") return error.details.candidates[0]?.nodeIds;
+    // @ts-expect-error it has no such details
+    if (error instanceof n.CtxweaveError && error.code === "path_cycle") return error.details.candidates;
     if (error instanceof n.CtxweaveError) return error.code;
     // @ts-expect-error it may be anything
     return error.code;

@@ -2,6 +2,7 @@
 
 import { callJsonOrBytes } from "../json.js";
 import type { BodyRequest, RequestBodyWithReport } from "../types/bodies.js";
+import type { ReadonlyData } from "../types/common.js";
 
 /**
  * Assembles the path and writes the body that the target's provider is sent: JSON in UTF-8, ready for `fetch`. The request
@@ -11,7 +12,9 @@ import type { BodyRequest, RequestBodyWithReport } from "../types/bodies.js";
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function requestBody(request: BodyRequest | ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+export function requestBody(
+  request: ReadonlyData<BodyRequest> | ArrayBuffer | ArrayBufferView,
+): Uint8Array<ArrayBuffer> {
   return callJsonOrBytes("requestBody", request) as Uint8Array<ArrayBuffer>;
 }
 
@@ -20,6 +23,8 @@ export function requestBody(request: BodyRequest | ArrayBuffer | ArrayBufferView
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function requestBodyWithReport(request: BodyRequest | ArrayBuffer | ArrayBufferView): RequestBodyWithReport {
+export function requestBodyWithReport(
+  request: ReadonlyData<BodyRequest> | ArrayBuffer | ArrayBufferView,
+): RequestBodyWithReport {
   return callJsonOrBytes("requestBodyWithReport", request) as RequestBodyWithReport;
 }

@@ -1,6 +1,7 @@
 /** Assembly of Loom trees. */
 
 import { callJson, fromAnswer, rawAnswerOf } from "../json.js";
+import type { ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, BufferRequest, DialogueAssembly, DialogueRequest } from "../types/loom.js";
 import { unpackAssembly } from "./packed.js";
 
@@ -10,7 +11,7 @@ import { unpackAssembly } from "./packed.js";
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function assembleDialogue(request: DialogueRequest): DialogueAssembly {
+export function assembleDialogue(request: ReadonlyData<DialogueRequest>): DialogueAssembly {
   let isPacked = false;
   const answer = rawAnswerOf((wasm, { json, bytes, isExact }, tokenizer) => {
     isPacked = isExact;
@@ -25,6 +26,6 @@ export function assembleDialogue(request: DialogueRequest): DialogueAssembly {
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function assembleBuffer(request: BufferRequest): BufferAssembly {
+export function assembleBuffer(request: ReadonlyData<BufferRequest>): BufferAssembly {
   return callJson("assembleBuffer", request) as BufferAssembly;
 }

@@ -1,6 +1,6 @@
 /** What src/loom/packed.rs gives, made into the objects that it stands for. The layout is documented there. */
 
-import type { Diagnostic } from "../types/common.js";
+import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type {
   AssemblyReport,
   DialogueAssembly,
@@ -35,7 +35,7 @@ class Packed {
   #value = 2;
 
   /** Those that places of nodes refer to, where nodes are given as places. */
-  nodes?: readonly LoomNode[];
+  nodes?: ReadonlyData<LoomNode[]>;
 
   constructor(answer: unknown) {
     const [json, numbers, ids] = (typeof answer === "string" ? [answer] : answer) as [string, ...Uint8Array[]];
@@ -125,7 +125,7 @@ export function unpackDialogue(answer: unknown, kept: KeptMessages): DialogueSum
 }
 
 /** The same with the whole report; or made of the nodes of the caller's own tree. */
-export function unpackAssembly(answer: unknown, from: KeptMessages | readonly LoomNode[]): DialogueAssembly {
+export function unpackAssembly(answer: unknown, from: KeptMessages | ReadonlyData<LoomNode[]>): DialogueAssembly {
   const packed = new Packed(answer);
   const {
     cut,
@@ -138,7 +138,7 @@ export function unpackAssembly(answer: unknown, from: KeptMessages | readonly Lo
     ...first
   } = report(packed);
   const kept = "number" in from ? from : { number: 0, messages: [] };
-  const own = packed.number() === 1 ? (from as readonly LoomNode[]) : undefined;
+  const own = packed.number() === 1 ? (from as ReadonlyData<LoomNode[]>) : undefined;
   if (own) packed.nodes = own;
   const count = packed.number();
   const nodes: NodeReport[] = [];
@@ -266,7 +266,7 @@ function content(packed: Packed): Message["content"] {
 }
 
 /** The text of a node whose content is one text, though lists of blocks may stand around it and empty ones beside it. */
-function textOf(content: NodeContent): string {
+function textOf(content: ReadonlyData<NodeContent>): string {
   if (typeof content === "string") return content;
   if (content.type === "mixed") return content.blocks.map(textOf).join("");
   return (content as { text: string }).text;

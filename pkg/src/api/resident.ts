@@ -6,7 +6,7 @@ import type * as glue from "../glue.js";
 import { answerOf, rawAnswerOf, toRequest } from "../json.js";
 import { call, instance, reasonOf } from "../runtime.js";
 import { asBytes } from "../source.js";
-import type { Diagnostic } from "../types/common.js";
+import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
@@ -37,7 +37,7 @@ import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from 
  */
 export class LoomTree {
   /** @param tree the tree, or the bytes of its JSON */
-  constructor(tree: LoomTreeData | ArrayBuffer | ArrayBufferView) {
+  constructor(tree: ReadonlyData<LoomTreeData> | ArrayBuffer | ArrayBufferView) {
     const json = asBytes(tree) ?? toRequest(tree).json;
     const raw = call((wasm) => new wasm.LoomTree(json));
     handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0, kept: { number: 0, messages: [] } });
@@ -54,7 +54,7 @@ export class LoomTree {
   }
 
   /** Adds nodes and edges; one whose id is in the tree is put in its place, and an edge keeps its order. */
-  upsert(change: TreeChange): ChangeReport {
+  upsert(change: ReadonlyData<TreeChange>): ChangeReport {
     return ask(this, "upsert", () => change) as ChangeReport;
   }
 
@@ -64,12 +64,12 @@ export class LoomTree {
    *
    * @throws {CtxweaveError} `node_not_found`, `edge_not_found`
    */
-  remove(removal: TreeRemoval): RemovalReport {
+  remove(removal: ReadonlyData<TreeRemoval>): RemovalReport {
     return ask(this, "remove", () => removal) as RemovalReport;
   }
 
   /** Changes what the tree says about itself, and the defaults of the options. */
-  configure(settings: TreeSettings): void {
+  configure(settings: ReadonlyData<TreeSettings>): void {
     using(this, (handle) => {
       if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
       const defaults = { ...handle.defaults };
@@ -86,27 +86,27 @@ export class LoomTree {
   }
 
   /** The ids of the path that ends at a node, oldest first. */
-  path(tip: string, options?: TreeOptions): string[] {
+  path(tip: string, options?: ReadonlyData<TreeOptions>): string[] {
     return ask(this, "path", (handle) => ({ tip, options: withDefaults(handle, options) })) as string[];
   }
 
   /** Tokens of the content of each of these nodes, counted alone. */
-  tokensOf(nodeIds: readonly string[], options?: TreeOptions): number[] {
+  tokensOf(nodeIds: readonly string[], options?: ReadonlyData<TreeOptions>): number[] {
     return ask(this, "tokensOf", (handle) => ({ nodeIds, options: withDefaults(handle, options) })) as number[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
-  measurePath(options: TreeOptions): PathMeasure {
+  measurePath(options: ReadonlyData<TreeOptions>): PathMeasure {
     return ask(this, "measurePath", (handle) => withDefaults(handle, options)) as PathMeasure;
   }
 
   /** What would be cut from a path as a dialogue, as reports have it; undefined where all of it fits. */
-  wouldCut(options: TreeOptions): Cut | undefined {
+  wouldCut(options: ReadonlyData<TreeOptions>): Cut | undefined {
     return ask(this, "wouldCut", (handle) => withDefaults(handle, options)) as Cut | undefined;
   }
 
   /** Messages, as the function `assembleDialogue` gives them. */
-  assembleDialogue(options: TreeDialogueOptions): DialogueAssembly {
+  assembleDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueAssembly {
     return using(this, (handle) => unpackAssembly(packed(handle, options, true), handle.kept));
   }
 
@@ -114,22 +114,22 @@ export class LoomTree {
    * The same messages with a report of numbers only, so that what it costs does not grow with the part of the path that is
    * cut: for every keystroke.
    */
-  summarizeDialogue(options: TreeDialogueOptions): DialogueSummary {
+  summarizeDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueSummary {
     return using(this, (handle) => unpackDialogue(packed(handle, options, false), handle.kept));
   }
 
   /** A document, as the function `assembleBuffer` gives it. */
-  assembleBuffer(options: TreeBufferOptions): BufferAssembly {
+  assembleBuffer(options: ReadonlyData<TreeBufferOptions>): BufferAssembly {
     return ask(this, "assembleBuffer", (handle) => withDefaults(handle, options)) as BufferAssembly;
   }
 
   /** The body that the target's provider is sent, as the function `requestBody` gives it: JSON in UTF-8. */
-  requestBody(options: TreeBodyOptions): Uint8Array<ArrayBuffer> {
+  requestBody(options: ReadonlyData<TreeBodyOptions>): Uint8Array<ArrayBuffer> {
     return bodyOf(this, options, false) as Uint8Array<ArrayBuffer>;
   }
 
   /** The same body, with the short report of it. */
-  requestBodyWithReport(options: TreeBodyOptions): SummarizedBody {
+  requestBodyWithReport(options: ReadonlyData<TreeBodyOptions>): SummarizedBody {
     const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
     return { body, report: unpackReport(report) };
   }
@@ -180,7 +180,7 @@ function packed(handle: Handle, options: object, withRows: boolean): unknown {
   );
 }
 
-function bodyOf(tree: LoomTree, options: TreeBodyOptions, withReport: boolean): unknown {
+function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withReport: boolean): unknown {
   return using(tree, (handle) =>
     rawAnswerOf(
       (_, { json, bytes }, tokenizer) => handle.raw.requestBody(json, bytes, tokenizer, withReport),

@@ -5,5 +5,5 @@ export * from "../api/tokens.js";
 export * from "../api/transcripts.js";
 export * from "../common.js";
 export type * from "../types/commits.js";
-export type { JsonValue, LoomTreeData } from "../types/loom.js";
+export type { LoomTreeData } from "../types/loom.js";
 export type * from "../types/transcripts.js";

@@ -1,4 +1,5 @@
-import type { JsonValue, AssemblyReport, AssemblyRequest } from "./loom.js";
+import type { JsonValue } from "./common.js";
+import type { AssemblyReport, AssemblyRequest } from "./loom.js";
 
 /** What both kinds of `requestBody` take: a request of either assembly, and whom it is for. */
 export interface BodyRequest extends AssemblyRequest {

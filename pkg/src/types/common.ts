@@ -25,8 +25,8 @@ export type DiagnosticCode =
   | "body_cache_capped"
   | "body_ends_with_assistant"
   | "body_error_as_text"
-  | "body_field_unused"
   | "body_field_renamed"
+  | "body_field_unused"
   | "body_id_changed"
   | "body_max_tokens_assumed"
   | "body_message_inserted"
@@ -98,52 +98,77 @@ export type DiagnosticCode =
   | "watch_invalid"
   | "watch_rewritten";
 
+/** What the `details` of an error hold, by its code. */
+export interface ErrorDetails {
+  ambiguous_commit: { principal: string; candidates: string[] };
+  ambiguous_path: { nodeId: string; candidates: EdgeCandidate[] };
+  ambiguous_ref: { artifactRef: string; candidates: string[] };
+  artifact_not_found: { artifactRef: string; commitId?: string };
+  blob_mismatch: { commitId: string; artifactRef: string; actualRef: string };
+  blob_missing: { commitId: string; artifactRef: string };
+  chain_cycle: { commitId: string; artifactRef: string };
+  commit_not_found: { commitId: string; childId?: string; artifactRef?: string };
+  context_retrieval_failure: { attempts: number; reason: string };
+  context_too_long: TokenExcess & { nodes?: { nodeId: string; tokens: number }[] };
+  duplicate_id: { kind: string; id: string };
+  edge_node_not_found: { edgeId: string; nodeId: string };
+  edge_not_found: { edgeId: string };
+  edge_without_source: { edgeId: string };
+  handle_busy: object;
+  handle_freed: object;
+  handle_lost: object;
+  head_moved: { covered: number; stored: number };
+  id_collision: { commitId: string; artifactRef: string; otherArtifactRef: string; line?: number };
+  internal_error: object;
+  invalid_blob: { format: string; reason: string; commitId?: string; artifactRef?: string };
+  invalid_budget: { setting: string; value: string | number; tokenBuffer?: string | number; path?: string };
+  invalid_choice: { choice: string; nodeId?: string; candidates?: EdgeCandidate[] };
+  invalid_edit: { path?: string; section?: string };
+  invalid_input: {
+    path?: string;
+    nodeId?: string;
+    edgeId?: string;
+    commitId?: string;
+    artifactRef?: string;
+    line?: number;
+    column?: number;
+  };
+  invalid_vocabulary: { tokenizer: string; reason: string; url?: string };
+  invalid_xml: { reason: string; line: number; column: number };
+  limit_exceeded: { limit: string; value: number; max: number; nodeId?: string; path?: string };
+  loom_context_too_long: TokenExcess & { memory: number; loomBlock: number };
+  missing_setting: { setting: string; type: string };
+  node_not_found: { nodeId: string };
+  not_initialized: object;
+  path_cycle: { nodeId: string };
+  path_outside_vault: { path: string };
+  plan_mismatch: { commitId: string; cacheKey: string };
+  run_out_of_order: { expected: string; given: string };
+  section_not_found: { section: string; sections: string[]; path?: string };
+  stop_not_in_chain: { commitId: string; stop: string };
+  system_context_too_long: TokenExcess;
+  tokenizer_failed: object;
+  unknown_value: { value: string; expected: string[]; path?: string; nodeId?: string; edgeId?: string };
+  unsupported_version: { commitId?: string; artifactRef?: string; version: number };
+  vocabulary_not_loaded: { tokenizer: string; reason?: string; url?: string; status?: number };
+  wasm_load_failed: { reason: string; url?: string; status?: number; found?: string; expected?: string };
+}
+
+/** An edge that a path could take, and the nodes it leads from. */
+export interface EdgeCandidate {
+  edgeId: string;
+  nodeIds: string[];
+}
+
+/** How far something is over the limit, in tokens. */
+export interface TokenExcess {
+  limit: number;
+  required: number;
+  overBy: number;
+}
+
 /** Every error code there is; {@link CtxweaveError.code} is one of these. */
-export type ErrorCode =
-  | "ambiguous_commit"
-  | "ambiguous_path"
-  | "ambiguous_ref"
-  | "artifact_not_found"
-  | "blob_mismatch"
-  | "blob_missing"
-  | "chain_cycle"
-  | "commit_not_found"
-  | "context_retrieval_failure"
-  | "context_too_long"
-  | "duplicate_id"
-  | "edge_node_not_found"
-  | "edge_not_found"
-  | "edge_without_source"
-  | "handle_busy"
-  | "handle_freed"
-  | "handle_lost"
-  | "head_moved"
-  | "id_collision"
-  | "internal_error"
-  | "invalid_blob"
-  | "invalid_budget"
-  | "invalid_choice"
-  | "invalid_edit"
-  | "invalid_input"
-  | "invalid_vocabulary"
-  | "invalid_xml"
-  | "limit_exceeded"
-  | "loom_context_too_long"
-  | "missing_setting"
-  | "node_not_found"
-  | "not_initialized"
-  | "path_cycle"
-  | "path_outside_vault"
-  | "plan_mismatch"
-  | "run_out_of_order"
-  | "section_not_found"
-  | "stop_not_in_chain"
-  | "system_context_too_long"
-  | "tokenizer_failed"
-  | "unknown_value"
-  | "unsupported_version"
-  | "vocabulary_not_loaded"
-  | "wasm_load_failed";
+export type ErrorCode = keyof ErrorDetails;
 
 /** Bounds on the input, each of which can be overridden. Going past one is the error `limit_exceeded`. */
 export interface Limits {
@@ -210,3 +235,22 @@ export interface OwnTokenizer {
   /** Tokens of a text: a whole number, 0 or more, always the same for the same text. */
   count(text: string): number;
 }
+
+/** Any JSON value. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/**
+ * Data as it may be given: nothing in it is ever changed, so `readonly` lists and objects do as well, and where any JSON value
+ * does, so does what TypeScript knows as an interface.
+ */
+export type ReadonlyData<T> = unknown extends T
+  ? T
+  : JsonValue extends T
+    ? unknown
+    : T extends ArrayBuffer | ArrayBufferView | Date | ((...some: never[]) => unknown)
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly ReadonlyData<Item>[]
+        : T extends object
+          ? { readonly [Key in keyof T]: ReadonlyData<T[Key]> }
+          : T;

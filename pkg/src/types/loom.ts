@@ -1,4 +1,4 @@
-import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The tree
@@ -111,9 +111,6 @@ export interface ReasoningBlock {
   /** Opaque proof of the provider's, handed back unchanged. */
   signature?: string;
 }
-
-/** Any JSON value. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** Leads from its sources to the node that follows them. */
 export interface LoomEdge {

@@ -1,6 +1,6 @@
 import type { CommitRecord } from "./commits.js";
-import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
-import type { JsonValue, LoomTreeData } from "./loom.js";
+import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
+import type { LoomTreeData } from "./loom.js";
 
 /** A format that conversations of agents are kept in; docs/transcripts.md says what each is. */
 export type TranscriptFormat =
