@@ -1,5 +1,8 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
+use std::cell::RefCell;
+use std::ops::Range;
+
 use unicode_segmentation::GraphemeCursor;
 
 /// How many characters away a white-space boundary may be and still be preferred to the exact place of a cut.
@@ -37,63 +40,100 @@ pub fn is_blank(text: &str) -> bool {
 
 /// Whether `at` is a place where `text` can be cut: between two grapheme clusters, so never inside an emoji sequence,
 /// a flag, a letter with its marks or a CRLF.
-pub fn is_grapheme_boundary(text: &str, at: usize) -> bool {
+fn is_grapheme_boundary(text: &str, at: usize) -> bool {
     text.is_char_boundary(at) && GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0).unwrap_or(false)
-}
-
-/// The last grapheme boundary at or before byte `at`.
-pub fn floor_boundary(text: &str, at: usize) -> usize {
-    let at = text.floor_char_boundary(at);
-    if is_grapheme_boundary(text, at) {
-        return at;
-    }
-    GraphemeCursor::new(at, text.len(), true).prev_boundary(text, 0).ok().flatten().unwrap_or(0)
 }
 
 /// The first grapheme boundary at or after byte `at`.
 pub fn ceil_boundary(text: &str, at: usize) -> usize {
-    let at = text.ceil_char_boundary(at);
-    if is_grapheme_boundary(text, at) {
-        return at;
-    }
-    GraphemeCursor::new(at, text.len(), true).next_boundary(text, 0).ok().flatten().unwrap_or(text.len())
+    Clusters::new(text).ceil(at)
 }
 
-/// Where to end a head that may have at most `at` bytes: at the end of a word when one is within [`NEAR_CHARS`], else at
-/// a grapheme boundary.
-pub fn head_end(text: &str, at: usize) -> usize {
-    let exact = floor_boundary(text, at);
-    if exact == text.len() {
-        return exact;
-    }
-    let (head, rest) = text.split_at_checked(exact).unwrap_or((text, ""));
-    let mut after_is_white = rest.starts_with(char::is_whitespace);
-    let mut end = exact;
-    for ch in head.chars().rev().take(NEAR_CHARS) {
-        if after_is_white && !ch.is_whitespace() && is_grapheme_boundary(text, end) {
-            return end;
-        }
-        after_is_white = ch.is_whitespace();
-        end = end.saturating_sub(ch.len_utf8());
-    }
-    exact
+/// The places where a text can be cut. A cluster that takes long to walk through, say one of a million marks, is remembered, so
+/// that to look for a cut at many places takes linear time.
+#[derive(Debug)]
+pub struct Clusters<'t> {
+    text: &'t str,
+    long: RefCell<Vec<Range<usize>>>,
 }
 
-/// Where to begin a tail that may begin at byte `at` or later: at the start of a word when one is within [`NEAR_CHARS`],
-/// else at a grapheme boundary.
-pub fn tail_start(text: &str, at: usize) -> usize {
-    let exact = ceil_boundary(text, at);
-    let (head, rest) = text.split_at_checked(exact).unwrap_or((text, ""));
-    let mut before_is_white = exact == 0 || head.ends_with(char::is_whitespace);
-    let mut start = exact;
-    for ch in rest.chars().take(NEAR_CHARS) {
-        if before_is_white && !ch.is_whitespace() && is_grapheme_boundary(text, start) {
-            return start;
-        }
-        before_is_white = ch.is_whitespace();
-        start = start.saturating_add(ch.len_utf8());
+/// From so many bytes on a cluster is long.
+const LONG_CLUSTER: usize = 256;
+
+impl<'t> Clusters<'t> {
+    /// The clusters of a text, of which none is looked at yet.
+    pub fn new(text: &'t str) -> Self {
+        Self { text, long: RefCell::default() }
     }
-    exact
+
+    /// The cluster that byte `at` is inside of, or nothing between `at` and `at` where the text can be cut there.
+    fn around(&self, at: usize) -> Range<usize> {
+        let at = self.text.floor_char_boundary(at);
+        if let Some(known) = self.long.borrow().iter().find(|cluster| cluster.start < at && at < cluster.end) {
+            return known.clone();
+        }
+        if is_grapheme_boundary(self.text, at) {
+            return at..at;
+        }
+        let cursor = || GraphemeCursor::new(at, self.text.len(), true);
+        let start = cursor().prev_boundary(self.text, 0).ok().flatten().unwrap_or(0);
+        let end = cursor().next_boundary(self.text, 0).ok().flatten().unwrap_or(self.text.len());
+        if end.saturating_sub(start) >= LONG_CLUSTER {
+            self.long.borrow_mut().push(start..end);
+        }
+        start..end
+    }
+
+    /// The last boundary at or before byte `at`.
+    pub fn floor(&self, at: usize) -> usize {
+        self.around(at).start
+    }
+
+    /// The first boundary at or after byte `at`.
+    pub fn ceil(&self, at: usize) -> usize {
+        self.around(self.text.ceil_char_boundary(at)).end
+    }
+
+    fn is_boundary(&self, at: usize) -> bool {
+        self.text.is_char_boundary(at) && self.around(at).is_empty()
+    }
+
+    /// Where to end a head that may have at most `at` bytes: at the end of a word when one is within [`NEAR_CHARS`], else at a
+    /// boundary.
+    pub fn head_end(&self, at: usize) -> usize {
+        let exact = self.floor(at);
+        if exact == self.text.len() {
+            return exact;
+        }
+        let (head, rest) = self.text.split_at_checked(exact).unwrap_or((self.text, ""));
+        let mut after_is_white = rest.starts_with(is_whitespace);
+        let mut end = exact;
+        for ch in head.chars().rev().take(NEAR_CHARS) {
+            if after_is_white && !is_whitespace(ch) && self.is_boundary(end) {
+                return end;
+            }
+            after_is_white = is_whitespace(ch);
+            end = end.saturating_sub(ch.len_utf8());
+        }
+        exact
+    }
+
+    /// Where to begin a tail that may begin at byte `at` or later: at the start of a word when one is within [`NEAR_CHARS`],
+    /// else at a boundary.
+    pub fn tail_start(&self, at: usize) -> usize {
+        let exact = self.ceil(at);
+        let (head, rest) = self.text.split_at_checked(exact).unwrap_or((self.text, ""));
+        let mut before_is_white = exact == 0 || head.ends_with(is_whitespace);
+        let mut start = exact;
+        for ch in rest.chars().take(NEAR_CHARS) {
+            if before_is_white && !is_whitespace(ch) && self.is_boundary(start) {
+                return start;
+            }
+            before_is_white = is_whitespace(ch);
+            start = start.saturating_add(ch.len_utf8());
+        }
+        exact
+    }
 }
 
 /// Converts byte offsets, given in ascending order, to UTF-16 offsets in one pass over the text.
@@ -133,33 +173,49 @@ mod tests {
             let text = format!("ab{cluster}cd");
             let (from, to) = (2, 2 + cluster.len());
             for at in from + 1..to {
-                assert_eq!(floor_boundary(&text, at), from, "{cluster:?} at {at}");
+                assert_eq!(Clusters::new(&text).floor(at), from, "{cluster:?} at {at}");
                 assert_eq!(ceil_boundary(&text, at), to, "{cluster:?} at {at}");
             }
-            assert_eq!(floor_boundary(&text, to), to);
+            assert_eq!(Clusters::new(&text).floor(to), to);
+        }
+    }
+
+    /// A million marks are one cluster: it is walked through once, however often it is asked about.
+    #[test]
+    fn a_long_cluster_is_walked_through_once() {
+        for unit in ["\u{301}", "\u{200d}", "\u{94d}", "क्"] {
+            let text = format!("ab c{}d", unit.repeat(100_000));
+            // A letter begins a cluster of its own.
+            let start = if unit.starts_with('क') { 4 } else { 3 };
+            let clusters = Clusters::new(&text);
+            for at in (5..text.len() - 1).step_by(7) {
+                assert_eq!((clusters.floor(at), clusters.ceil(at)), (start, text.len() - 1), "{unit:?} at {at}");
+            }
+            assert_eq!(clusters.long.borrow().len(), 1);
+            assert_eq!((clusters.head_end(text.len() - 1), clusters.tail_start(5)), (text.len() - 1, text.len() - 1));
         }
     }
 
     #[test]
     fn cuts_prefer_words_that_are_near() {
         let text = "one two three";
-        assert_eq!(head_end(text, 9), 7);
-        assert_eq!(head_end(text, 7), 7);
-        assert_eq!(head_end(text, 8), 7);
-        assert_eq!(tail_start(text, 5), 8);
-        assert_eq!(tail_start(text, 7), 8);
-        assert_eq!(tail_start(text, 8), 8);
-        assert_eq!(head_end(text, 99), text.len());
-        assert_eq!(tail_start(text, 99), text.len());
+        assert_eq!(Clusters::new(text).head_end(9), 7);
+        assert_eq!(Clusters::new(text).head_end(7), 7);
+        assert_eq!(Clusters::new(text).head_end(8), 7);
+        assert_eq!(Clusters::new(text).tail_start(5), 8);
+        assert_eq!(Clusters::new(text).tail_start(7), 8);
+        assert_eq!(Clusters::new(text).tail_start(8), 8);
+        assert_eq!(Clusters::new(text).head_end(99), text.len());
+        assert_eq!(Clusters::new(text).tail_start(99), text.len());
         let long = "x".repeat(200);
-        assert_eq!((head_end(&long, 100), tail_start(&long, 100)), (100, 100));
+        assert_eq!((Clusters::new(&long).head_end(100), Clusters::new(&long).tail_start(100)), (100, 100));
     }
 
     #[test]
     fn a_later_limit_never_begins_a_tail_earlier() {
         let text = "a  bb ccc \u{301}d 👨‍👩‍👧 eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee f\r\n\r\ng";
         for at in 1..text.len() {
-            assert!(tail_start(text, at - 1) <= tail_start(text, at));
+            assert!(Clusters::new(text).tail_start(at - 1) <= Clusters::new(text).tail_start(at));
         }
     }
 

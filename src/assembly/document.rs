@@ -8,7 +8,7 @@ use crate::assembly::search;
 use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Result;
 use crate::prompt::Prices;
-use crate::text;
+use crate::text::Clusters;
 use crate::tokens::Counter;
 
 /// The text of all parts and of the working buffer behind them.
@@ -98,6 +98,7 @@ pub(crate) struct DocumentPlan<'p> {
     /// What is there beside the document.
     fixed: u64,
     counted: Paragraphs<'p>,
+    clusters: Clusters<'p>,
 }
 
 impl<'p> DocumentPlan<'p> {
@@ -110,7 +111,7 @@ impl<'p> DocumentPlan<'p> {
         counter: &'p dyn Counter,
     ) -> Self {
         let counted = Paragraphs::new(counter, preface, &source.text);
-        Self { source, settings, limit, preface, fixed, counted }
+        Self { source, settings, limit, preface, fixed, counted, clusters: Clusters::new(&source.text) }
     }
 
     /// Chooses what is kept. `ids` are those of the parts, for the error.
@@ -172,7 +173,7 @@ impl<'p> DocumentPlan<'p> {
         // The longest run that takes away less than the target; one step further is the shortest that reaches it.
         let guess = self.source.about(head, target) - head;
         let short = search::largest(0, recent - head, guess, target.saturating_sub(1), |run| {
-            removed(text::ceil_boundary(&self.source.text, head + run))
+            removed(self.clusters.ceil(head + run))
         })?;
         let tail = self.tail_at(head + short + 1).min(recent);
         let kept = KeptText { head, tail };
@@ -187,9 +188,8 @@ impl<'p> DocumentPlan<'p> {
             let target = self.quantised(total);
             let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head: 0, tail }));
             let guess = self.source.about(0, target);
-            let short = search::largest(0, len, guess, target.saturating_sub(1), |run| {
-                removed(text::ceil_boundary(&self.source.text, run))
-            })?;
+            let short =
+                search::largest(0, len, guess, target.saturating_sub(1), |run| removed(self.clusters.ceil(run)))?;
             let tail = self.tail_at(short + 1);
             let wider = KeptText { head: 0, tail: tail.max(kept.tail) };
             if wider.tail < len && self.fits(wider) {
@@ -215,7 +215,7 @@ impl<'p> DocumentPlan<'p> {
     /// The longest tail beside this head that fits; nothing where not even one cluster does.
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
-        let last = text::floor_boundary(&self.source.text, len.saturating_sub(1));
+        let last = self.clusters.floor(len.saturating_sub(1));
         let beside = self.limit.saturating_sub(self.cost(KeptText { head, tail: len }));
         let before = self.source.about_after(head).saturating_sub(beside);
         let guess = len - self.source.about(head, before);
@@ -230,11 +230,11 @@ impl<'p> DocumentPlan<'p> {
     }
 
     fn head_at(&self, at: usize) -> usize {
-        text::head_end(&self.source.text, at)
+        self.clusters.head_end(at)
     }
 
     fn tail_at(&self, at: usize) -> usize {
-        text::tail_start(&self.source.text, at)
+        self.clusters.tail_start(at)
     }
 
     fn tokens(&self, from: usize, to: usize) -> u64 {

@@ -10,7 +10,7 @@ use crate::content::Block;
 use crate::maps::SortedSet;
 use crate::prompt::{Message, Prices};
 use crate::sorting;
-use crate::text;
+use crate::text::{Clusters, is_whitespace, trim};
 
 /// Which part of a text is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,8 @@ impl Shorten<'_> {
         for slot in slots {
             let (header, whole) = text_at(&items, slot)?.split_at_checked(slot.start)?;
             let (header, whole) = (header.to_owned(), whole.to_owned());
-            let shortened = |keep: usize| header.clone() + &self.shortened(&whole, keep);
+            let clusters = Clusters::new(&whole);
+            let shortened = |keep: usize| header.clone() + &self.shortened(&whole, &clusters, keep);
             let cost = |keep: usize| {
                 let mut trial = items.clone();
                 set_text(&mut trial, slot, shortened(keep));
@@ -81,12 +82,12 @@ impl Shorten<'_> {
     }
 
     /// `keep` bytes of a text, or a little less, and the marker.
-    fn shortened(&self, text: &str, keep: usize) -> String {
+    fn shortened(&self, text: &str, clusters: &Clusters<'_>, keep: usize) -> String {
         let (head, tail) = match self.removed_end {
-            RemovedEnd::Head => (0, text::tail_start(text, text.len().saturating_sub(keep))),
+            RemovedEnd::Head => (0, clusters.tail_start(text.len().saturating_sub(keep))),
             RemovedEnd::Middle => {
-                let head = text::head_end(text, keep.div_ceil(2));
-                (head, text::tail_start(text, text.len().saturating_sub(keep / 2)).max(head))
+                let head = clusters.head_end(keep.div_ceil(2));
+                (head, clusters.tail_start(text.len().saturating_sub(keep / 2)).max(head))
             }
         };
         if head >= tail {
@@ -95,7 +96,7 @@ impl Shorten<'_> {
         let (start, end) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
         if start.is_empty() && end.is_empty() {
             // Something of the text has to stay: its last cluster.
-            let last = text::floor_boundary(text, text.len().saturating_sub(1));
+            let last = clusters.floor(text.len().saturating_sub(1));
             return self.assemble("", text.get(last..).unwrap_or_default());
         }
         self.assemble(start, end)
@@ -103,10 +104,10 @@ impl Shorten<'_> {
 
     fn assemble(&self, start: &str, end: &str) -> String {
         let mut out = String::with_capacity(start.len() + self.marker.len() + end.len());
-        out.push_str(start.trim_end());
+        out.push_str(start.trim_end_matches(is_whitespace));
         out.push_str(self.marker);
         out.push_str(end);
-        out.trim().to_owned()
+        trim(&out).to_owned()
     }
 
     fn cost(&self, items: &[Item<'_>]) -> u64 {
@@ -122,7 +123,8 @@ impl Shorten<'_> {
 
 /// A marker for use inside a text: on lines of its own.
 pub(crate) fn inline_marker(marker: &str) -> String {
-    if marker.trim().is_empty() { JOIN.to_owned() } else { format!("{JOIN}{}{JOIN}", marker.trim()) }
+    let marker = trim(marker);
+    if marker.is_empty() { JOIN.to_owned() } else { format!("{JOIN}{marker}{JOIN}") }
 }
 
 /// The texts that may be cut: those of text parts and of tool results. Arguments would no longer be JSON, and reasoning

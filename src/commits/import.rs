@@ -21,7 +21,7 @@ use crate::jsonl::Reader;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
-use crate::text::head_end;
+use crate::text::Clusters;
 use crate::time::Timestamp;
 use crate::tokens::Counter;
 
@@ -202,7 +202,7 @@ fn shortened(text: &str) -> String {
     if text.len() <= SUMMARY_BYTES {
         return text.to_owned();
     }
-    format!("{} …", text.get(..head_end(text, SUMMARY_BYTES)).unwrap_or_default())
+    format!("{} …", text.get(..Clusters::new(text).head_end(SUMMARY_BYTES)).unwrap_or_default())
 }
 
 /// Lines that will be one blob.
