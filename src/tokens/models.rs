@@ -1,112 +1,156 @@
-//! Which encoding and context window a model has, by name.
+//! What is known of models, by their names: family, tokenizer, context window and limits.
 //!
-//! Source: the tables of tiktoken-rs 0.12.1 (2026), which follow OpenAI's model pages; a test compares the two. Names that
-//! are not here are not guessed: other vendors do not publish their tokenizers.
+//! The table is `models.txt`, whose first lines name its source and date. Names that are not there are not guessed.
 
 use serde::Serialize;
-
-use crate::tokens::bpe::Encoding;
 
 /// What is known of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
-    /// Name of the encoding, as `tokenizer` takes it.
+    /// Whose it is: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek` or `mistral`.
+    pub family: &'static str,
+    /// What to give as `tokenizer`: an encoding, whose counts are exact, or `heuristic` where the vendor publishes none.
     pub tokenizer: &'static str,
     /// Tokens that the model can take in, its answer included.
     pub context_window: u32,
+    /// The most that a request may have, where that is less than the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_limit: Option<u32>,
+    /// The most that an answer can have, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_limit: Option<u32>,
 }
 
-/// Name, encoding, context window.
-const MODELS: &[(&str, Encoding, u32)] = &[
-    ("gpt-5.4", Encoding::O200kBase, 1_050_000),
-    ("gpt-5.4-pro", Encoding::O200kBase, 1_050_000),
-    ("gpt-5.4-mini", Encoding::O200kBase, 400_000),
-    ("gpt-5.4-nano", Encoding::O200kBase, 400_000),
-    ("gpt-5.3-codex", Encoding::O200kBase, 400_000),
-    ("gpt-5.3-codex-spark", Encoding::O200kBase, 128_000),
-    ("gpt-5.2", Encoding::O200kBase, 400_000),
-    ("gpt-5.2-pro", Encoding::O200kBase, 400_000),
-    ("gpt-5.2-codex", Encoding::O200kBase, 400_000),
-    ("gpt-5.1", Encoding::O200kBase, 400_000),
-    ("gpt-5.1-codex", Encoding::O200kBase, 400_000),
-    ("gpt-5.1-codex-mini", Encoding::O200kBase, 400_000),
-    ("gpt-5", Encoding::O200kBase, 400_000),
-    ("gpt-5-codex", Encoding::O200kBase, 400_000),
-    ("gpt-5-mini", Encoding::O200kBase, 400_000),
-    ("gpt-5-nano", Encoding::O200kBase, 400_000),
-    ("gpt-5-pro", Encoding::O200kBase, 400_000),
-    ("codex-mini", Encoding::O200kBase, 200_000),
-    ("o1", Encoding::O200kBase, 200_000),
-    ("o1-mini", Encoding::O200kBase, 128_000),
-    ("o1-preview", Encoding::O200kBase, 128_000),
-    ("o1-pro", Encoding::O200kBase, 200_000),
-    ("o3", Encoding::O200kBase, 200_000),
-    ("o3-mini", Encoding::O200kBase, 200_000),
-    ("o3-pro", Encoding::O200kBase, 200_000),
-    ("o4-mini", Encoding::O200kBase, 200_000),
-    ("gpt-4.1", Encoding::O200kBase, 1_047_576),
-    ("gpt-4.1-mini", Encoding::O200kBase, 1_047_576),
-    ("gpt-4.1-nano", Encoding::O200kBase, 1_047_576),
-    ("gpt-4o", Encoding::O200kBase, 128_000),
-    ("gpt-4o-mini", Encoding::O200kBase, 128_000),
-    ("gpt-4-turbo-preview", Encoding::Cl100kBase, 128_000),
-    ("gpt-4-32k", Encoding::Cl100kBase, 32_768),
-    ("gpt-4", Encoding::Cl100kBase, 8_192),
-    ("gpt-3.5-turbo", Encoding::Cl100kBase, 16_385),
-    ("gpt-3.5-turbo-16k", Encoding::Cl100kBase, 16_385),
-    ("text-embedding-ada-002", Encoding::Cl100kBase, 8_192),
-];
+const MODELS: &str = include_str!("models.txt");
 
-/// What is known of the model of this name. A snapshot is known by its model (`gpt-4o-2024-08-06`, `gpt-4-0613`,
-/// `codex-mini-latest`), and so is a fine-tuned one (`ft:gpt-4o:acme::id`). Nothing for a name that is not known.
+/// What is known of the model of this name, in any case and with a provider before it (`openai/gpt-4o`, `azure/eu/gpt-35-turbo`,
+/// `us.anthropic.claude-opus-4-5-20251101-v1:0`). A snapshot is known by its model (`gpt-4o-2024-08-06`, `codex-mini-latest`), and
+/// so is a fine-tuned one (`ft:gpt-4o:acme::id`). Nothing for a name that is not known.
 pub fn model(name: &str) -> Option<Model> {
-    let name = name.strip_prefix("ft:").map_or(name, |rest| rest.split(':').next().unwrap_or(rest));
-    // OpenAI gave two dated snapshots of GPT-4 a larger window than the model of that name.
-    if name.starts_with("gpt-4-0125") || name.starts_with("gpt-4-1106") {
-        return Some(Model { tokenizer: Encoding::Cl100kBase.name(), context_window: 128_000 });
-    }
-    let found = MODELS.iter().find(|(known, ..)| name.strip_prefix(known).is_some_and(is_snapshot));
-    found.map(|&(_, encoding, context_window)| Model { tokenizer: encoding.name(), context_window })
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    let name = name.split(':').next().unwrap_or(name);
+    let name = name.rsplit("anthropic.").next().unwrap_or(name).to_ascii_lowercase();
+    let name = name.replace('@', "-").replace("gpt-35-", "gpt-3.5-");
+    let name = name.strip_suffix("-v1").unwrap_or(&name);
+    find(name).or_else(|| find(undated(name)))
 }
 
-/// Nothing, `-latest`, or a date: groups of digits, each behind a hyphen.
-fn is_snapshot(suffix: &str) -> bool {
-    if suffix.is_empty() || suffix == "-latest" {
-        return true;
+fn find(name: &str) -> Option<Model> {
+    MODELS.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut fields = line.split(' ');
+        let (family, tokenizer) = (fields.next()?, fields.next()?);
+        let mut number = || fields.next()?.parse().ok();
+        let (context_window, input, output): (u32, u32, u32) = (number()?, number()?, number()?);
+        fields.any(|known| known == name).then(|| Model {
+            family,
+            tokenizer,
+            context_window,
+            input_limit: Some(input).filter(|&input| input < context_window),
+            output_limit: Some(output).filter(|&output| output > 0),
+        })
+    })
+}
+
+/// A name without `-latest` or the date of a snapshot: groups of two, four or eight digits.
+fn undated(name: &str) -> &str {
+    let mut name = name.strip_suffix("-latest").unwrap_or(name);
+    let is_number = |group: &str| matches!(group.len(), 2 | 4 | 8) && group.bytes().all(|byte| byte.is_ascii_digit());
+    while let Some((before, _)) = name.rsplit_once('-').filter(|(_, group)| is_number(group)) {
+        name = before;
     }
-    let groups = |suffix: &str| {
-        suffix.split('-').all(|group| group.len() >= 2 && group.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    suffix.strip_prefix('-').is_some_and(groups)
+    name
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {
     use super::*;
+    use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
-    #[test]
-    fn models_are_as_tiktoken_has_them() {
-        for &(name, encoding, context_window) in MODELS {
-            assert_eq!(model(name), Some(Model { tokenizer: encoding.name(), context_window }), "{name}");
-            assert_eq!(tiktoken_rs::model::get_context_size(name), Some(context_window as usize), "{name}");
-            let expected = match encoding {
-                Encoding::O200kBase => tiktoken_rs::tokenizer::Tokenizer::O200kBase,
-                Encoding::Cl100kBase => tiktoken_rs::tokenizer::Tokenizer::Cl100kBase,
-            };
-            assert_eq!(tiktoken_rs::tokenizer::get_tokenizer(name), Some(expected), "{name}");
-        }
+    fn names() -> impl Iterator<Item = (&'static str, Model)> {
+        let lines = MODELS.lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(|line| line.split(' ').skip(5)).map(|name| (name, model(name).unwrap()))
     }
 
     #[test]
-    fn snapshots_are_known_and_nothing_is_guessed() {
-        assert_eq!(model("gpt-4o-2024-08-06"), model("gpt-4o"));
-        assert_eq!(model("gpt-4-0613"), model("gpt-4"));
+    fn the_table_is_whole() {
+        let mut families: Vec<_> = names().map(|(_, model)| model.family).collect();
+        families.dedup();
+        assert_eq!(families, ["claude", "deepseek", "gemini", "llama", "mistral", "openai", "qwen"]);
+        assert!(names().count() > 200);
+        for (name, model) in names() {
+            assert!(model.context_window >= 2048, "{name}: {model:?}");
+            assert!(model.input_limit.unwrap_or(model.context_window) <= model.context_window, "{name}: {model:?}");
+            assert!(model.output_limit.is_none_or(|output| output <= model.context_window), "{name}: {model:?}");
+            assert_eq!(names().filter(|(other, _)| *other == name).count(), 1, "{name} is there once");
+        }
+    }
+
+    /// An exact tokenizer is the one that tiktoken has for the model; harmony counts texts as o200k_base does.
+    #[test]
+    fn tokenizers_are_as_tiktoken_has_them() {
+        for (name, model) in names().filter(|(_, model)| model.tokenizer != "heuristic") {
+            let expected = match get_tokenizer(name) {
+                Some(Tokenizer::O200kBase | Tokenizer::O200kHarmony) => "o200k_base",
+                Some(Tokenizer::Cl100kBase) => "cl100k_base",
+                other => panic!("{name}: {other:?}"),
+            };
+            assert_eq!(model.tokenizer, expected, "{name}");
+        }
+        for name in ["gpt-4o", "gpt-5", "gpt-5.4-mini", "o3-deep-research", "gpt-oss-120b", "gpt-4.5-preview"] {
+            assert_eq!(model(name).unwrap().tokenizer, "o200k_base", "{name}");
+        }
+    }
+
+    /// Windows as OpenAI's model pages have them, by way of tiktoken-rs.
+    #[test]
+    fn windows_are_as_tiktoken_rs_has_them() {
+        for name in [
+            "gpt-4",
+            "gpt-4o",
+            "gpt-4.1-mini",
+            "gpt-5",
+            "gpt-5.1-codex",
+            "gpt-5.4",
+            "gpt-5.4-mini",
+            "o3",
+            "o4-mini",
+            "codex-mini",
+        ] {
+            let window = tiktoken_rs::model::get_context_size(name).unwrap();
+            assert_eq!(model(name).unwrap().context_window as usize, window, "{name}");
+        }
+        let gpt_5 = model("gpt-5").unwrap();
+        assert_eq!((gpt_5.input_limit, gpt_5.output_limit), (Some(272_000), Some(128_000)));
+    }
+
+    #[test]
+    fn names_are_known_as_people_write_them() {
+        for (written, meant) in [
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gpt-4-0613", "gpt-4"),
+            ("codex-mini-latest", "codex-mini"),
+            ("ft:gpt-4o-2024-08-06:acme::id", "gpt-4o"),
+            ("openai/gpt-4o", "gpt-4o"),
+            ("azure/eu/gpt-35-turbo-16k", "gpt-3.5-turbo-16k"),
+            ("gpt-35-turbo", "gpt-3.5-turbo"),
+            ("openrouter/openai/gpt-oss-120b", "gpt-oss-120b"),
+            ("claude-opus-4-5-20251101", "claude-opus-4-5"),
+            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+            ("us.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.3-70b-instruct"),
+            ("deepseek/deepseek-chat", "deepseek-chat"),
+            ("mistral-large-latest", "mistral-large"),
+        ] {
+            assert_eq!(model(written), model(meant), "{written}");
+            assert!(model(written).is_some(), "{written}");
+        }
         assert_eq!(model("gpt-4-1106-preview").unwrap().context_window, 128_000);
-        assert_eq!(model("codex-mini-latest"), model("codex-mini"));
-        assert_eq!(model("ft:gpt-4o-2024-08-06:acme::id"), model("gpt-4o"));
+        assert_eq!(model("gpt-4o-2024-05-13").unwrap().output_limit, Some(4_096));
         for name in
-            ["", "gpt", "gpt-4o-ultra", "gpt-9", "claude-sonnet-4-5", "gemini-2.5-pro", "gpt-4o-", "gpt-4o-x1", "o1x"]
+            ["", "gpt", "gpt-4o-ultra", "gpt-9", "claude", "gpt-4o-", "gpt-4o-x1", "o1x", "#", "heuristic", "200000"]
         {
             assert_eq!(model(name), None, "{name}");
         }

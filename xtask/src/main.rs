@@ -11,6 +11,7 @@ mod estimator;
 mod features;
 mod imports;
 mod manifest;
+mod models;
 mod process;
 mod project;
 mod setup;
@@ -43,6 +44,8 @@ cargo xtask <command>
                        --quick  only to see that they run
   estimator          the error table of the token estimator
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
+  models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
+                       --registry FILE  from that JSON instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
                        --out DIR    into DIR      --unicode  the table of character classes instead
                        --counts     what tiktoken counts, into tests/runtimes/counts.json
@@ -70,6 +73,7 @@ fn dispatch() -> Result<()> {
         "test" => test::run(&project, &mut Args(args)),
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
+        "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
         "estimator" | "vocab" => with_tiktoken(&project, &command, args),
         "" | "help" | "--help" | "-h" => {

@@ -104,13 +104,22 @@ export function countChatTokens(messages: readonly ChatMessage[], options?: Chat
 
 /** What is known of a model. */
 export interface ModelInfo {
-  /** What to give as `tokenizer`. */
-  tokenizer: "o200k_base" | "cl100k_base";
+  /** Whose it is. */
+  family: "openai" | "claude" | "gemini" | "llama" | "qwen" | "deepseek" | "mistral";
+  /** What to give as `tokenizer`: an encoding, whose counts are exact, or the estimate where the vendor publishes none. */
+  tokenizer: "o200k_base" | "cl100k_base" | "heuristic";
   /** Tokens that the model can take in, its answer included. */
   contextWindow: number;
+  /** The most that a request may have, where that is less than the window. */
+  inputLimit?: number;
+  /** The most that an answer can have, where that is known. */
+  outputLimit?: number;
 }
 
-/** What is known of the model of that name, a snapshot's or a fine-tuned one's too; nothing for a name that is not known. */
+/**
+ * What is known of the model of that name, a snapshot's, a fine-tuned one's or one with a provider before it (`openai/gpt-4o`) too;
+ * undefined for a name that is not known. The table is LiteLLM's, of the day that docs/choices.md gives.
+ */
 export function modelInfo(name: string): ModelInfo | undefined {
   return callJson("modelInfo", { name }) as ModelInfo | undefined;
 }
