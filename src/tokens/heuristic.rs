@@ -13,7 +13,8 @@
 //!   letters, its spelling by hash.
 //!
 //! In scripts written without spaces each character is a piece of its own that still sees its
-//! neighbours. The weights are whole numbers in units of 1/64 token, fitted to real counts and stored in
+//! neighbours. What no text of the fit has, runs of line ends, of wide spaces or of one ideograph, braille, characters for private
+//! use and the like, costs at least what tiktoken says of such runs. The weights are whole numbers in units of 1/64 token, fitted to real counts and stored in
 //! heuristic_weights.bin. There are no floats and no
 //! state outside the call, so every platform gives the same number.
 //!
@@ -261,12 +262,25 @@ struct Walker<'s, S: Sink> {
     length: u32,
     uppers: u32,
     lower_seen: bool,
+    /// What the characters of the piece cost at least, in units: of those whose weights were fitted to few texts.
+    floor: u32,
+    /// Whether a carriage return stands before the line end that comes next.
+    return_seen: bool,
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
-    let mut walker =
-        Walker { sink, piece: Piece::None, context: 0, spelling: 0, length: 0, uppers: 0, lower_seen: false };
+    let mut walker = Walker {
+        sink,
+        piece: Piece::None,
+        context: 0,
+        spelling: 0,
+        length: 0,
+        uppers: 0,
+        lower_seen: false,
+        floor: 0,
+        return_seen: false,
+    };
     let knows_words = walker.sink.knows_words();
     let mut at = 0_usize;
     let bytes = text.as_bytes();
@@ -291,6 +305,11 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         } else if !byte.is_ascii() {
             let (code, bytes) = code_point(bytes, at, byte);
             (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
+        } else if byte == b'\r' && bytes.get(at.saturating_add(1)) == Some(&b'\n') {
+            // Part of the line end that follows.
+            walker.return_seen = true;
+            at = at.saturating_add(1);
+            continue;
         }
         if walker.step(at, c) {
             return true;
@@ -381,7 +400,11 @@ impl<S: Sink> Walker<'_, S> {
                     return true;
                 }
                 self.character(c, class);
-                self.sink.close(at.saturating_add(c.len_utf8()), LEAST)
+                // The third of a row: the weights of its runs say what is rare of it, and there is nothing rarer.
+                let is_repeated = (self.context ^ self.context >> 16) & 0xFFFF_FFFF == 0;
+                let least = if is_repeated { UNIT as u32 } else { LEAST };
+                let floor = std::mem::take(&mut self.floor);
+                self.sink.close(at.saturating_add(c.len_utf8()), least.max(floor))
             }
             Kind::Digit => self.digit(class, at),
             Kind::Sign => self.sign(c, class, at),
@@ -406,6 +429,9 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
+        if c < ' ' || c >= '\u{2800}' {
+            self.floor = self.floor.saturating_add(floor(c));
+        }
     }
 
     #[inline(always)]
@@ -414,7 +440,8 @@ impl<S: Sink> Walker<'_, S> {
         if self.length >= PIECE_MAX {
             self.length = 4;
             self.uppers = 0;
-            return self.sink.close(at.saturating_add(c.len_utf8()), LEAST);
+            let floor = std::mem::take(&mut self.floor);
+            return self.sink.close(at.saturating_add(c.len_utf8()), LEAST.max(floor));
         }
         false
     }
@@ -461,7 +488,7 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Space(spaces) => {
                 if spaces > 1 {
                     self.spaces(spaces.saturating_sub(1));
-                    if self.sink.close(at.saturating_sub(1), 0) {
+                    if self.sink.close(at.saturating_sub(1), self.floor) {
                         return true;
                     }
                 }
@@ -513,6 +540,16 @@ impl<S: Sink> Walker<'_, S> {
     fn space(&mut self, c: char, at: usize) -> bool {
         if let Piece::Space(spaces) = self.piece {
             self.piece = Piece::Space(spaces.saturating_add(1));
+            // Of runs of spaces alone long ones are tokens. Tabs and wide spaces are 16 in one, no-break spaces 8.
+            let more = match c {
+                _ if self.context != u64::from(symbol(c)) => 32,
+                ' ' => 0,
+                '\t' => 4,
+                '\u{3000}' => 5,
+                '\u{a0}' => 8,
+                _ => UNIT as u32,
+            };
+            self.floor = self.floor.saturating_add(more);
             // A run of 64 spaces or so is a token.
             if spaces.is_multiple_of(64) {
                 self.sink.dense(D_SPACE + 9);
@@ -541,10 +578,7 @@ impl<S: Sink> Walker<'_, S> {
     }
 
     fn newline(&mut self, c: char, at: usize) -> bool {
-        if c == '\r' {
-            // Part of the line end that follows; alone it costs nothing worth counting.
-            return false;
-        }
+        let return_seen = std::mem::take(&mut self.return_seen);
         match self.piece {
             Piece::Newline(1) => {
                 // The second line end of a row: a paragraph ends.
@@ -558,6 +592,13 @@ impl<S: Sink> Walker<'_, S> {
             }
             Piece::Newline(lines) => {
                 self.piece = Piece::Newline(lines.saturating_add(1));
+                // In a run 16 of them are a token, four where each has a carriage return, two carriage returns alone.
+                let more = match c {
+                    '\r' => 32,
+                    _ if return_seen => 16,
+                    _ => 4,
+                };
+                self.floor = self.floor.saturating_add(more);
                 // A run of 16 line ends or so is a token.
                 if lines.is_multiple_of(16) {
                     self.sink.dense(D_SPACE + 13);
@@ -642,7 +683,8 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Newline(_) | Piece::Space(_) => 0,
         };
         self.piece = Piece::None;
-        self.sink.close(at, least)
+        let floor = std::mem::take(&mut self.floor);
+        self.sink.close(at, least.max(floor))
     }
 
     #[inline(always)]
@@ -653,7 +695,26 @@ impl<S: Sink> Walker<'_, S> {
         self.length = 0;
         self.uppers = 0;
         self.lower_seen = false;
+        self.floor = 0;
     }
+}
+
+/// What a character costs at least, in units, where it is of a kind that was fitted to next to no text: most of them are spelled
+/// byte by byte.
+fn floor(c: char) -> u32 {
+    let tokens_of_eight = match u32::from(c) {
+        0 => 4,
+        0x01..=0x1F => 8,
+        // Braille; half-width kana; private use; letters and digits of mathematics.
+        0x2800..=0x28FF => 24,
+        0xFF65..=0xFF9F => 15,
+        0xE000..=0xF8FF => 19,
+        0x1D400..=0x1D7FF => 16,
+        0x1FC00..=0x1FFFF | 0x323B0..=0xDFFFF => 24,
+        0xE0000..=0x10_FFFF => 32,
+        _ => 0,
+    };
+    tokens_of_eight * (UNIT as u32 / 8)
 }
 
 /// A character in 16 bits.

@@ -153,6 +153,45 @@ fn only_the_empty_text_counts_nothing() {
     }
 }
 
+/// Runs and characters that no text is made of, and that a file may be full of: never much below what tiktoken counts.
+#[test]
+fn no_kind_of_text_collapses() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    for (unit, times) in [
+        ("\r\n", 200),
+        ("\r", 200),
+        ("\n", 200),
+        ("\t ", 200),
+        (" \t", 200),
+        ("\t", 200),
+        (" ", 400),
+        ("\u{a0}", 40),
+        ("\u{a0}", 400),
+        ("\u{3000}", 40),
+        ("\u{2003}", 40),
+        ("中", 100),
+        ("あ", 100),
+        ("ア", 100),
+        ("ｱｲｳｴｵｶｷｸｹｺ", 20),
+        ("ｱ", 100),
+        ("⠁⠃⠉⠙⠑⠋⠛⠓", 20),
+        ("⠿", 100),
+        ("\u{e000}\u{e001}\u{e123}", 30),
+        ("\u{1fffe}", 50),
+        ("\u{e0080}", 50),
+        ("\u{10fffd}", 50),
+        ("𝐀𝐁𝐂", 30),
+        ("\u{1}\u{2}\u{3}", 30),
+        ("\0", 100),
+        ("line one of text\rline two is here\rthe third line\r", 10),
+    ] {
+        let text = unit.repeat(times);
+        let tokens = bpe.encode_ordinary(&text).len() as f64;
+        let estimate = f64::from(count(&text));
+        assert!(estimate >= 0.85 * tokens && estimate <= 2.0 * tokens + 2.0, "{unit:?}×{times}: {estimate} of {tokens}");
+    }
+}
+
 #[test]
 fn long_unbroken_runs_are_counted_like_any_text() {
     for unit in
