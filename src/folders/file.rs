@@ -174,7 +174,7 @@ pub(super) fn glob_findings(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<glob::Pattern> {
     let shown = &declared.pattern;
-    match glob::resolve(shown, folder, limits.watch_alternatives) {
+    match glob::resolve(shown, folder, limits) {
         Err(reason) => {
             let message = format!("the watch `{shown}` was left out: {reason}");
             diagnostics.push(front_matter::invalid(&message, path, declared.line));

@@ -5,6 +5,7 @@
 
 use fast_glob::glob_match;
 
+use crate::limits::Limits;
 use crate::maps::SortedSet;
 
 /// One segment of a pattern.
@@ -31,11 +32,16 @@ pub(super) struct Pattern {
 pub(super) type Reason = String;
 
 /// Resolves a pattern against the folder of the file that declares it.
-pub(super) fn resolve(pattern: &str, folder: &str, max_alternatives: u32) -> Result<Pattern, Reason> {
+pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pattern, Reason> {
     let pattern = pattern.trim();
+    let (bytes, max) = (pattern.len(), limits.front_matter_bytes);
+    // A row of the host's table can be longer than what a file can declare.
+    if bytes > max as usize {
+        return Err(format!("it has {bytes} bytes, over the limit `frontMatterBytes` of {max}"));
+    }
     let slashed = separators(pattern);
     let mut resolved = Pattern { backslashes: pattern.contains('\\'), ..Pattern::default() };
-    for alternative in expand(&slashed, max_alternatives as usize)? {
+    for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
         add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
     }
     // A folder whose name has brackets in it is meant by just that name, too.
@@ -96,14 +102,19 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     // Braces that are open: where, and the commas in them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, usize, Vec<usize>)> = None;
-    let mut skip_to = 0;
+    let (mut skip_to, mut unclosed_to) = (0, 0);
     for (at, ch) in text.char_indices() {
         if at < skip_to {
             continue;
         }
         match ch {
             '\\' => skip_to = at.saturating_add(2),
-            '[' => skip_to = class_end(text, at).unwrap_or(at),
+            '[' if at < unclosed_to => {}
+            '[' => match class_end(text, at) {
+                Some(end) => skip_to = end,
+                // Then no other one closes before the separator, either: looking once keeps this linear.
+                None => unclosed_to = text.get(at..).and_then(|rest| rest.find('/')).map_or(text.len(), |to| at + to),
+            },
             '{' => open.push((at, Vec::new())),
             ',' => {
                 if let Some((_, commas)) = open.last_mut() {

@@ -313,6 +313,32 @@ fn watch_patterns_are_globs_on_folders() {
     }
 }
 
+/// A watch takes time linear in its length, and is no longer than what a file can declare (SPEC §0.8).
+#[test]
+fn long_watches_end() {
+    let rows = |pattern: String| {
+        [WatchRecord { watcher_path: "a/AGENTS.md".into(), watch_pattern: pattern, resolved_paths: None }]
+    };
+    let told = |pattern: &str, limits: &Limits| {
+        let index = WatchIndex::of_records(&rows(pattern.to_owned()), limits).unwrap();
+        index.watchers_of("b", limits).unwrap().len()
+    };
+    // With time by the square of it, this would take hours.
+    let open = Limits { front_matter_bytes: u32::MAX, ..limits() };
+    assert_eq!(told(&"[".repeat(4_000_000), &open), 0);
+    assert_eq!(told(&format!("{{{},b}}", "[a/".repeat(1_000_000)), &open), 0);
+    assert_eq!(told("{b,x[}", &open), 0, "a `[` may close behind a brace, and this one does not");
+    assert_eq!(told("{b,x[,]}", &open), 1);
+    // 64 KiB are the limit.
+    assert_eq!(
+        (
+            told(&format!("b/{}", "./".repeat(32_767)), &limits()),
+            told(&format!("b/{}", "./".repeat(32_768)), &limits())
+        ),
+        (1, 0)
+    );
+}
+
 /// "`../` and `./` resolve against the watcher's folder, stop at the root and name exactly that folder. A trailing `/` or
 /// `/AGENTS.md` does not matter."
 #[test]

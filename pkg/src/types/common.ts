@@ -174,7 +174,7 @@ export interface Limits {
   contextFiles?: number;
   /** Folders that a path goes down. Default 256. */
   folderDepth?: number;
-  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  /** Bytes of the front matter of one file, and of one watch; more of it is a diagnostic of that file. Default 65536. */
   frontMatterBytes?: number;
   /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
   watchAlternatives?: number;
