@@ -181,8 +181,8 @@ pub(super) fn glob_findings(
             None
         }
         Ok(pattern) => {
-            if pattern.backslashes {
-                let message = format!("the watch `{shown}` has backslashes; write `/` between folders");
+            for note in &pattern.notes {
+                let message = format!("the watch `{shown}` {note}");
                 let code = crate::DiagnosticCode::WatchRewritten;
                 diagnostics.push(Diagnostic { code, ..front_matter::invalid(&message, path, declared.line) });
             }

@@ -24,8 +24,8 @@ pub(super) enum Segment {
 pub(super) struct Pattern {
     /// What the braces expand to; no segments for the root.
     pub alternatives: Vec<Vec<Segment>>,
-    /// Whether backslashes were taken for separators or escapes, which whoever wrote them may not have meant.
-    pub backslashes: bool,
+    /// What is understood otherwise than whoever wrote it may have meant.
+    pub notes: Vec<&'static str>,
 }
 
 /// Why a pattern cannot be used.
@@ -40,7 +40,7 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
         return Err(format!("it has {bytes} bytes, over the limit `frontMatterBytes` of {max}"));
     }
     let slashed = separators(pattern);
-    let mut resolved = Pattern { backslashes: pattern.contains('\\'), ..Pattern::default() };
+    let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
     for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
         add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
     }
@@ -50,6 +50,34 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
         add(&mut resolved.alternatives, literal);
     }
     Ok(resolved)
+}
+
+/// What other globs have and these do not, and backslashes.
+fn notes(pattern: &str) -> Vec<&'static str> {
+    let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
+    let (mut before, mut open, mut extended) = ('/', None, false);
+    for ch in pattern.chars() {
+        match ch {
+            '(' => open = Some("@!*+?".contains(before)),
+            '|' => open = open.map(|_| true),
+            ')' => extended |= open.take() == Some(true),
+            _ => {}
+        }
+        before = ch;
+    }
+    let all = [
+        (pattern.contains('\\'), "has backslashes; write `/` between folders"),
+        (
+            pattern.split('{').skip(1).any(|rest| rest.split_once('}').is_some_and(range)),
+            "has a range in braces, which stands for itself here; list what is meant, `{1,2,3}`",
+        ),
+        (
+            pattern.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")),
+            "has a class by name, which is not known here; write it out, `[a-z]`",
+        ),
+        (extended, "has alternatives in parentheses, which stand for themselves here; write `{a,b}`"),
+    ];
+    all.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
 }
 
 fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {

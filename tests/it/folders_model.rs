@@ -221,6 +221,15 @@ proptest! {
         for file in chain.files.iter().filter(|file| !file.truncated) {
             prop_assert!(whole.files.contains(file), "what is not cut is whole");
         }
+        // The fair share, a token at a time.
+        let picked: Vec<&ChainFile> = whole.files.iter().filter(|file| file.reason == Reason::Selected).collect();
+        let fits = |share: u32| picked.iter().map(|file| file.tokens.min(share)).sum::<u32>() <= max;
+        let share = (0..=max).rev().find(|share| fits(*share)).unwrap_or(0);
+        for file in picked.iter().filter(|file| file.tokens <= share) {
+            prop_assert!(chain.files.contains(file), "{} has its share and is not whole", file.path);
+        }
+        let mut shown = chain.files.iter().filter(|file| file.reason == Reason::Selected);
+        prop_assert!(shown.all(|file| file.tokens <= share), "more than its share");
     }
 
     /// A larger budget never shows less of a file.
