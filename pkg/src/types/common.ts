@@ -83,6 +83,7 @@ export type DiagnosticCode =
   | "taste_missing"
   | "taste_not_declared"
   | "taste_refused"
+  | "tastes_ignored"
   | "text_ignored"
   | "timestamp_unreadable"
   | "tool_pair_broken"
