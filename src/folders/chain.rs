@@ -174,36 +174,50 @@ pub fn build_chain(
     sorting::sort_by_key(&mut order, |folder| paths::depth(folder));
     let bodies: Vec<Body<'_>> =
         order.iter().filter_map(|folder| Body::read(&vault, folder, limits, &mut diagnostics)).collect();
-    let repeated = match selection.overrides {
-        Overrides::Bullets => Repeated::of(&bodies),
-        Overrides::None => Repeated::of(&[]),
+    for body in &bodies {
+        body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
+    }
+    let load = |repeated: &Repeated<'_>| -> Vec<ChainFile> {
+        let file = |body: &Body<'_>| {
+            let (content, overridden) = repeated.without(body, &vault);
+            let cause = loaded.get(body.folder).cloned().unwrap_or_default();
+            ChainFile {
+                path: body.path.to_owned(),
+                folder: body.folder.to_owned(),
+                level: level(body.folder, &loaded),
+                reason: cause.reason,
+                watched_by: cause.watched_by,
+                tokens: counter.count(&content),
+                truncated: false,
+                content,
+                overridden,
+            }
+        };
+        bodies.iter().map(file).collect()
     };
     let mut chain = Chain {
-        files: Vec::new(),
+        files: match selection.overrides {
+            Overrides::Bullets => load(&Repeated::of(&bodies)),
+            Overrides::None => load(&Repeated::of(&[])),
+        },
         total_tokens: 0,
         tokenizer: counter.name().to_owned(),
         omitted: Vec::new(),
         diagnostics: Vec::new(),
     };
-    for body in &bodies {
-        let (content, overridden) = repeated.without(body, &vault);
-        body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
-        let cause = loaded.get(body.folder).cloned().unwrap_or_default();
-        chain.files.push(ChainFile {
-            path: body.path.to_owned(),
-            folder: body.folder.to_owned(),
-            level: level(body.folder, &loaded),
-            reason: cause.reason,
-            watched_by: cause.watched_by,
-            tokens: counter.count(&content),
-            truncated: false,
-            content,
-            overridden,
-        });
-    }
     if let Some(max_tokens) = selection.max_tokens {
         let marker = selection.truncation_marker.as_deref().unwrap_or(MARKER);
+        let overridden = chain.files.iter().flat_map(|file| &file.overridden);
+        let keepers: SortedSet<String> = overridden.map(|bullet| bullet.by.clone()).collect();
         apply_budget(&mut chain, max_tokens, marker, counter);
+        // A bullet that is cut off where it was to stay must not be missing above, too.
+        let whole: SortedSet<&str> =
+            chain.files.iter().filter(|file| !file.truncated).map(|file| file.path.as_str()).collect();
+        if keepers.iter().any(|path| !whole.contains(path.as_str())) {
+            chain.files = load(&Repeated::of(&[]));
+            chain.omitted.clear();
+            apply_budget(&mut chain, max_tokens, marker, counter);
+        }
     }
     chain.total_tokens = chain.files.iter().fold(0, |sum, file| sum.saturating_add(file.tokens));
     chain.diagnostics = diagnostics;

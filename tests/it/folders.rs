@@ -547,6 +547,18 @@ fn picked_folders_share_the_budget() {
     assert_eq!(paths(&with(whole.total_tokens - 1)).len(), 5);
 }
 
+/// A bullet that gives way to one further down is not lost where that one is cut off.
+#[test]
+fn what_is_cut_off_below_stays_above() {
+    let all =
+        files(&[("AGENTS.md", "- ask first\n- brief\n"), ("a/AGENTS.md", &(lines("long", 40) + "- ask first\n"))]);
+    let with = |max| chain(&all, &Selection { max_tokens: Some(max), ..select(&["", "a"]) });
+    let content = |max| with(max).files[0].content.clone();
+    assert_eq!(content(10_000), "- brief");
+    assert!(with(100).files[1].truncated);
+    assert_eq!(content(100), "- ask first\n- brief");
+}
+
 /// What comes after the file that does not fit is counted for the report, and not tried in parts.
 #[test]
 fn nothing_is_cut_once_the_budget_is_spent() {
