@@ -74,24 +74,22 @@ export function memoryOf(notes) {
 }
 
 /**
- * Runs a sequential or reduce task. `model(call)` gives `{ output, notes? }` for each call; what it throws ends the run
- * with the failure that keeps what was done.
+ * Runs a sequential or reduce task. `model(call)` gives `{ output, notes? }` for each call. What it throws, and a memory
+ * system that fails, ends the run with the failure that keeps what was done.
  */
 export async function runTask(input, memory, model) {
   let run = startRun(input);
   for (;;) {
     const next = nextRequest(run);
     if (next.status === "done" || next.status === "failed") return next;
-    const assembled = await assembleContextForTask(next.request, memory);
-    if (next.status === "context") {
-      run = recordResult(run, { context: assembled.context });
-      continue;
-    }
     let result;
     try {
-      result = await model({ ...next, assembled });
+      const assembled = await assembleContextForTask(next.request, memory);
+      result = next.status === "context" ? { context: assembled.context } : await model({ ...next, assembled });
     } catch (error) {
-      result = { error: { message: error.message } };
+      // Other errors of the library are mistakes of this program.
+      if (error instanceof CtxweaveError && error.code !== "context_retrieval_failure") throw error;
+      result = { error: { message: error.message, reason: error instanceof CtxweaveError ? error.code : undefined } };
     }
     run = recordResult(run, result);
   }

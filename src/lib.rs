@@ -19,7 +19,7 @@ pub mod limits;
 #[cfg(feature = "loom")]
 pub mod loom;
 pub mod maps;
-#[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
+#[cfg(any(feature = "commits", feature = "folders", feature = "operators", feature = "workspace"))]
 mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;

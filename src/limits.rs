@@ -45,7 +45,7 @@ limits! {
     materialized_bytes, "materializedBytes", 1024 * 1024 * 1024, "Bytes of a materialised conversation.";
     context_files, "contextFiles", 100_000, "Context files in one request.";
     folder_depth, "folderDepth", 256, "Folders that a path goes down.";
-    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file; more of it is a diagnostic of that file.";
+    front_matter_bytes, "frontMatterBytes", 65_536, "Bytes of the front matter of one file, and of one watch; more of it is a diagnostic of that file.";
     watch_alternatives, "watchAlternatives", 256, "Alternatives that the braces of one watch make; more of them is a diagnostic of that watch.";
     watches_per_file, "watchesPerFile", 1_000, "Watches of one file; those beyond are left out with a diagnostic.";
     xml_bytes, "xmlBytes", 16 * 1024 * 1024, "Bytes of one task template in XML, as UTF-8.";

@@ -1,5 +1,8 @@
 //! The little of Markdown that decides what a line means: line ends, fenced code and comments.
 
+#[cfg(any(feature = "folders", feature = "operators"))]
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+
 /// One line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -34,6 +37,17 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         start = found.end;
         Some(found)
     })
+}
+
+/// The line end that most lines of a text have; LF where it has none.
+pub(crate) fn line_end(text: &str) -> &'static str {
+    let pairs = text.matches("\r\n").count();
+    let [lf, cr] = ['\n', '\r'].map(|end| text.matches(end).count().saturating_sub(pairs));
+    match pairs.max(lf).max(cr) {
+        most if most == lf => "\n",
+        most if most == pairs => "\r\n",
+        _ => "\r",
+    }
 }
 
 /// A text without the byte order mark that it may begin with.
@@ -101,6 +115,13 @@ impl Blocks {
     pub(crate) fn in_comment(&self) -> bool {
         self.in_comment
     }
+}
+
+/// Says that a text has a line that could be taken for a heading of what it goes into.
+#[cfg(any(feature = "folders", feature = "operators"))]
+pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
+    let message = format!("`{heading}` is a heading of the prompt itself; it went in as it is");
+    Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message).at_path(path)
 }
 
 /// A fence's character, its length and what follows it on its line.

@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 
 use super::records::Row;
 use super::{
-    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Reason, Selection, SessionContext, VaultFile,
-    WatchIndex, WatchRecord, paths,
+    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Overrides, Reason, Selection, SessionContext,
+    VaultFile, WatchIndex, WatchRecord, paths,
 };
 
 /// The calls by their names.
@@ -81,11 +81,22 @@ fn discover(request: Value<'_>) -> Result<Answer> {
 const INCLUDE_WATCHED: &[(&str, IncludeWatched)] =
     &[("ancestors", IncludeWatched::Ancestors), ("all", IncludeWatched::All), ("none", IncludeWatched::None)];
 
+const OVERRIDES: &[(&str, Overrides)] = &[("bullets", Overrides::Bullets), ("none", Overrides::None)];
+
 fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut found = request.repaired();
     let input = request.object("an object with `files` and `selected`")?;
-    const OPTIONS: &[&str] =
-        &["files", "selected", "includeWatched", "parentChain", "maxTokens", "truncationMarker", "tokenizer", "limits"];
+    const OPTIONS: &[&str] = &[
+        "files",
+        "selected",
+        "includeWatched",
+        "parentChain",
+        "overrides",
+        "maxTokens",
+        "truncationMarker",
+        "tokenizer",
+        "limits",
+    ];
     input.report_unknown(OPTIONS, &mut found);
     let limits = Limits::read(input.get("limits")?, &mut found)?;
     let counter = host.counter(input.get("tokenizer")?)?;
@@ -93,6 +104,7 @@ fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
         folders: input.need("selected")?.strings()?,
         include_watched: input.one_of("includeWatched", INCLUDE_WATCHED)?.unwrap_or_default(),
         parent_chain: input.bool("parentChain")?.unwrap_or(false),
+        overrides: input.one_of("overrides", OVERRIDES)?.unwrap_or_default(),
         max_tokens: input.read("maxTokens", max_tokens)?,
         truncation_marker: input.string("truncationMarker")?,
     };

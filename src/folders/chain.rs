@@ -13,7 +13,7 @@ use crate::sorting;
 use crate::tokens::Counter;
 
 use super::discover::file_in;
-use super::file::{glob_findings, without_blank_edges};
+use super::file::{SectionRange, glob_findings, section_ranges, without_blank_edges};
 use super::vault::{Vault, VaultFile, vault};
 use super::watch::WatchIndex;
 use super::{front_matter, items, paths};
@@ -54,6 +54,16 @@ pub enum IncludeWatched {
     None,
 }
 
+/// Which of what a file further down repeats gives way to that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overrides {
+    /// Bullets under the same headings.
+    #[default]
+    Bullets,
+    /// Nothing.
+    None,
+}
+
 /// What to load, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -63,6 +73,8 @@ pub struct Selection {
     pub include_watched: IncludeWatched,
     /// The older mode, which always adds all ancestors and the root.
     pub parent_chain: bool,
+    /// What gives way to the same thing further down.
+    pub overrides: Overrides,
     /// The most tokens that all files together may have.
     pub max_tokens: Option<u32>,
     /// What a file that is cut ends with; `{count}` is how many lines are missing, `{path}` which file it is.
@@ -156,39 +168,56 @@ pub fn build_chain(
     let vault = vault(files, limits, &mut diagnostics)?;
     let mut loaded = select(&vault, selection, limits, &mut diagnostics)?;
     if selection.include_watched != IncludeWatched::None {
-        follow_watches(&vault, selection.include_watched, &mut loaded, limits);
+        follow_watches(&vault, selection, &mut loaded, limits);
     }
     let mut order: Vec<&String> = loaded.keys().collect();
     sorting::sort_by_key(&mut order, |folder| paths::depth(folder));
     let bodies: Vec<Body<'_>> =
         order.iter().filter_map(|folder| Body::read(&vault, folder, limits, &mut diagnostics)).collect();
-    let repeated = Repeated::of(&bodies);
+    for body in &bodies {
+        body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
+    }
+    let load = |repeated: &Repeated<'_>| -> Vec<ChainFile> {
+        let file = |body: &Body<'_>| {
+            let (content, overridden) = repeated.without(body, &vault);
+            let cause = loaded.get(body.folder).cloned().unwrap_or_default();
+            ChainFile {
+                path: body.path.to_owned(),
+                folder: body.folder.to_owned(),
+                level: level(body.folder, &loaded),
+                reason: cause.reason,
+                watched_by: cause.watched_by,
+                tokens: counter.count(&content),
+                truncated: false,
+                content,
+                overridden,
+            }
+        };
+        bodies.iter().map(file).collect()
+    };
     let mut chain = Chain {
-        files: Vec::new(),
+        files: match selection.overrides {
+            Overrides::Bullets => load(&Repeated::of(&bodies)),
+            Overrides::None => load(&Repeated::of(&[])),
+        },
         total_tokens: 0,
         tokenizer: counter.name().to_owned(),
         omitted: Vec::new(),
         diagnostics: Vec::new(),
     };
-    for body in &bodies {
-        let (content, overridden) = repeated.without(body, &vault);
-        body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
-        let cause = loaded.get(body.folder).cloned().unwrap_or_default();
-        chain.files.push(ChainFile {
-            path: body.path.to_owned(),
-            folder: body.folder.to_owned(),
-            level: level(body.folder, &loaded),
-            reason: cause.reason,
-            watched_by: cause.watched_by,
-            tokens: counter.count(&content),
-            truncated: false,
-            content,
-            overridden,
-        });
-    }
     if let Some(max_tokens) = selection.max_tokens {
         let marker = selection.truncation_marker.as_deref().unwrap_or(MARKER);
+        let overridden = chain.files.iter().flat_map(|file| &file.overridden);
+        let keepers: SortedSet<String> = overridden.map(|bullet| bullet.by.clone()).collect();
         apply_budget(&mut chain, max_tokens, marker, counter);
+        // A bullet that is cut off where it was to stay must not be missing above, too.
+        let whole: SortedSet<&str> =
+            chain.files.iter().filter(|file| !file.truncated).map(|file| file.path.as_str()).collect();
+        if keepers.iter().any(|path| !whole.contains(path.as_str())) {
+            chain.files = load(&Repeated::of(&[]));
+            chain.omitted.clear();
+            apply_budget(&mut chain, max_tokens, marker, counter);
+        }
     }
     chain.total_tokens = chain.files.iter().fold(0, |sum, file| sum.saturating_add(file.tokens));
     chain.diagnostics = diagnostics;
@@ -234,17 +263,28 @@ fn select(
     }
     if selection.parent_chain {
         // Of a selected folder without a file the ancestors are loaded all the same.
-        for ancestor in selected.iter().flat_map(|folder| paths::ancestors(folder)) {
-            if vault.contains_key(ancestor) && !loaded.contains_key(ancestor) {
-                loaded.insert(ancestor.to_owned(), Cause { reason: Reason::Ancestor, watched_by: Vec::new() });
-            }
+        for folder in selected.iter() {
+            load_ancestors(vault, folder, &mut loaded);
         }
     }
     Ok(loaded)
 }
 
+/// Adds a folder's ancestors, and gives those that are new.
+fn load_ancestors(vault: &Vault<'_>, folder: &str, loaded: &mut Loaded) -> Vec<String> {
+    let mut added = Vec::new();
+    for ancestor in paths::ancestors(folder) {
+        if vault.contains_key(ancestor) && !loaded.contains_key(ancestor) {
+            loaded.insert(ancestor.to_owned(), Cause { reason: Reason::Ancestor, watched_by: Vec::new() });
+            added.push(ancestor.to_owned());
+        }
+    }
+    added
+}
+
 /// Adds what loaded files watch, and what the added files watch, until nothing is new.
-fn follow_watches(vault: &Vault<'_>, include: IncludeWatched, loaded: &mut Loaded, limits: &Limits) {
+fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded, limits: &Limits) {
+    let include = selection.include_watched;
     let ancestors: SortedSet<&str> = loaded.keys().flat_map(|folder| paths::ancestors(folder)).collect();
     // Whatever is added is an ancestor of what was there, so these are all that can be added.
     let in_reach = |folder: &str| include == IncludeWatched::All || ancestors.contains(folder);
@@ -273,6 +313,9 @@ fn follow_watches(vault: &Vault<'_>, include: IncludeWatched, loaded: &mut Loade
                     let cause = Cause { reason: Reason::Watched, watched_by: vec![path.clone()] };
                     loaded.insert(folder.clone(), cause);
                     queue.push_back(folder.clone());
+                    if selection.parent_chain {
+                        queue.extend(load_ancestors(vault, folder, loaded));
+                    }
                 }
             }
         }
@@ -299,6 +342,9 @@ struct Body<'a> {
     /// The text's first line in the file, from 1.
     line: usize,
     items: Vec<items::Item>,
+    /// Its headings, and what each of its items is compared by: the headings and the line that it stands below, and its text.
+    sections: Vec<SectionRange>,
+    keys: Vec<String>,
 }
 
 impl<'a> Body<'a> {
@@ -313,13 +359,22 @@ impl<'a> Body<'a> {
         let text = without_blank_edges(body);
         // The text is a part of the body: what is before it are blank lines.
         let blank = markdown::lines(body).take_while(|line| line.text.trim().is_empty()).count();
-        Some(Self {
-            folder,
-            path: &entry.path,
-            text,
-            line: front.body_line.saturating_add(blank),
-            items: items::items(text),
-        })
+        let items = items::items(text);
+        let (title, sections) = section_ranges(text, 0, 1);
+        let mut below = sections.iter().peekable();
+        let mut path: Vec<&SectionRange> = Vec::new();
+        let key = |item: &items::Item| {
+            while let Some(next) = below.next_if(|next| next.at < item.start) {
+                path.retain(|above| above.level < next.level);
+                path.push(next);
+            }
+            let headings = path.iter().map(|above| above.title.as_str()).chain([item.lead.as_str(), ""]);
+            headings.collect::<Vec<_>>().join("\0").to_lowercase() + &item.text
+        };
+        let keys = items.iter().map(key).collect();
+        let sections = title.into_iter().chain(sections).collect();
+        let line = front.body_line.saturating_add(blank);
+        Some(Self { folder, path: &entry.path, text, line, items, sections, keys })
     }
 
     /// Lines that look like the frame of the prompt could be taken for it.
@@ -336,10 +391,9 @@ impl<'a> Body<'a> {
                 entry.is_some() && loaded.contains_key(paths::folder_of(path))
             });
             if of_file || PROMPT_HEADINGS.contains(&trimmed) {
-                let message = format!("`{trimmed}` is a heading of the prompt itself; it went in as it is");
-                let found = Diagnostic::new(DiagnosticCode::PromptDelimiterInFile, Severity::Warning, message);
                 let line = u32::try_from(self.line.saturating_add(at)).unwrap_or(u32::MAX);
-                diagnostics.push(Diagnostic { line: Some(line), ..found.at_path(self.path) });
+                let found = markdown::delimiter_found(trimmed, self.path);
+                diagnostics.push(Diagnostic { line: Some(line), ..found });
             }
         }
     }
@@ -352,56 +406,98 @@ impl<'a> Repeated<'a> {
     fn of(bodies: &'a [Body<'a>]) -> Self {
         let mut places: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
         for body in bodies {
-            for item in body.items.iter().filter(|item| !item.goes_on && !item.text.is_empty()) {
-                places.or_default(&item.text).insert(body.folder);
+            let whole = |(item, _): &(&items::Item, &String)| !item.goes_on && !item.text.is_empty();
+            for (_, key) in body.items.iter().zip(&body.keys).filter(whole) {
+                places.or_default(key).insert(body.folder);
             }
         }
         Self(places)
     }
 
     /// A folder below that has the bullet.
-    fn below(&self, folder: &str, item: &items::Item) -> Option<String> {
-        let folders = self.0.get(item.text.as_str()).filter(|_| !item.goes_on)?;
+    fn below(&self, folder: &str, item: &items::Item, key: &str) -> Option<String> {
+        let folders = self.0.get(key).filter(|_| !item.goes_on)?;
         let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let found = folders.at_least(below.as_str()).find(|other| **other != folder).copied();
         found.filter(|other| other.starts_with(&below)).map(str::to_owned)
     }
 
-    /// A body without the bullets that a file further down repeats.
+    /// A body without the bullets that a file further down repeats, and without the headings below which nothing else is.
     fn without(&self, body: &Body<'_>, vault: &Vault<'_>) -> (String, Vec<Overridden>) {
-        let mut out = String::with_capacity(body.text.len());
+        let mut gone = Vec::new();
         let mut overridden = Vec::new();
-        let mut from = 0;
-        for item in &body.items {
-            let Some(below) = self.below(body.folder, item) else { continue };
-            out.push_str(body.text.get(from..item.start).unwrap_or_default());
-            from = item.end;
+        for (item, key) in body.items.iter().zip(&body.keys) {
+            let Some(below) = self.below(body.folder, item, key) else { continue };
+            gone.push((item.start, item.end));
             overridden.push(Overridden {
                 text: item.text.clone(),
                 line: body.line.saturating_add(item.first_line),
                 by: vault.get(&below).map(|entry| entry.path.clone()).unwrap_or_default(),
             });
         }
-        out.push_str(body.text.get(from..).unwrap_or_default());
+        // Those within a section stand behind it.
+        let mut empty: SortedSet<usize> = SortedSet::new();
+        for (at, place) in body.sections.iter().enumerate().rev() {
+            let first = gone.partition_point(|(start, _)| *start < place.start);
+            let gone = gone.get(first..).unwrap_or_default();
+            let rest = without_ranges(body.text, place.start, place.own_end, gone);
+            let mut blocks = Blocks::default();
+            let nothing =
+                |line: markdown::Line<'_>| blocks.next(line.text) == Part::Comment || line.text.trim().is_empty();
+            let within = body.sections.iter().enumerate().skip(at.saturating_add(1));
+            if gone.first().is_some_and(|(start, _)| *start < place.end)
+                && markdown::lines(&rest).all(nothing)
+                && within.take_while(|(_, other)| other.at < place.end).all(|(other, _)| empty.contains(&other))
+            {
+                empty.insert(at);
+            }
+        }
+        let mut headings = body.sections.iter().enumerate().filter(|(at, _)| empty.contains(at)).peekable();
+        let mut all = Vec::new();
+        for bullet in gone {
+            while let Some((_, place)) = headings.next_if(|(_, place)| place.at < bullet.0) {
+                all.push((place.at, place.end));
+            }
+            all.push(bullet);
+        }
+        let out = without_ranges(body.text, 0, body.text.len(), &all);
         (without_blank_edges(&out).to_owned(), overridden)
     }
 }
 
-/// Spends the budget: the deepest direct file first, then the nearest ancestors, the root last. The first file that does
-/// not fit is cut, and nothing is spent on those after it: so a larger budget never shows less of any file.
+/// A part of a text without the ranges that begin in it; those within others do not count.
+fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)]) -> String {
+    let mut out = String::new();
+    let mut at = from;
+    for (start, end) in ranges.iter().take_while(|(start, _)| *start < to) {
+        out.push_str(text.get(at..*start).unwrap_or_default());
+        at = at.max(*end);
+    }
+    out.push_str(text.get(at..to).unwrap_or_default());
+    out
+}
+
+/// Spends the budget. Files that were selected come first, each with its fair share; where all of these are whole, the
+/// others follow: the deepest direct file first, then the nearest ancestors, the root last. The first of them that does not
+/// fit is cut, and nothing is spent on those after it. So a larger budget never shows less of any file.
 fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
     sorting::sort_by_key(&mut order, |&at| {
         chain.files.get(at).map(|file| Reverse((file.level, paths::depth(&file.folder))))
     });
-    let mut left = Some(max_tokens);
+    let (share, mut left) = fair_share(&chain.files, max_tokens);
     let mut omitted = SortedSet::new();
     for at in order {
         let Some(file) = chain.files.get_mut(at) else { continue };
-        // Nothing where a file before it did not fit.
-        let rest = left;
-        left = rest.and_then(|rest| rest.checked_sub(file.tokens));
-        if left.is_some() {
+        let rest = if file.reason == Reason::Selected {
+            Some(share)
+        } else {
+            // Nothing where a file before it did not fit.
+            let rest = left;
+            left = rest.and_then(|rest| rest.checked_sub(file.tokens));
+            rest
+        };
+        if rest.is_some_and(|rest| file.tokens <= rest) {
             continue;
         }
         match rest.and_then(|rest| cut(file, rest, marker, counter)) {
@@ -426,6 +522,24 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
+/// The most tokens that each selected file may have so that all of them fit, what smaller ones leave included; and what is
+/// left for the others where no selected file has more.
+fn fair_share(files: &[ChainFile], max_tokens: u32) -> (u32, Option<u32>) {
+    let spent = |share: u32| {
+        let selected = files.iter().filter(|file| file.reason == Reason::Selected);
+        selected.fold(0_u32, |sum, file| sum.saturating_add(file.tokens.min(share)))
+    };
+    if let Some(left) = max_tokens.checked_sub(spent(u32::MAX)) {
+        return (u32::MAX, Some(left));
+    }
+    let (mut share, mut over) = (0, max_tokens.saturating_add(1));
+    while over.saturating_sub(share) > 1 {
+        let middle = share.midpoint(over);
+        if spent(middle) <= max_tokens { share = middle } else { over = middle }
+    }
+    (share, None)
+}
+
 /// The lines of a file, from its first, that fit with the marker behind them.
 ///
 /// How many is found by bisection. What a larger budget admits is admitted at the same steps and at more of them, so it
@@ -439,13 +553,13 @@ fn cut(file: &ChainFile, max_tokens: u32, marker: &str, counter: &dyn Counter) -
         lines.iter().take(count).for_each(|line| {
             blocks.next(line.text);
         });
-        let left = lines.len().saturating_sub(count).to_string();
+        let (left, eol) = (lines.len().saturating_sub(count).to_string(), markdown::line_end(&file.content));
         let mut text = head.to_owned();
         for line in blocks.closing_fence().into_iter().chain(blocks.in_comment().then(|| "-->".to_owned())) {
-            text.push('\n');
+            text.push_str(eol);
             text.push_str(&line);
         }
-        text.push('\n');
+        text.push_str(eol);
         text.push_str(&marker.replace("{count}", &left).replace("{path}", &file.path));
         counter.count_up_to(&text, max_tokens).map(|tokens| (text, tokens))
     };

@@ -139,10 +139,7 @@ impl<'a> File<'a> {
     fn read(text: &'a str, path: Option<&'a str>, limits: &Limits) -> Self {
         let front = front_matter::read(text, path.unwrap_or_default(), limits, &mut Vec::new());
         let (_, sections) = section_ranges(text, front.body_start, front.body_line);
-        let crlf = text.matches("\r\n").count();
-        let lone = text.matches('\n').count().saturating_sub(crlf);
-        let eol = if crlf > lone { "\r\n" } else { "\n" };
-        Self { text, path, eol, body_start: front.body_start, sections }
+        Self { text, path, eol: markdown::line_end(text), body_start: front.body_start, sections }
     }
 
     /// The section of this name that is highest up.

@@ -174,15 +174,15 @@ pub(super) fn glob_findings(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<glob::Pattern> {
     let shown = &declared.pattern;
-    match glob::resolve(shown, folder, limits.watch_alternatives) {
+    match glob::resolve(shown, folder, limits) {
         Err(reason) => {
             let message = format!("the watch `{shown}` was left out: {reason}");
             diagnostics.push(front_matter::invalid(&message, path, declared.line));
             None
         }
         Ok(pattern) => {
-            if pattern.backslashes {
-                let message = format!("the watch `{shown}` has backslashes; write `/` between folders");
+            for note in &pattern.notes {
+                let message = format!("the watch `{shown}` {note}");
                 let code = crate::DiagnosticCode::WatchRewritten;
                 diagnostics.push(Diagnostic { code, ..front_matter::invalid(&message, path, declared.line) });
             }

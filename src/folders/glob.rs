@@ -5,6 +5,7 @@
 
 use fast_glob::glob_match;
 
+use crate::limits::Limits;
 use crate::maps::SortedSet;
 
 /// One segment of a pattern.
@@ -23,19 +24,24 @@ pub(super) enum Segment {
 pub(super) struct Pattern {
     /// What the braces expand to; no segments for the root.
     pub alternatives: Vec<Vec<Segment>>,
-    /// Whether backslashes were taken for separators or escapes, which whoever wrote them may not have meant.
-    pub backslashes: bool,
+    /// What is understood otherwise than whoever wrote it may have meant.
+    pub notes: Vec<&'static str>,
 }
 
 /// Why a pattern cannot be used.
 pub(super) type Reason = String;
 
 /// Resolves a pattern against the folder of the file that declares it.
-pub(super) fn resolve(pattern: &str, folder: &str, max_alternatives: u32) -> Result<Pattern, Reason> {
+pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pattern, Reason> {
     let pattern = pattern.trim();
+    let (bytes, max) = (pattern.len(), limits.front_matter_bytes);
+    // A row of the host's table can be longer than what a file can declare.
+    if bytes > max as usize {
+        return Err(format!("it has {bytes} bytes, over the limit `frontMatterBytes` of {max}"));
+    }
     let slashed = separators(pattern);
-    let mut resolved = Pattern { backslashes: pattern.contains('\\'), ..Pattern::default() };
-    for alternative in expand(&slashed, max_alternatives as usize)? {
+    let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
+    for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
         add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
     }
     // A folder whose name has brackets in it is meant by just that name, too.
@@ -44,6 +50,34 @@ pub(super) fn resolve(pattern: &str, folder: &str, max_alternatives: u32) -> Res
         add(&mut resolved.alternatives, literal);
     }
     Ok(resolved)
+}
+
+/// What other globs have and these do not, and backslashes.
+fn notes(pattern: &str) -> Vec<&'static str> {
+    let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
+    let (mut before, mut open, mut extended) = ('/', None, false);
+    for ch in pattern.chars() {
+        match ch {
+            '(' => open = Some("@!*+?".contains(before)),
+            '|' => open = open.map(|_| true),
+            ')' => extended |= open.take() == Some(true),
+            _ => {}
+        }
+        before = ch;
+    }
+    let all = [
+        (pattern.contains('\\'), "has backslashes; write `/` between folders"),
+        (
+            pattern.split('{').skip(1).any(|rest| rest.split_once('}').is_some_and(range)),
+            "has a range in braces, which stands for itself here; list what is meant, `{1,2,3}`",
+        ),
+        (
+            pattern.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")),
+            "has a class by name, which is not known here; write it out, `[a-z]`",
+        ),
+        (extended, "has alternatives in parentheses, which stand for themselves here; write `{a,b}`"),
+    ];
+    all.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
 }
 
 fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {
@@ -96,14 +130,19 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     // Braces that are open: where, and the commas in them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, usize, Vec<usize>)> = None;
-    let mut skip_to = 0;
+    let (mut skip_to, mut unclosed_to) = (0, 0);
     for (at, ch) in text.char_indices() {
         if at < skip_to {
             continue;
         }
         match ch {
             '\\' => skip_to = at.saturating_add(2),
-            '[' => skip_to = class_end(text, at).unwrap_or(at),
+            '[' if at < unclosed_to => {}
+            '[' => match class_end(text, at) {
+                Some(end) => skip_to = end,
+                // Then no other one closes before the separator, either: looking once keeps this linear.
+                None => unclosed_to = text.get(at..).and_then(|rest| rest.find('/')).map_or(text.len(), |to| at + to),
+            },
             '{' => open.push((at, Vec::new())),
             ',' => {
                 if let Some((_, commas)) = open.last_mut() {

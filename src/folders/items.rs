@@ -7,6 +7,8 @@ use crate::markdown::{self, Blocks, Part};
 pub(super) struct Item {
     /// Without the marker; the lines below the first are trimmed; joined by LF.
     pub text: String,
+    /// The line that introduces its list, `Never:` or one in bold; else empty.
+    pub lead: String,
     /// Its first line, from 0.
     pub first_line: usize,
     /// Where it begins, in bytes.
@@ -22,6 +24,7 @@ pub(super) fn items(text: &str) -> Vec<Item> {
     let mut blocks = Blocks::default();
     let mut found: Vec<Item> = Vec::new();
     let mut open = false;
+    let mut lead = "";
     for (at, line) in markdown::lines(text).enumerate() {
         let part = blocks.next(line.text);
         let indented = line.text.starts_with([' ', '\t']);
@@ -29,21 +32,28 @@ pub(super) fn items(text: &str) -> Vec<Item> {
             open = true;
             found.push(Item {
                 text: bullet.trim().to_owned(),
+                lead: lead.to_owned(),
                 first_line: at,
                 start: line.start,
                 end: line.end,
                 goes_on: false,
             });
-        } else if let Some(item) = found.last_mut().filter(|_| open) {
-            let blank = line.text.trim().is_empty();
-            if part == Part::Prose && indented && !blank {
+            continue;
+        }
+        let (own, bare) = (line.text.trim(), line.text.trim().trim_matches(['*', '_']));
+        if let Some(item) = found.last_mut().filter(|_| open) {
+            if part == Part::Prose && indented && !own.is_empty() {
                 item.text.push('\n');
-                item.text.push_str(line.text.trim());
+                item.text.push_str(own);
                 item.end = line.end;
-            } else {
-                item.goes_on = indented && !blank;
-                open = false;
+                continue;
             }
+            item.goes_on = indented && !own.is_empty();
+            open = false;
+        }
+        if part == Part::Prose && !own.is_empty() {
+            let is_bold = bare.len().saturating_add(4) <= own.len();
+            lead = if markdown::heading(own).is_none() && (bare.ends_with(':') || is_bold) { bare } else { "" };
         }
     }
     found
@@ -73,6 +83,13 @@ mod tests {
     fn items_hold_their_lines() {
         let text = "- a\n  more\n  - nested\n* b\n\n- - -\n```\n- code\n```\n<!-- \n- c\n-->\n+ d\nlazy\n- e\n  ```\n  x\n  ```\n-";
         let found: Vec<_> = items(text).into_iter().map(|item| (item.text, item.first_line, item.goes_on)).collect();
+        assert_eq!(
+            items("- a\n**Never:**\n\n- b\n- c\n\n## H\n- d\n__Bold__\n- e\nWords.\n- f")
+                .iter()
+                .map(|item| item.lead.as_str())
+                .collect::<Vec<_>>(),
+            ["", "Never:", "Never:", "", "Bold", ""]
+        );
         let expected =
             [("a\nmore\n- nested", 0, false), ("b", 3, false), ("d", 12, false), ("e", 14, true), ("", 18, false)];
         assert_eq!(found, expected.map(|(text, line, on)| (text.to_owned(), line, on)));

@@ -6,6 +6,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::input::Content;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
+use crate::markdown;
 
 use super::discover::file_in;
 use super::file::without_blank_edges;
@@ -202,17 +203,11 @@ fn merged(before: Option<&str>, from: &str, legacy: &str, limits: &Limits) -> (A
     if before.contains(&mark) || added.is_empty() || body(before) == added {
         return (Action::Unchanged, before.to_owned());
     }
-    let eol = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let eol = markdown::line_end(before);
     let gap = match before {
-        "" => "",
-        _ if before.ends_with(['\n', '\r']) => eol,
-        _ => {
-            if eol == "\n" {
-                "\n\n"
-            } else {
-                "\r\n\r\n"
-            }
-        }
+        "" => String::new(),
+        _ if before.ends_with(['\n', '\r']) => eol.to_owned(),
+        _ => eol.repeat(2),
     };
     (Action::Merge, format!("{before}{gap}{mark}{eol}{added}{eol}"))
 }

@@ -21,7 +21,9 @@ mod watch;
 mod yaml;
 
 pub use calls::CALLS;
-pub use chain::{Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Reason, Selection, build_chain};
+pub use chain::{
+    Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Overrides, Reason, Selection, build_chain,
+};
 pub use curate::{Change, Edit, Edited, edit_file};
 pub use discover::{Discovery, Folder, discover};
 pub use file::{Bullet, ParsedFile, Section, parse_file};

@@ -337,7 +337,8 @@ impl<'t> Value<'t> {
         Ok(match self.kind() {
             Kind::Null => serde_json::Value::Null,
             Kind::Bool => self.bool()?.into(),
-            Kind::Number => number(self.number()?),
+            // One that is too large for JavaScript stays as it is written.
+            Kind::Number => Some(self.number()?).filter(|it| it.is_finite()).map_or_else(|| self.raw().into(), number),
             Kind::String => self.string()?.into(),
             Kind::List => {
                 let levels = deeper()?;

@@ -7,8 +7,10 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::call::Host;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::tokens::{Counter, Tokenizers};
+use crate::markdown::{self, Blocks};
+use crate::tokens::Counter;
 
 use super::kind::named;
 use super::settings::{Accumulation, Format, Fresh, Inherit};
@@ -220,10 +222,10 @@ pub struct ContextResult {
 ///
 /// # Errors
 /// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made; those of
-/// [`Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
-pub fn begin(request: &AssemblyRequest, tokenizers: &Tokenizers) -> Result<Begun> {
+/// [`crate::tokens::Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
+pub fn begin(request: &AssemblyRequest, host: &Host) -> Result<Begun> {
     // Before the memory system is asked, which may cost something.
-    let counter = request.sizes.counter(tokenizers)?;
+    let counter = request.sizes.counter(host)?;
     let task = &request.task;
     let settings = &task.context_management;
     let inherit = settings.inherit_context.ok_or_else(|| missing(task, "inherit_context"))?;
@@ -251,7 +253,7 @@ pub fn begin(request: &AssemblyRequest, tokenizers: &Tokenizers) -> Result<Begun
     let task_text = request.task_text.as_ref().or(task.description.as_ref()).cloned().unwrap_or_default();
     let input =
         ContextGenerationInput { task_text, inherited_context: parent.cloned(), previous_outputs: accumulated.clone() };
-    let text = render(&input, &request.headings);
+    let text = render(&input, &request.headings, &mut diagnostics);
     let pending = Pending { purpose, inherited, accumulated, diagnostics };
     Ok(Begun::Match { input, text, purpose, state: AssemblyState { pending, sizes: request.sizes.clone() } })
 }
@@ -259,8 +261,8 @@ pub fn begin(request: &AssemblyRequest, tokenizers: &Tokenizers) -> Result<Begun
 /// Finishes an assembly with what the memory system answered.
 ///
 /// # Errors
-/// [`Code::ContextTooLong`], and those of [`Tokenizers::get`].
-pub fn finish(state: AssemblyState, answer: MemoryAnswer, tokenizers: &Tokenizers) -> Result<ContextResult> {
+/// [`Code::ContextTooLong`], and those of [`crate::tokens::Tokenizers::get`].
+pub fn finish(state: AssemblyState, answer: MemoryAnswer, host: &Host) -> Result<ContextResult> {
     let AssemblyState { pending, sizes } = state;
     let context = Some(answer.context).filter(|context| !context.is_empty());
     let part = answer.inherited.filter(|part| !part.is_empty());
@@ -271,7 +273,7 @@ pub fn finish(state: AssemblyState, answer: MemoryAnswer, tokenizers: &Tokenizer
         Purpose::FilterAndMatch => (part, context),
     };
     let mut result = result(inherited, pending.accumulated, fresh, answer.matches, pending.diagnostics);
-    sizes.check(&mut result, sizes.counter(tokenizers)?.as_deref())?;
+    sizes.check(&mut result, sizes.counter(host)?.as_deref())?;
     Ok(result)
 }
 
@@ -320,14 +322,26 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
     Some(all).filter(|all| !all.is_empty())
 }
 
-fn render(input: &ContextGenerationInput, headings: &Headings) -> String {
+fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut Vec<Diagnostic>) -> String {
     let sections = [
-        (&headings.task, Some(&input.task_text)),
-        (&headings.inherited_context, input.inherited_context.as_ref()),
-        (&headings.previous_outputs, input.previous_outputs.as_ref()),
+        ("taskText", &headings.task, Some(&input.task_text)),
+        ("parentContext", &headings.inherited_context, input.inherited_context.as_ref()),
+        ("previousOutputs", &headings.previous_outputs, input.previous_outputs.as_ref()),
     ];
-    let sections = sections.into_iter().filter_map(|(heading, text)| Some(format!("{heading}\n\n{}", text?)));
-    sections.collect::<Vec<_>>().join("\n\n")
+    let mut all = Vec::new();
+    for (name, heading, text) in sections {
+        let Some(text) = text else { continue };
+        let mut blocks = Blocks::default();
+        for line in markdown::lines(text).filter(|line| !blocks.is_code(line.text)) {
+            let own = line.text.trim();
+            // The sections after this one could begin there.
+            if !own.is_empty() && sections.iter().any(|(_, heading, _)| heading.trim() == own) {
+                diagnostics.push(markdown::delimiter_found(&shown(own), name));
+            }
+        }
+        all.push(format!("{heading}\n\n{text}"));
+    }
+    all.join("\n\n")
 }
 
 #[cold]
@@ -341,13 +355,26 @@ fn missing(task: &Operator, setting: &str) -> Error {
     .with("type", task.kind.as_str())
 }
 
+/// What counts a context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum CountedBy {
+    /// A tokenizer by its name.
+    Named(String),
+    /// The caller's own, [`Host::counter`].
+    Own {
+        /// What it calls itself.
+        name: String,
+    },
+}
+
 /// How large a context may be, and how it is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sizes {
-    /// The name of the tokenizer; `heuristic` unless it is given.
+    /// What counts; `heuristic` unless it is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokenizer: Option<String>,
+    pub tokenizer: Option<CountedBy>,
     /// Above this many tokens there is a warning, and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warn_tokens: Option<u32>,
@@ -362,11 +389,18 @@ impl Sizes {
     }
 
     /// The counter, where anything is to be counted.
-    fn counter(&self, tokenizers: &Tokenizers) -> Result<Option<Rc<dyn Counter>>> {
+    fn counter(&self, host: &Host) -> Result<Option<Rc<dyn Counter>>> {
         if self.are_absent() {
             return Ok(None);
         }
-        tokenizers.get(self.tokenizer.as_deref().unwrap_or("heuristic")).map(Some)
+        let lacking = || {
+            Error::new(Code::InvalidInput, "the assembly counts by a tokenizer of one's own; give it as `tokenizer`")
+        };
+        match &self.tokenizer {
+            Some(CountedBy::Own { .. }) => host.counter.clone().ok_or_else(lacking).map(Some),
+            Some(CountedBy::Named(name)) => host.tokenizers.get(name).map(Some),
+            None => host.tokenizers.get("heuristic").map(Some),
+        }
     }
 
     /// Counts a result, and warns or refuses.

@@ -25,7 +25,7 @@ pub const CALLS: &[Call] = &[
     Call { name: "beginContextAssembly", parameters: &[], answer: |_, request, host| begin_assembly(request, host) },
     Call {
         name: "finishContextAssembly",
-        parameters: &["state", "answer"],
+        parameters: &["state", "answer", "options"],
         answer: |_, request, host| finish_assembly(request, host),
     },
     Call {
@@ -91,16 +91,19 @@ fn write(request: Value<'_>) -> Result<Answer> {
 
 fn begin_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut found = request.repaired();
-    let mut begun = begin(&read::assembly(request, &host.tokenizers, &mut found)?, &host.tokenizers)?;
+    let mut begun = begin(&read::assembly(request, host, &mut found)?, host)?;
     error::put_before(found, begun.diagnostics_mut());
     Answer::of(&begun)
 }
 
 fn finish_assembly(request: Value<'_>, host: &Host) -> Result<Answer> {
     let input = request.object("a state and an answer, an object")?;
-    let mut state = read::state(input.need("state")?, &host.tokenizers)?;
+    if let Some(options) = input.get("options")? {
+        options.object("options, an object")?.only(&["tokenizer"])?;
+    }
+    let mut state = read::state(input.need("state")?, host)?;
     state.pending.diagnostics.extend(request.repaired());
-    Answer::of(&finish(state, read::answer(input.need("answer")?)?, &host.tokenizers)?)
+    Answer::of(&finish(state, read::answer(input.need("answer")?)?, host)?)
 }
 
 fn record_result(request: Value<'_>) -> Result<Answer> {

@@ -14,8 +14,8 @@ pub struct SequentialFailureInput {
     pub accumulation: Accumulation,
     /// What the steps before gave, in order.
     pub outputs: Vec<StepOutput>,
-    /// The id of the step that failed.
-    pub failed_step: String,
+    /// The id of the step that failed; none when it was the assembly of the sequence's own context.
+    pub failed_step: Option<String>,
     /// How many steps there are.
     pub total_steps: usize,
     /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
@@ -51,8 +51,9 @@ pub struct SequentialFailure {
     pub reason: String,
     /// What went wrong, in words.
     pub message: String,
-    /// The id of the step that failed.
-    pub failed_step: String,
+    /// The id of the step that failed; none when it was the assembly of the sequence's own context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_step: Option<String>,
     /// How many steps there are.
     pub total_steps: usize,
     /// What the steps before gave.
@@ -128,7 +129,8 @@ const REASON: &str = "subtask_failure";
 pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     let message = input.message.unwrap_or_else(|| {
         let done = input.outputs.len();
-        format!("the step `{}` failed after {done} of {} steps", shown(&input.failed_step), input.total_steps)
+        let step = shown(input.failed_step.as_deref().unwrap_or_default());
+        format!("the step `{step}` failed after {done} of {} steps", input.total_steps)
     });
     let partial_results = match input.accumulation {
         Accumulation::Off => Vec::new(),

@@ -20,8 +20,8 @@ mod write;
 mod xml;
 
 pub use assemble::{
-    AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, Headings, MemoryAnswer, Pending,
-    Purpose, Sizes, StepOutput, begin, finish,
+    AssemblyRequest, AssemblyState, Begun, ContextGenerationInput, ContextResult, CountedBy, Headings, MemoryAnswer,
+    Pending, Purpose, Sizes, StepOutput, begin, finish,
 };
 pub use calls::CALLS;
 pub use explain::{Explained, Look, explain};

@@ -3,12 +3,14 @@
 //! `found` takes the options that are not known. Tasks, outputs and states may hold more than is read of them; their
 //! settings may not.
 
+use crate::call::Host;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits, XML_DEPTH_MAX};
-use crate::tokens::Tokenizers;
 
-use super::assemble::{AssemblyRequest, AssemblyState, Headings, MemoryAnswer, Pending, Purpose, Sizes, StepOutput};
+use super::assemble::{
+    AssemblyRequest, AssemblyState, CountedBy, Headings, MemoryAnswer, Pending, Purpose, Sizes, StepOutput,
+};
 use super::failure::{ReduceFailureInput, SequentialFailureInput};
 use super::kind::{Kind, Role};
 use super::run::{ReduceInput, Reduction, Run, RunResult, RunTask, StepError};
@@ -108,11 +110,7 @@ fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn assembly(
-    value: Value<'_>,
-    tokenizers: &Tokenizers,
-    found: &mut Vec<Diagnostic>,
-) -> Result<AssemblyRequest> {
+pub(super) fn assembly(value: Value<'_>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<AssemblyRequest> {
     const FIELDS: &[&str] = &[
         "task",
         "taskText",
@@ -135,7 +133,7 @@ pub(super) fn assembly(
         previous_outputs: outputs(request.get("previousOutputs")?, "step")?,
         accumulation: request.one_of("accumulation", Accumulation::NAMES)?,
         headings: headings(request, found)?,
-        sizes: sizes(request, tokenizers)?,
+        sizes: sizes(request, host)?,
     };
     let mut bytes = [&assembly.task_text, &assembly.parent_context].into_iter().flatten().map(String::len).sum();
     for step in &assembly.previous_outputs {
@@ -157,11 +155,10 @@ fn headings(within: Object<'_>, found: &mut Vec<Diagnostic>) -> Result<Headings>
     })
 }
 
-fn sizes(within: Object<'_>, tokenizers: &Tokenizers) -> Result<Sizes> {
+fn sizes(within: Object<'_>, host: &Host) -> Result<Sizes> {
     let tokenizer = within.read("tokenizer", |value| {
-        let name = value.string()?;
-        tokenizers.get(&name).map_err(|error| error.with("path", value.path()))?;
-        Ok(name)
+        let name = host.counter(Some(value))?.name().to_owned();
+        Ok(value.as_text().map_or(CountedBy::Own { name }, |name| CountedBy::Named(name.into_owned())))
     })?;
     Ok(Sizes { tokenizer, warn_tokens: number(within, "warnTokens")?, max_tokens: number(within, "maxTokens")? })
 }
@@ -184,12 +181,12 @@ fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
     value.list("a list of outputs")?.map(output).collect()
 }
 
-pub(super) fn state(value: Value<'_>, tokenizers: &Tokenizers) -> Result<AssemblyState> {
+pub(super) fn state(value: Value<'_>, host: &Host) -> Result<AssemblyState> {
     let state = value.object("the `state` that `beginContextAssembly` gave, an object")?;
     let pending = state.need("pending")?.object("the assembly as it came, an object")?;
     let diagnostics =
         pending.read("diagnostics", |all| all.list("a list of diagnostics")?.map(diagnostic).collect())?;
-    let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, tokenizers))?;
+    let sizes = state.read("sizes", |value| sizes(value.object("sizes, an object")?, host))?;
     Ok(AssemblyState {
         pending: Pending {
             purpose: pending.need("purpose")?.one_of(Purpose::NAMES)?,
@@ -238,7 +235,7 @@ pub(super) fn sequential_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) 
     Ok(SequentialFailureInput {
         accumulation: operator(task, Role::Task, found)?.context_management.accumulation(),
         outputs: outputs(input.get("outputs")?, "step")?,
-        failed_step: input.need("failedStep")?.string()?,
+        failed_step: Some(input.need("failedStep")?.string()?),
         total_steps: total_steps.ok_or_else(|| value.lacks("totalSteps"))?,
         reason: input.string("reason")?,
         message: input.string("message")?,

@@ -294,13 +294,18 @@ impl Run {
     }
 
     fn failed(&self, sequential: bool, error: StepError) -> Failure {
-        let StepError { message, reason } = error;
+        let StepError { message, mut reason } = error;
         let index = self.outputs.len();
+        // Without it no step and no input has begun.
+        let has_context = self.context.is_some();
+        if !has_context {
+            reason.get_or_insert_with(|| Code::ContextRetrievalFailure.as_str().to_owned());
+        }
         if sequential {
             return Failure::Sequential(sequential_failure(SequentialFailureInput {
                 accumulation: self.task.operator.context_management.accumulation(),
                 outputs: self.outputs.clone(),
-                failed_step: self.task.steps.get(index).map(|step| step.step_id(index)).unwrap_or_default(),
+                failed_step: self.task.steps.get(index).filter(|_| has_context).map(|step| step.step_id(index)),
                 total_steps: self.task.steps.len(),
                 reason,
                 message: Some(message),
@@ -310,7 +315,7 @@ impl Run {
         let at =
             if self.reduction == Reduction::All || index == self.reduced { index } else { index.saturating_sub(1) };
         Failure::Reduce(reduce_failure(ReduceFailureInput {
-            failed_input: self.inputs.get(at).map(|input| input.id.clone()),
+            failed_input: self.inputs.get(at).filter(|_| has_context).map(|input| input.id.clone()),
             outputs: self.outputs.clone(),
             total_inputs: Some(self.inputs.len()),
             accumulator: self.accumulator.clone(),
@@ -339,9 +344,7 @@ impl Run {
                 self.accumulator = Some(output);
                 self.reduced = self.outputs.len();
             }
-            (RunResult::Error(error), Next::Step { .. } | Next::Inner { .. } | Next::Reduction { .. }) => {
-                self.failure = Some(error);
-            }
+            (RunResult::Error(error), _) if expected != "nothing" => self.failure = Some(error),
             (result, _) => {
                 let given = match result {
                     RunResult::Context(_) => "context",

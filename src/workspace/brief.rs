@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::input::Content;
-use crate::markdown::{self, Blocks};
+use crate::markdown::{self, Blocks, Part};
 
 /// A brief as the response shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,16 +35,31 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     let text = markdown::without_bom(raw);
     let mut blocks = Blocks::default();
     let mut intent = String::with_capacity(text.len());
+    // The line of a Tastes line without names, up to the next line that is not blank.
+    let mut nameless = None;
     for (at, line) in markdown::lines(text).enumerate() {
-        let value = if blocks.is_code(line.text) { None } else { tastes_value(line.text) };
-        let Some(value) = value else {
+        let number = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
+        let part = blocks.next(line.text);
+        let own = line.text.trim();
+        if let Some(above) = nameless.filter(|_| !own.is_empty()) {
+            if ["- ", "* ", "+ "].iter().any(|mark| own.starts_with(mark)) {
+                parsed.diagnostics.push(ignored(path, above));
+            }
+            nameless = None;
+        }
+        let Some(value) = tastes_value(line.text).filter(|_| part == Part::Prose) else {
+            let bare = own.trim_start_matches(['<', '!', '-', '*', '+', '_', '#', '>', ' ', '\t']);
+            if part != Part::Code && looks_like_tastes(bare) {
+                parsed.diagnostics.push(ignored(path, number));
+            }
             intent.push_str(text.get(line.start..line.end).unwrap_or_default());
             continue;
         };
-        for name in names(value) {
+        let names = names(value);
+        nameless = names.is_empty().then_some(number);
+        for name in names {
             if let Some(why) = refusal(&name) {
-                let line = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
-                parsed.diagnostics.push(refused(&name, why, path, line));
+                parsed.diagnostics.push(refused(&name, why, path, number));
             } else if !parsed.brief.tastes.contains(&name) {
                 parsed.brief.tastes.push(name);
             }
@@ -56,10 +71,17 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
 
 /// What follows `Tastes:` on a line that begins with it, in any case, in bold or not.
 fn tastes_value(line: &str) -> Option<&str> {
-    const FORMS: [&str; 3] = ["tastes:", "**tastes:**", "**tastes**:"];
+    const FORMS: [&str; 5] = ["tastes:", "**tastes:**", "**tastes**:", "__tastes:__", "__tastes__:"];
     FORMS.iter().find_map(|form| {
         let (start, value) = line.split_at_checked(form.len())?;
         start.eq_ignore_ascii_case(form).then_some(value)
+    })
+}
+
+/// Whether a text begins with `Tastes:`, whatever emphasis and space is around the colon.
+fn looks_like_tastes(text: &str) -> bool {
+    text.split_at_checked("tastes".len()).is_some_and(|(start, rest)| {
+        start.eq_ignore_ascii_case("tastes") && rest.trim_start_matches(['*', '_', ' ']).starts_with(':')
     })
 }
 
@@ -74,7 +96,7 @@ fn names(value: &str) -> Vec<String> {
     let mut rest = inner;
     loop {
         let start = rest.trim_start();
-        let quoted = start.chars().next().filter(|quote| matches!(quote, '"' | '\'')).and_then(|quote| {
+        let quoted = start.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`')).and_then(|quote| {
             let (name, after) = start.get(1..)?.split_once(quote)?;
             let after = after.trim_start();
             (after.is_empty() || after.starts_with(',')).then_some((name, after.strip_prefix(',')))
@@ -119,6 +141,13 @@ fn refused(name: &str, why: &str, path: &str, line: u32) -> Diagnostic {
     Diagnostic { line: Some(line), ..found }
 }
 
+fn ignored(path: &str, line: u32) -> Diagnostic {
+    let message =
+        "this looks like tastes and declares none; write `Tastes: a, b`, at the start of a line and in no comment";
+    let found = Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message).at_path(path);
+    Diagnostic { line: Some(line), ..found }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +162,7 @@ mod tests {
             (" []", &[]),
             (" a,,b,", &["a", "", "b", ""]),
             (" \"a", &["\"a"]),
+            (" `a`, [b]", &["a", "[b]"]),
             (" it's, d", &["it's", "d"]),
         ] {
             assert_eq!(names(value), expected, "{value}");

@@ -270,6 +270,22 @@ fn the_parent_chain_adds_all_ancestors() {
     );
 }
 
+/// "`parentChain: true` is the older mode that always adds ancestors and the root": those of watched files, too.
+#[test]
+fn the_parent_chain_has_the_ancestors_of_watched_files() {
+    let all = files(&[
+        ("a/AGENTS.md", "---\nwatch: x/y/z\n---\na"),
+        ("x/AGENTS.md", "---\nwatch: q\n---\nx"),
+        ("x/y/z/AGENTS.md", "z"),
+        ("q/AGENTS.md", "q"),
+        ("other/AGENTS.md", "other"),
+    ]);
+    let all_of = Selection { include_watched: IncludeWatched::All, parent_chain: true, ..select(&["a"]) };
+    let found = chain(&all, &all_of);
+    assert_eq!(paths(&found), ["a/AGENTS.md", "q/AGENTS.md", "x/AGENTS.md", "x/y/z/AGENTS.md"]);
+    assert_eq!((found.files[2].reason, found.files[2].level), (Reason::Ancestor, Level::Parent));
+}
+
 /// "Levels: `root`; `parent` (an ancestor of another loaded folder); `direct`. Order: root, then by depth, then by path."
 #[test]
 fn levels_and_order() {
@@ -311,6 +327,56 @@ fn watch_patterns_are_globs_on_folders() {
         yes.iter().for_each(|folder| assert!(is_matched(pattern, folder), "{pattern} should match {folder}"));
         no.iter().for_each(|folder| assert!(!is_matched(pattern, folder), "{pattern} should not match {folder}"));
     }
+}
+
+/// A watch takes time linear in its length, and is no longer than what a file can declare (SPEC §0.8).
+#[test]
+fn long_watches_end() {
+    let rows = |pattern: String| {
+        [WatchRecord { watcher_path: "a/AGENTS.md".into(), watch_pattern: pattern, resolved_paths: None }]
+    };
+    let told = |pattern: &str, limits: &Limits| {
+        let index = WatchIndex::of_records(&rows(pattern.to_owned()), limits).unwrap();
+        index.watchers_of("b", limits).unwrap().len()
+    };
+    // With time by the square of it, this would take hours.
+    let open = Limits { front_matter_bytes: u32::MAX, ..limits() };
+    assert_eq!(told(&"[".repeat(4_000_000), &open), 0);
+    assert_eq!(told(&format!("{{{},b}}", "[a/".repeat(1_000_000)), &open), 0);
+    assert_eq!(told("{b,x[}", &open), 0, "a `[` may close behind a brace, and this one does not");
+    assert_eq!(told("{b,x[,]}", &open), 1);
+    // 64 KiB are the limit.
+    assert_eq!(
+        (
+            told(&format!("b/{}", "./".repeat(32_767)), &limits()),
+            told(&format!("b/{}", "./".repeat(32_768)), &limits())
+        ),
+        (1, 0)
+    );
+}
+
+/// What other globs have and these do not stands for itself, and is said.
+#[test]
+fn what_other_globs_have_is_said() {
+    for (pattern, is_said) in [
+        ("v{1..3}", true),
+        ("[[:alpha:]]x", true),
+        ("@(a|b)", true),
+        ("a+(b)", true),
+        ("(a|b)", true),
+        ("*/**", false),
+        ("{a..b,c}", false),
+        ("C (old)", false),
+        ("a|b", false),
+        ("[:]", false),
+    ] {
+        let found = parse_file("a/AGENTS.md", &Content::Text(watching(&[pattern])), &limits()).unwrap().diagnostics;
+        let found: Vec<_> = found.iter().map(|found| found.code).collect();
+        assert_eq!(found, if is_said { vec![WatchRewritten] } else { vec![] }, "{pattern}");
+    }
+    assert!(is_matched("v{1..3}", "v{1..3}") && !is_matched("v{1..3}", "v2"));
+    assert!(is_matched("@(a|b)", "@(a|b)") && !is_matched("@(a|b)", "a"));
+    assert!(is_matched("*/**", "a") && is_matched("*/**", "a/b") && !is_matched("*/**", ""));
 }
 
 /// "`../` and `./` resolve against the watcher's folder, stop at the root and name exactly that folder. A trailing `/` or
@@ -422,7 +488,7 @@ fn the_most_specific_file_is_protected() {
         ("p/q/AGENTS.md", &lines("direct", 20)),
         ("x/AGENTS.md", &lines("other", 20)),
     ]);
-    let selection = Selection { folders: strings(&["p/q", "x", "p", ""]), ..Selection::default() };
+    let selection = Selection { parent_chain: true, ..select(&["p/q", "x"]) };
     let whole = chain(&all, &selection);
     let cost: Vec<u32> = whole.files.iter().map(|file| file.tokens).collect();
     let with = |max| chain(&all, &Selection { max_tokens: Some(max), ..selection.clone() });
@@ -440,11 +506,57 @@ fn the_most_specific_file_is_protected() {
     assert!(lines("parent", 20).starts_with(&format!("{kept}\n")), "{content}");
     assert_eq!(marker, format!("[… {} more lines omitted …]", 20 - kept.lines().count()));
     assert!(cut.total_tokens <= cost[2] + cost[3] + 60);
-    // Of direct files the deepest is protected.
-    assert_eq!(paths(&with(cost[3])), ["p/q/AGENTS.md"]);
     assert_eq!(with(0).omitted.len(), 4);
-    let marked = Selection { truncation_marker: Some("<{count} of {path}>".into()), max_tokens: Some(60), ..selection };
+    let marker = Some("<{count} of {path}>".into());
+    let marked = Selection { truncation_marker: marker, max_tokens: Some(60), folders: strings(&["p/q"]), ..selection };
     assert!(chain(&all, &marked).files[0].content.ends_with(" of p/q/AGENTS.md>"));
+    // Of direct files that nobody has picked the deepest is protected.
+    let all = files(&[
+        ("a/AGENTS.md", "---\nwatch: [x, p/q]\n---\na"),
+        ("p/q/AGENTS.md", &lines("deep", 20)),
+        ("x/AGENTS.md", &lines("flat", 20)),
+    ]);
+    let selection = Selection { include_watched: IncludeWatched::All, max_tokens: Some(150), ..select(&["a"]) };
+    assert_eq!(paths(&chain(&all, &selection)), ["a/AGENTS.md", "p/q/AGENTS.md"]);
+}
+
+/// "Folders that were picked by name share first: none of them is left out while another takes more than its fair share."
+#[test]
+fn picked_folders_share_the_budget() {
+    let all = files(&[
+        ("AGENTS.md", &lines("root", 400)),
+        ("a/AGENTS.md", &lines("large", 400)),
+        ("b/AGENTS.md", "small"),
+        ("c/d/AGENTS.md", &lines("deep", 400)),
+        ("w/AGENTS.md", "w"),
+        ("b/v/AGENTS.md", "---\nwatch: w\n---\nv"),
+    ]);
+    let folders = select(&["", "a", "b", "b/v", "c/d"]);
+    let with = |max| {
+        chain(&all, &Selection { include_watched: IncludeWatched::All, max_tokens: Some(max), ..folders.clone() })
+    };
+    let cut = with(600);
+    // What was picked is there, the small ones whole, and of the large ones each has as much.
+    assert_eq!(paths(&cut), ["AGENTS.md", "a/AGENTS.md", "b/AGENTS.md", "b/v/AGENTS.md", "c/d/AGENTS.md"]);
+    let large: Vec<u32> = cut.files.iter().filter(|file| file.truncated).map(|file| file.tokens).collect();
+    assert!(large.len() == 3 && large.iter().all(|tokens| (180..200).contains(tokens)), "{large:?}");
+    // Then come the others.
+    assert_eq!(cut.omitted.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["w/AGENTS.md"]);
+    let whole = with(u32::MAX);
+    assert_eq!(with(whole.total_tokens), whole);
+    assert_eq!(paths(&with(whole.total_tokens - 1)).len(), 5);
+}
+
+/// A bullet that gives way to one further down is not lost where that one is cut off.
+#[test]
+fn what_is_cut_off_below_stays_above() {
+    let all =
+        files(&[("AGENTS.md", "- ask first\n- brief\n"), ("a/AGENTS.md", &(lines("long", 40) + "- ask first\n"))]);
+    let with = |max| chain(&all, &Selection { max_tokens: Some(max), ..select(&["", "a"]) });
+    let content = |max| with(max).files[0].content.clone();
+    assert_eq!(content(10_000), "- brief");
+    assert!(with(100).files[1].truncated);
+    assert_eq!(content(100), "- ask first\n- brief");
 }
 
 /// What comes after the file that does not fit is counted for the report, and not tried in parts.
@@ -464,7 +576,7 @@ fn nothing_is_cut_once_the_budget_is_spent() {
     let all =
         files(&[("AGENTS.md", &lines("root", 20)), ("p/AGENTS.md", &lines("parent", 20)), ("p/q/AGENTS.md", "q")]);
     let counter = Counted::default();
-    let selection = Selection { max_tokens: Some(40), ..select(&["", "p", "p/q"]) };
+    let selection = Selection { parent_chain: true, max_tokens: Some(40), ..select(&["p/q"]) };
     let chain = build_chain(&all, &selection, &counter, &limits()).unwrap();
     assert_eq!(paths(&chain), ["p/AGENTS.md", "p/q/AGENTS.md"]);
     let texts = counter.0.into_inner();
@@ -525,6 +637,33 @@ The app.
     assert_eq!(with("CLAUDE.md", " \n"), expected);
     assert_eq!(render_prompt(&[], files(&[("CLAUDE.md", "x")]).first()), "## Working Directory Context\n\nx\n");
     assert_eq!(render_prompt(&[], None), "");
+}
+
+/// "Where levels repeat the same bullet under the same heading path, the child's stays (with its continuation lines);
+/// `overrides: "none"` turns that off."
+#[test]
+fn a_bullet_gives_way_only_to_one_under_the_same_headings() {
+    let root = "# Root\n\n## Never run\n- npm publish\n- rm\n  -rf\n\nAlways ask:\n- rm\n\n## Style\n<!-- How to write -->\n### Code\n- Tabs\n\n### Words\n- Short\n## Old\n";
+    let all = files(&[
+        ("AGENTS.md", root),
+        (
+            "a/AGENTS.md",
+            "# A\n## May run\n- npm publish\n- rm\n## never RUN\n- rm\n  -rf\n- rm\n## Style\n#### Code\n- Tabs\n",
+        ),
+        ("a/b/AGENTS.md", "## Style\n### Words\n* Short\n"),
+    ]);
+    let selection = select(&["", "a", "a/b"]);
+    let content = |selection: &Selection| chain(&all, selection).files[0].content.clone();
+    // Headings below which nothing is left go, with their comments; those that were empty before stay.
+    assert_eq!(content(&selection), "# Root\n\n## Never run\n- npm publish\n\nAlways ask:\n- rm\n\n## Old");
+    assert_eq!(content(&Selection { overrides: Overrides::None, ..selection.clone() }), root.trim_end());
+    let gone = |text: &str, child: &str| {
+        let all = files(&[("AGENTS.md", text), ("a/AGENTS.md", child)]);
+        chain(&all, &select(&["", "a"])).files[0].content.clone()
+    };
+    assert_eq!(gone("# T\n- x\n", "- x"), "", "a title is a heading, too");
+    assert_eq!(gone("# T\n## S\n- x\n### E\n", "## S\n- x"), "# T\n## S\n### E");
+    assert_eq!(gone("**Never:**\n- x\n", "**Always:**\n- x"), "**Never:**\n- x");
 }
 
 /// "Where levels repeat the same bullet, the child's stays."
@@ -665,6 +804,18 @@ fn edits_touch_nothing_else() {
             "- Completed feature X\n\n<!-- Added by curator on 2025-02-01 08:30 UTC -->\n- Did Y\n",
         );
     }
+}
+
+/// "Editing touches nothing else": a file whose lines end with CR keeps that, when it is edited, cut and migrated.
+#[test]
+fn lines_that_end_with_cr_stay_so() {
+    assert_eq!(edit("## Facts\r- One\r", append("facts", "- Two\n- Three")).text, "## Facts\r- One\r- Two\r- Three\r");
+    let migrated =
+        migration(&[("a/AGENTS.md", "# A\rx"), ("Chat/contexts/a.md", "y")], &["a"], &["Chat/contexts/a.md"], &[]);
+    assert!(!format!("{migrated:?}").contains("\\n"), "{migrated:?}");
+    let all = files(&[("a/AGENTS.md", &lines("cr", 40).replace('\n', "\r"))]);
+    let cut = chain(&all, &Selection { max_tokens: Some(80), ..select(&["a"]) });
+    assert!(cut.files[0].truncated && !cut.files[0].content.contains('\n') && cut.files[0].content.contains("\r[…"));
 }
 
 /// Odd places: no line end at the end, an empty section, a break between sections, no section yet.

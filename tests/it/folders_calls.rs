@@ -30,7 +30,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("discoverContextFolders", json!({ "paths": ["a/AGENTS.md"] })),
         (
             "buildContextChain",
-            json!({ "files": [file], "selected": ["a"], "includeWatched": "all", "parentChain": true, "maxTokens": 50,
+            json!({ "files": [file], "selected": ["a"], "includeWatched": "all", "parentChain": true, "overrides": "none", "maxTokens": 50,
                 "truncationMarker": "…", "tokenizer": "heuristic", "limits": { "contextFiles": 3 } }),
         ),
         ("renderContextPrompt", json!({ "chain": { "files": [chain] }, "options": { "workingDirectory": file } })),
@@ -143,7 +143,10 @@ fn lone_surrogates_are_repaired_in_every_field() {
         for (path, pointer) in leaves_of(&request) {
             let Some(text) = request.pointer(&pointer).unwrap().as_str() else { continue };
             // What is one of some names is none of them with more behind it, and so is a time.
-            if ["includeWatched", "tokenizer", "level", "type", "time"].iter().any(|field| path.ends_with(field)) {
+            if ["includeWatched", "overrides", "tokenizer", "level", "type", "time"]
+                .iter()
+                .any(|field| path.ends_with(field))
+            {
                 continue;
             }
             let marked = with(&request, &pointer, json!(format!("{text}HALF"))).to_string();

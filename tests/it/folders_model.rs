@@ -209,27 +209,49 @@ proptest! {
     /// The total is the sum of what is shown, and within the budget; each file is shown, cut or omitted, once.
     #[test]
     fn the_budget_holds_and_every_file_is_accounted_for(files in vault(), selection in selection(), max in 0..150_u32) {
+        let bullets = build(&files, &Selection { max_tokens: Some(max), ..selection.clone() });
+        let selection = Selection { overrides: Overrides::None, ..selection };
         let whole = build(&files, &selection);
         let chain = build(&files, &Selection { max_tokens: Some(max), ..selection });
-        prop_assert_eq!(chain.total_tokens, chain.files.iter().map(|file| file.tokens).sum::<u32>());
-        prop_assert!(chain.total_tokens <= max);
         let all: Vec<&str> = whole.files.iter().map(|file| file.path.as_str()).collect();
-        let mut found: Vec<&str> = chain.files.iter().map(|file| file.path.as_str()).collect();
-        found.extend(chain.omitted.iter().map(|file| file.path.as_str()));
-        found.sort_by_key(|path| all.iter().position(|other| other == path));
-        prop_assert_eq!(found, all);
+        for chain in [&chain, &bullets] {
+            prop_assert_eq!(chain.total_tokens, chain.files.iter().map(|file| file.tokens).sum::<u32>());
+            prop_assert!(chain.total_tokens <= max);
+            let mut found: Vec<&str> = chain.files.iter().map(|file| file.path.as_str()).collect();
+            found.extend(chain.omitted.iter().map(|file| file.path.as_str()));
+            found.sort_by_key(|path| all.iter().position(|other| other == path));
+            prop_assert_eq!(&found, &all);
+        }
+        // What gives way stands in a file that is whole.
+        for gone in bullets.files.iter().flat_map(|file| &file.overridden) {
+            prop_assert!(bullets.files.iter().any(|file| file.path == gone.by && !file.truncated), "{} is lost", gone.text);
+        }
         for file in chain.files.iter().filter(|file| !file.truncated) {
             prop_assert!(whole.files.contains(file), "what is not cut is whole");
         }
+        // The fair share, a token at a time.
+        let picked: Vec<&ChainFile> = whole.files.iter().filter(|file| file.reason == Reason::Selected).collect();
+        let fits = |share: u32| picked.iter().map(|file| file.tokens.min(share)).sum::<u32>() <= max;
+        let share = (0..=max).rev().find(|share| fits(*share)).unwrap_or(0);
+        for file in picked.iter().filter(|file| file.tokens <= share) {
+            prop_assert!(chain.files.contains(file), "{} has its share and is not whole", file.path);
+        }
+        let mut shown = chain.files.iter().filter(|file| file.reason == Reason::Selected);
+        prop_assert!(shown.all(|file| file.tokens <= share), "more than its share");
     }
 
     /// A larger budget never shows less of a file.
     #[test]
     fn a_larger_budget_never_shows_less_of_a_file(files in vault(), selection in selection(), max in 0..150_u32, more in 0..60_u32) {
-        let with = |max| shown(&build(&files, &Selection { max_tokens: Some(max), ..selection.clone() }));
-        let (less, more) = (with(max), with(max + more));
+        let with = |overrides, max| shown(&build(&files, &Selection { overrides, max_tokens: Some(max), ..selection.clone() }));
+        let (less, most) = (with(Overrides::None, max), with(Overrides::None, max + more));
         for (path, lines) in less {
-            prop_assert!(more.get(&path).is_some_and(|other| *other >= lines), "{} shrank", path);
+            prop_assert!(most.get(&path).is_some_and(|other| *other >= lines), "{} shrank", path);
+        }
+        // Once what repeats a bullet is whole, that gives way: where lines go, only whole files can be compared.
+        let (less, most) = (with(Overrides::Bullets, max), with(Overrides::Bullets, max + more));
+        for (path, _) in less.into_iter().filter(|(_, lines)| *lines == usize::MAX) {
+            prop_assert_eq!(most.get(&path), Some(&usize::MAX), "{} is cut", path);
         }
     }
 

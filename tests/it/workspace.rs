@@ -110,8 +110,33 @@ fn tastes_lines_are_found() {
     assert_eq!(tastes("**Tastes:** a"), ["a"]);
     assert_eq!(tastes("**tastes**: a"), ["a"]);
     assert_eq!(tastes("\u{feff}Tastes: a"), ["a"]);
+    assert_eq!(tastes("__Tastes:__ `a`, `b c`\n__tastes__: d"), ["a", "b c", "d"]);
     for none in [" Tastes: a", "- Tastes: a", "My Tastes: a", "Tastes a", "Tastes", "Tastes:", "Tastes: []"] {
         assert!(tastes(none).is_empty(), "{none}");
+    }
+}
+
+/// What looks like tastes and declares none is said, and stays in the intent.
+#[test]
+fn tastes_that_do_not_count_are_said() {
+    for (brief, line) in [
+        ("x\n Tastes: a", Some(2)),
+        ("- Tastes: a", Some(1)),
+        ("> **Tastes**: a", Some(1)),
+        ("## Tastes: a", Some(1)),
+        ("x\nTastes:\n\n- a\n- b", Some(2)),
+        ("<!-- Tastes: a -->", Some(1)),
+        ("<!--\nTastes: a\n-->", Some(2)),
+        ("Tastes:\n", None),
+        ("Tastes:\nTastes: a", None),
+        ("Tastes: a\n- b", None),
+        ("```\n- Tastes: a\n```", None),
+        ("My Tastes: a", None),
+    ] {
+        let parsed = parse_brief(text(brief).as_ref(), "brief.md");
+        let found: Vec<_> = parsed.diagnostics.iter().map(|found| (found.code, found.line)).collect();
+        assert_eq!(found, line.map(|line| (TastesIgnored, Some(line))).into_iter().collect::<Vec<_>>(), "{brief}");
+        assert!(line.is_none() || parsed.brief.tastes.is_empty() && parsed.brief.intent.contains('a'), "{brief}");
     }
 }
 
@@ -258,6 +283,15 @@ fn damaged_lines_are_skipped_and_named() {
             (TornLine, "log.jsonl", Some(13))
         ]
     );
+}
+
+/// A number that is too large for JavaScript is no damage.
+#[test]
+fn numbers_without_bounds_are_read() {
+    let result = log("{\"op\":\"a\",\"x\":1e400,\"y\":[-1e999]}");
+    assert_eq!(result.diagnostics, []);
+    assert_eq!(result.context.recent_log[0].op, "a");
+    assert_eq!(Value::Object(result.context.recent_log[0].details.clone()), json!({ "x": "1e400", "y": ["-1e999"] }));
 }
 
 /// "`details` of a log entry holds every other key, in order. Null or absent timestamp/op is `\"\"`; other scalars become

@@ -249,4 +249,39 @@ describe("the example", () => {
       notes: { partialResults: [{ step: "a", notes: "a" }] },
     });
   });
+
+  it("keeps what was done when the memory system fails", async () => {
+    const { runTask } = await import(pathToFileURL(join(root, "examples/operators.mjs")).href);
+    const { init, parseTask } = await import("ctxweave");
+    await init();
+    const steps = [1, 2, 3, 4, 5].map((at) => `<task type="atomic"><description>${at}</description></task>`).join("");
+    const { task } = parseTask(`<task type="sequential"><description>0</description><steps>${steps}</steps></task>`);
+    const failingAt =
+      (at) =>
+      async ({ taskText }) => {
+        if (taskText === at) throw new Error("away");
+        return { context: taskText, matches: [] };
+      };
+    const model = async ({ id }) => ({ output: id, notes: id });
+    const { failure } = await runTask({ task }, failingAt("5"), model);
+    assert.deepEqual(
+      failure.notes.partialResults.map(({ step }) => step),
+      ["step-1", "step-2", "step-3", "step-4"],
+    );
+    assert.deepEqual([failure.failedStep, failure.reason], ["step-5", "context_retrieval_failure"]);
+    const own = (await runTask({ task }, failingAt("0"), model)).failure;
+    assert.deepEqual([own.failedStep, own.reason], [undefined, "context_retrieval_failure"]);
+  });
+});
+
+describe("a tokenizer of one's own", () => {
+  it("counts what is ready at once and what the memory system answers", async () => {
+    const tokenizer = { count: (text) => text.length };
+    const memory = async () => ({ context: "12345", matches: [] });
+    const task = { contextManagement: { inheritContext: "none" } };
+    const count = async (request) => (await ctxweave.assembleContextForTask({ ...request, tokenizer }, memory)).tokens;
+    assert.equal(await count({ task }), 5);
+    const ready = { contextManagement: { freshContext: "disabled" } };
+    assert.equal(await count({ task: ready, parentContext: "1234567" }), 7);
+  });
 });

@@ -10,6 +10,7 @@ import type {
   ContextAssemblyState,
   ContextMatchRequest,
   ExplainedOperator,
+  FinishContextOptions,
   MemoryAnswer,
   MemorySystem,
   ParsedTask,
@@ -73,12 +74,17 @@ export function beginContextAssembly(request: ContextAssemblyRequest): BegunCont
 }
 
 /**
- * Finishes an assembly with what the memory system answered.
+ * Finishes an assembly with what the memory system answered. One that counts by a tokenizer of one's own is given that once
+ * more, in `options`.
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function finishContextAssembly(state: ContextAssemblyState, answer: MemoryAnswer): ContextAssembly {
-  return callJson("finishContextAssembly", { state, answer }) as ContextAssembly;
+export function finishContextAssembly(
+  state: ContextAssemblyState,
+  answer: MemoryAnswer,
+  options?: FinishContextOptions,
+): ContextAssembly {
+  return callJson("finishContextAssembly", { state, answer, options }) as ContextAssembly;
 }
 
 /**
@@ -92,7 +98,9 @@ export async function assembleContextForTask(
 ): Promise<ContextAssembly> {
   const begun = beginContextAssembly(request);
   if (begun.status === "ready") return begun.result;
-  return finishContextAssembly(begun.state, await ask(memorySystem, begun));
+  const answer = await ask(memorySystem, begun);
+  const { tokenizer } = request;
+  return finishContextAssembly(begun.state, answer, tokenizer === undefined ? undefined : { tokenizer });
 }
 
 const ATTEMPTS = 2;

@@ -84,6 +84,7 @@ export type DiagnosticCode =
   | "taste_missing"
   | "taste_not_declared"
   | "taste_refused"
+  | "tastes_ignored"
   | "text_ignored"
   | "timestamp_unreadable"
   | "tool_pair_broken"
@@ -200,7 +201,7 @@ export interface Limits {
   contextFiles?: number;
   /** Folders that a path goes down. Default 256. */
   folderDepth?: number;
-  /** Bytes of the front matter of one file; more of it is a diagnostic of that file. Default 65536. */
+  /** Bytes of the front matter of one file, and of one watch; more of it is a diagnostic of that file. Default 65536. */
   frontMatterBytes?: number;
   /** Alternatives that the braces of one watch make; more of them is a diagnostic of that watch. Default 256. */
   watchAlternatives?: number;

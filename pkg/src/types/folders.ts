@@ -82,9 +82,14 @@ export interface ChainRequest {
   selected: readonly string[];
   /** What the watches of loaded files load: ancestors of loaded folders, everything they match, or nothing. */
   includeWatched?: "ancestors" | "all" | "none";
-  /** The older mode, which always adds all ancestors and the root. Default false. */
+  /** The older mode, which always adds all ancestors and the root, those of watched files too. Default false. */
   parentChain?: boolean;
-  /** The most tokens that the contents of all files together may have. */
+  /**
+   * `bullets`: what a file further down repeats under the same headings gives way to that. `none`: nothing does. Default
+   * `bullets`.
+   */
+  overrides?: "bullets" | "none";
+  /** The most tokens that the contents of all files together may have; files that were selected share it first. */
   maxTokens?: number;
   /**
    * What a file that is cut ends with; `{count}` is how many lines are missing, `{path}` which file it is. Default
@@ -96,7 +101,7 @@ export interface ChainRequest {
   limits?: Limits;
 }
 
-/** A bullet that gave way to the same one in a file further down. */
+/** A bullet that gave way to the same one, under the same headings, in a file further down. */
 export interface OverriddenBullet {
   text: string;
   /** Its line in the file, from 1. */

@@ -1,4 +1,4 @@
-import type { Diagnostic, Limits } from "./common.js";
+import type { Diagnostic, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Tasks
@@ -202,7 +202,7 @@ export interface ContextAssemblyRequest {
   /** Above this many tokens the assembly fails with `context_too_long`. */
   maxTokens?: number;
   /** How tokens are counted. Default `heuristic`. */
-  tokenizer?: "heuristic" | "o200k_base" | "cl100k_base";
+  tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
 }
 
@@ -260,10 +260,17 @@ export interface ContextAssemblyState {
     diagnostics?: Diagnostic[];
   };
   sizes?: {
-    tokenizer?: string;
+    /** A name, or that of one of one's own, which {@link FinishContextOptions} have to bring once more. */
+    tokenizer?: string | { name: string };
     warnTokens?: number;
     maxTokens?: number;
   };
+}
+
+/** The options of `finishContextAssembly`. */
+export interface FinishContextOptions {
+  /** The tokenizer of one's own that the assembly was begun with: the state cannot carry it. */
+  tokenizer?: Tokenizer | OwnTokenizer;
 }
 
 /** The memory system has to be asked. */
@@ -312,7 +319,8 @@ export interface SequentialFailure {
   type: "TASK_FAILURE";
   reason: string;
   message: string;
-  failedStep: string;
+  /** Absent when the sequence's own context could not be assembled. */
+  failedStep?: string;
   totalSteps: number;
   notes: {
     /** What the steps before gave, in the sequence's format; nothing when it does not accumulate. */

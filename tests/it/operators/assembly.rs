@@ -92,6 +92,22 @@ fn every_combination_assembles_as_the_rules_say() {
     }
 }
 
+/// A text with a line that is one of the headings goes in as it is, and is said, as in folders.
+#[test]
+fn texts_with_the_headings_in_them_are_said() {
+    let mut request = request(&operator(Inherit::Full, Some(Format::FullOutput), Fresh::Enabled));
+    request.parent_context = Some("a\n  ## Inherited Context \n```\n## Task\n```\n".to_owned());
+    request.previous_outputs = vec![output("s", "## Task\n## Other", None)];
+    let question = asked(&request);
+    assert!(question.text.contains("\n  ## Inherited Context \n"));
+    let found = finish(question.state, answer()).diagnostics;
+    let found: Vec<_> = found.iter().map(|found| (found.code, found.path.as_deref().unwrap())).collect();
+    assert_eq!(found, ["parentContext", "previousOutputs"].map(|path| (DiagnosticCode::PromptDelimiterInFile, path)));
+    request.headings.task = "## Other".to_owned();
+    request.headings.inherited_context.clear();
+    assert_eq!(finish(asked(&request).state, answer()).diagnostics.len(), 1);
+}
+
 // SPEC §4: a request for the memory system, also rendered as one text under the headings `## Task`,
 // `## Inherited Context`, `## Previous Outputs` (settable).
 #[test]

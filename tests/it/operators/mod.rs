@@ -9,11 +9,11 @@ mod wire;
 mod writing;
 
 use ctxweave::Error;
+use ctxweave::call::Host;
 use ctxweave::operators::{
     self, AssemblyRequest, AssemblyState, Begun, ContextResult, MemoryAnswer, Operator, ParseOptions, ParsedTask,
     StepOutput, Task, parse_task,
 };
-use ctxweave::tokens::Tokenizers;
 
 /// What a template is read as.
 fn parse(xml: &str) -> ParsedTask {
@@ -64,11 +64,11 @@ fn output(step: &str, output: &str, notes: Option<&str>) -> StepOutput {
 }
 
 fn begin(request: &AssemblyRequest) -> Result<Begun, Error> {
-    operators::begin(request, &Tokenizers::default())
+    operators::begin(request, &Host::default())
 }
 
 fn finish(state: AssemblyState, answer: MemoryAnswer) -> ContextResult {
-    operators::finish(state, answer, &Tokenizers::default()).unwrap()
+    operators::finish(state, answer, &Host::default()).unwrap()
 }
 
 /// A request for a task with a parent and two steps before it.

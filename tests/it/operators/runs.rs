@@ -91,6 +91,22 @@ fn what_a_sequence_accumulates_is_its_own_affair() {
     assert_eq!(sees(&run.next()), "");
 }
 
+/// The memory system may fail before the first step: no step and no input has failed then.
+#[test]
+fn a_run_takes_the_failure_of_its_own_context() {
+    let run = sequence(SEQUENCE).record(failed("no memory")).unwrap();
+    let Next::Failed { failure: Failure::Sequential(failure) } = run.next() else { panic!() };
+    assert_eq!((failure.failed_step, failure.total_steps, failure.message.as_str()), (None, 3, "no memory"));
+    assert_eq!((failure.reason.as_str(), failure.notes.partial_results), ("context_retrieval_failure", vec![]));
+    let inputs = vec![ReduceInput { id: "i".to_owned(), text: "I".to_owned() }];
+    let run = Run { inputs, ..Run::new(&parse("<task type='reduce'/>").task).unwrap() };
+    let error = StepError { message: "no memory".to_owned(), reason: Some("mine".to_owned()) };
+    let Next::Failed { failure: Failure::Reduce(failure) } = run.record(RunResult::Error(error)).unwrap().next() else {
+        panic!()
+    };
+    assert_eq!((failure.failed_input, failure.reason.as_str(), failure.total_inputs), (None, "mine", Some(1)));
+}
+
 // SPEC §4: sequential gives an error result with `notes.partialResults` (step, output or notes by format), failed step,
 // total; no retry.
 #[test]
@@ -104,7 +120,7 @@ fn a_failed_step_keeps_what_was_done() {
         (failure.r#type, failure.reason.as_str(), failure.message.as_str()),
         ("TASK_FAILURE", "subtask_failure", "no answer")
     );
-    assert_eq!((failure.failed_step.as_str(), failure.total_steps), ("step-2", 3));
+    assert_eq!((failure.failed_step.as_deref(), failure.total_steps), (Some("step-2"), 3));
     let full = Partial::Output { step: "a".to_owned(), output: "ONE".to_owned() };
     assert_eq!(failure.notes.partial_results, [full]);
     let Next::Failed { failure: Failure::Sequential(failure) } =
@@ -201,7 +217,8 @@ fn a_run_says_what_it_waits_for() {
     let error = run.clone().record(out("ONE", "")).unwrap_err();
     let details = |error: &ctxweave::Error| (error.details()["expected"].clone(), error.details()["given"].clone());
     assert_eq!((error.code(), details(&error)), (Code::RunOutOfOrder, ("context".into(), "output".into())));
-    assert_eq!(details(&run.clone().record(failed("x")).unwrap_err()), ("context".into(), "error".into()));
+    let over = run.clone().record(failed("x")).unwrap();
+    assert_eq!(details(&over.record(failed("y")).unwrap_err()), ("nothing".into(), "error".into()));
     let run = run.record(context("OWN")).unwrap();
     assert_eq!(details(&run.record(context("OWN")).unwrap_err()), ("output".into(), "context".into()));
     let atomic = Run::new(&clean("<task type='atomic'/>")).unwrap_err();

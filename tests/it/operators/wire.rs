@@ -1,7 +1,10 @@
 //! Requests as JSON: what is refused before anything is done with them, and how the rest is named (SPEC §0.8, §7).
 
+use std::rc::Rc;
+
 use ctxweave::call::Host;
 use ctxweave::operators::CALLS;
+use ctxweave::tokens::Counter;
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
 
@@ -43,6 +46,42 @@ fn every_text_counts_against_the_bound_on_input() {
             }
         }
     }
+}
+
+/// A counter of the caller's own, which the state does not carry and the second step is given once more.
+#[test]
+fn a_counter_of_ones_own_counts_a_context() {
+    #[derive(Debug)]
+    struct Letters;
+    impl Counter for Letters {
+        fn name(&self) -> &str {
+            "letters"
+        }
+        fn count(&self, text: &str) -> u32 {
+            text.len() as u32
+        }
+    }
+    let host = Host { counter: Some(Rc::new(Letters)), ..Host::default() };
+    let ask = |name: &str, request: &Value, host: &Host| {
+        let call = CALLS.iter().find(|call| call.name == name).unwrap();
+        let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], host)?;
+        Ok::<Value, Error>(serde_json::from_slice(&answer.json).unwrap())
+    };
+    let task = json!({ "type": "atomic", "contextManagement": { "freshContext": "disabled" } });
+    let request = json!({ "task": task, "parentContext": "abcde", "tokenizer": {} });
+    assert_eq!(ask("beginContextAssembly", &request, &host).unwrap()["result"]["tokens"], 5);
+    let request = json!({ "task": {}, "parentContext": "abcde", "tokenizer": {}, "maxTokens": 10 });
+    let begun = ask("beginContextAssembly", &request, &host).unwrap();
+    assert_eq!(begun["state"]["sizes"]["tokenizer"], json!({ "name": "letters" }));
+    let finish = |answer: &str, host: &Host| {
+        let answer = json!({ "context": answer, "matches": [] });
+        let request = json!({ "state": begun["state"], "answer": answer, "options": { "tokenizer": {} } });
+        ask("finishContextAssembly", &request, host)
+    };
+    assert_eq!(finish("xyz", &host).unwrap()["tokens"], 10);
+    assert_eq!(finish("wxyz", &host).unwrap_err().details()["required"], 11);
+    let error = finish("xyz", &Host::default()).unwrap_err();
+    assert_eq!((error.code(), &error.details()["path"]), (Code::InvalidInput, &json!("state.sizes.tokenizer")));
 }
 
 /// Not only once the memory system has answered, and somebody has paid for that.
