@@ -136,7 +136,7 @@ codes! {
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
-        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD, and the bytes are stored as they were. `line` and `column` say where it stops being so.";
         InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
         LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
@@ -152,7 +152,7 @@ codes! {
         MissingFormat = "missing_format", "`accumulate_data` is true and `accumulation_format` is not there; the default is used.";
         NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
         NoContext = "no_context", "A task inherits nothing, accumulates nothing and gets no fresh context.";
-        NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
+        NoMessages = "no_messages", "Every node of the path was left out, or nothing of a session file is conversation, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";

@@ -174,6 +174,14 @@ impl Notes {
         self.count(DiagnosticCode::UnknownRecord, kind);
     }
 
+    /// Nothing of a file is conversation; an empty file, and an empty array of CBOR, need not have any.
+    pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
+        if bytes.trim_ascii().len() > 2 {
+            let message = "nothing of it was read as conversation, so there are no messages";
+            self.find(DiagnosticCode::NoMessages, Severity::Warning, message);
+        }
+    }
+
     /// One more recording, which no format can say: the text in its place.
     pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
         self.inexpressible("a recording, written as its description");
@@ -234,6 +242,13 @@ pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m M
 /// The list under a key; nothing is an empty one.
 pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
     map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The objects of a list; others are noted.
+pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut Notes) -> Vec<&'m Map<String, Value>> {
+    let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
+    (objects.len()..list.len()).for_each(|_| notes.unknown(other));
+    objects
 }
 
 /// The arguments that a JSON text says; a text that is no JSON object is the arguments itself.

@@ -32,7 +32,7 @@ pub(crate) fn read(format: Format, bytes: &[u8], through: bool) -> (Transcript, 
     format.read(bytes, options, &Limits::default()).unwrap()
 }
 
-fn texts(transcript: &Transcript) -> Vec<String> {
+pub(crate) fn texts(transcript: &Transcript) -> Vec<String> {
     let said = |turn: &Turn| -> String {
         let text = |block: &Block| match block {
             Block::Text(text) => text.to_string(),
@@ -47,7 +47,7 @@ fn texts(transcript: &Transcript) -> Vec<String> {
     transcript.turns.iter().map(|turn| format!("{}: {}", turn.role.as_str(), said(turn))).collect()
 }
 
-fn lines(records: &[Value]) -> Vec<u8> {
+pub(crate) fn lines(records: &[Value]) -> Vec<u8> {
     records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes()
 }
 
@@ -250,7 +250,7 @@ fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
     list.iter().map(part).collect()
 }
 
-fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Translated {
+pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Translated {
     let limits = Limits::default();
     let options = TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
     translate(&parts(list), target, &options).unwrap()
@@ -477,7 +477,8 @@ proptest! {
             let (bytes, found) = format.write(transcript, "seed").unwrap();
             prop_assert_eq!(found, []);
             let (again, found) = read(*format, &bytes, false);
-            prop_assert_eq!(found, []);
+            let told = found.iter().all(|found| found.code == DiagnosticCode::NoMessages);
+            prop_assert!(found.is_empty() || (told && transcript.turns.is_empty()), "{:?}", found);
             prop_assert_eq!(essence(&again), essence(transcript), "{}", format);
             // Writing what was read gives the same bytes: nothing is made up twice.
             let (same, _) = format.write(transcript, "seed").unwrap();
