@@ -167,7 +167,7 @@ codes! {
         TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
         TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
-        ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
         UnknownFormat = "unknown_format", "A blob has a format that is not known, and was handed over as it is, with a description; or the format asked for is not known, and the result is Markdown.";
