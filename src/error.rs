@@ -123,6 +123,7 @@ codes! {
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
+        DigestMismatch = "digest_mismatch", "The records before a digest are not those that it was made of; they were imported, and something in them was altered, added or lost.";
         DuplicateElement = "duplicate_element", "An element that can stand once stands twice; the first counts.";
         DuplicateFile = "duplicate_file", "Two files have the same path; the first was taken.";
         DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; what they give is told apart by order only.";
@@ -145,7 +146,7 @@ codes! {
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
-        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; those that sort last were kept.";
+        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; the message says which were kept.";
         MisplacedElement = "misplaced_element", "An element or attribute that means something stands where it means nothing; it was kept and ignored.";
         MissingElement = "missing_element", "A reduce task lacks `<inner_task>` or `<reduction_task>`; the defaults stand in.";
         MissingField = "missing_field", "A `<context_management>` lacks a field that it must have; the default is used.";
