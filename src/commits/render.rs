@@ -16,7 +16,7 @@ pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     for (at, turn) in turns.iter().enumerate() {
         out.push_str(&format!("\n## {}. {}", at.saturating_add(1), title(turn)));
         if let Some(timestamp) = &turn.timestamp {
-            out.push_str(&format!(" ({timestamp})"));
+            out.push_str(&format!(" ({})", one_line(timestamp)));
         }
         out.push('\n');
         for block in &turn.blocks {
@@ -54,12 +54,12 @@ fn write(block: &Block, out: &mut String) {
             }
         }
         Block::ToolCall { id, name, arguments, .. } => {
-            out.push_str(&format!("Tool call `{name}` (`{id}`):\n\n"));
+            out.push_str(&format!("Tool call `{}` (`{}`):\n\n", one_line(name), one_line(id)));
             fenced(&arguments_text(arguments), if arguments.is_string() { "" } else { "json" }, out);
         }
         Block::ToolResult { tool_call_id, content, is_error, .. } => {
             let what = if *is_error == Some(true) { "Failed tool result" } else { "Tool result" };
-            out.push_str(&format!("{what} (`{tool_call_id}`):\n\n"));
+            out.push_str(&format!("{what} (`{}`):\n\n", one_line(tool_call_id)));
             fenced(&result_text(content), "", out);
         }
         Block::Image(_) | Block::Audio(_) => {
@@ -72,6 +72,11 @@ fn write(block: &Block, out: &mut String) {
 fn fenced(text: &str, language: &str, out: &mut String) {
     let fence = fence(text);
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n')));
+}
+
+/// A name or a fact, which begins no line of its own.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
 /// A fence that is longer than any run of backticks in the text.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::content::{Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Document;
-use crate::maps::SortedMap;
+use crate::maps::{SortedMap, SortedSet};
 use crate::tokens::Counter;
 
 /// A conversation: its turns, oldest first.
@@ -126,6 +126,17 @@ pub(crate) fn result_text(content: &[Block]) -> String {
         }
     }
     out
+}
+
+/// The calls that the turns have a result for.
+pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
+    let mut ids = SortedSet::new();
+    for block in turns.iter().flat_map(|turn| &turn.blocks) {
+        if let Block::ToolResult { tool_call_id, .. } = block {
+            ids.insert(tool_call_id.to_string());
+        }
+    }
+    ids
 }
 
 /// How many kinds of unknown things are told apart.

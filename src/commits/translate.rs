@@ -18,7 +18,7 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, result_ids};
 use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
@@ -276,15 +276,13 @@ impl OpenPairs {
         let halves = |run: &[Delta<'_>]| {
             let known = run.first().is_some_and(|part| part.format == target.name());
             let turns = if known { read(target, run, options, &mut Vec::new())?.turns } else { Vec::new() };
-            let (mut calls, mut results) = (SortedSet::new(), SortedSet::new());
+            let mut calls = SortedSet::new();
             for block in turns.iter().flat_map(|turn| &turn.blocks) {
-                match block {
-                    Block::ToolCall { id, server: false, .. } => drop(calls.insert(id.to_string())),
-                    Block::ToolResult { tool_call_id, .. } => drop(results.insert(tool_call_id.to_string())),
-                    _ => {}
+                if let Block::ToolCall { id, server: false, .. } = block {
+                    calls.insert(id.to_string());
                 }
             }
-            Ok((calls, results))
+            Ok((calls, result_ids(&turns)))
         };
         let ((mut calls, answered), (asked, mut results)) = (halves(before)?, halves(after)?);
         for id in answered.iter() {
@@ -392,12 +390,7 @@ fn read(
 /// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it, and with a
 /// result for each call that the first vendor answered itself, without keeping what it found.
 fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
-    let mut answered: SortedSet<String> = SortedSet::new();
-    for block in turns.iter().flat_map(|turn| &turn.blocks) {
-        if let Block::ToolResult { tool_call_id, .. } = block {
-            answered.insert(tool_call_id.to_string());
-        }
-    }
+    let answered = result_ids(&turns);
     let mut out = Vec::with_capacity(turns.len());
     for mut turn in turns {
         turn.id = None;
@@ -447,7 +440,7 @@ fn raw(part: &Delta<'_>) -> String {
         [("Commit", Some(part.source.commit)), ("Artifact", Some(part.source.artifact_ref)), ("Summary", part.summary)];
     for (name, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
-            lines.push(format!("- {name}: {fact}"));
+            lines.push(format!("- {name}: {}", render::one_line(fact)));
         }
     }
     let (how, text) = match std::str::from_utf8(part.blob) {

@@ -293,6 +293,8 @@ fn no_line_vanishes_without_a_word() {
         assert_eq!(codes(&import_every(format, &file, 1).diagnostics), [nothing], "{format}");
     }
     assert_eq!(codes(&import_every(Format::BureauAgentV1, &[0x80], 1).diagnostics), []);
+    let without_content = b"\x81\xa1\x64Role\x64user";
+    assert_eq!(codes(&import_every(Format::BureauAgentV1, without_content, 1).diagnostics), [unknown]);
     // What a branch or another agent could not say is told too.
     let side =
         json!({ "type": "user", "uuid": "s", "isSidechain": true, "message": { "role": "user", "content": 42 } });

@@ -427,6 +427,10 @@ fn a_narrative_is_not_broken_by_what_was_said() {
         rendered("Title\n===\n\nOther\n---\ntext\n\n---\nend"),
         "Title\n\n===\n\nOther\n\n---\ntext\n\n---\nend"
     );
+    let odd = json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "1\n# 2", "name": "a\r# b", "arguments": {} }] });
+    let done = translated(&[("generic-v1", &lines(&[odd]))], "none-v1", CrossFamily::Render);
+    let text = String::from_utf8(done.bytes).unwrap();
+    assert!(text.contains("Tool call `a # b` (`1 # 2`):"), "{text}");
     assert_eq!(rendered("no `#` here\r\n```\r\nclosed\r\n```"), "no `#` here\r\n```\r\nclosed\r\n```");
 }
 

@@ -17,7 +17,7 @@ use super::blocks;
 use super::continuation::Continuation;
 use crate::commits::id::derive;
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, flag, image, image_url, list, objects, owned, parse_arguments, text,
+    Notes, Role, Transcript, Turn, flag, image, image_url, list, objects, owned, parse_arguments, result_ids, text,
 };
 use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
@@ -34,7 +34,7 @@ const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
 
 /// Whether envelopes of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
-    matches!(kind, "response_item" | "compacted") || ASIDE.contains(&kind)
+    matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
 /// One line, without its envelope.
@@ -305,12 +305,7 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continua
             json!({ "id": id, "timestamp": timestamp, "instructions": null })
         });
     }
-    let mut answered: SortedSet<&str> = SortedSet::new();
-    for block in turns.iter().flat_map(|turn| &turn.blocks) {
-        if let Block::ToolResult { tool_call_id, .. } = block {
-            answered.insert(tool_call_id);
-        }
-    }
+    let answered = result_ids(turns);
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let mut line = |item: Value| {
@@ -359,7 +354,7 @@ fn text_part(role: Role, text: &str) -> Value {
 
 /// A block that is an item of its own. A search has no output of its own in this format: one that was `answered` is a call
 /// like others.
-fn item(block: &Block, answered: &SortedSet<&str>, notes: &mut Notes) -> Value {
+fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value {
     match block {
         Block::Reasoning { text, signature, redacted } => {
             let summary: Vec<Value> = match *redacted || text.is_empty() {
