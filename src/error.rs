@@ -124,6 +124,7 @@ codes! {
         CompactionLeftOut = "compaction_left_out", "A compaction or snapshot that a chain begins with was left out, since all deltas from the root were asked for; what came before it is not there.";
         ContextFileMissing = "context_file_missing", "A selected folder has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         ContextNearLimit = "context_near_limit", "A context is over `warnTokens`; nothing was done about it.";
+        DigestMismatch = "digest_mismatch", "The records before a digest are not those that it was made of; they were imported, and something in them was altered, added or lost.";
         DuplicateElement = "duplicate_element", "An element that can stand once stands twice; the first counts.";
         DuplicateFile = "duplicate_file", "Two files have the same path; the first was taken.";
         DuplicateStepId = "duplicate_step_id", "Two steps of one task have the same id; what they give is told apart by order only.";
@@ -137,7 +138,7 @@ codes! {
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
-        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8; it was taken as empty. `line` and `column` say where it stops being so.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD, and the bytes are stored as they were. `line` and `column` say where it stops being so.";
         InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
         LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";
@@ -146,14 +147,14 @@ codes! {
         MalformedLine = "malformed_line", "A line of a JSONL file is not a JSON object; it was skipped.";
         MediaMissing = "media_missing", "`media` has nothing for a `ref`; a text stands in its place.";
         MemoryLeftOut = "memory_left_out", "Something for the operational memory is blank, excluded, pruned or pinned twice; it was left out.";
-        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; those that sort last were kept.";
+        MetadataConflict = "metadata_conflict", "Two records of one commit have different summaries or tags; the message says which were kept.";
         MisplacedElement = "misplaced_element", "An element or attribute that means something stands where it means nothing; it was kept and ignored.";
         MissingElement = "missing_element", "A reduce task lacks `<inner_task>` or `<reduction_task>`; the defaults stand in.";
         MissingField = "missing_field", "A `<context_management>` lacks a field that it must have; the default is used.";
         MissingFormat = "missing_format", "`accumulate_data` is true and `accumulation_format` is not there; the default is used.";
         NewerVersion = "newer_version", "Imported records are of a later version: they can be read, not changed.";
         NoContext = "no_context", "A task inherits nothing, accumulates nothing and gets no fresh context.";
-        NoMessages = "no_messages", "Every node of the path was left out, so there are no messages.";
+        NoMessages = "no_messages", "Every node of the path was left out, or nothing of a session file is conversation, so there are no messages.";
         NonTextLeftOut = "non_text_left_out", "Something that is not text was left out of a document or of the system context.";
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
@@ -169,7 +170,7 @@ codes! {
         TastesIgnored = "tastes_ignored", "A line of the brief looks like a Tastes line and declares nothing: it is indented, an item, a heading or in a comment, or its names stand below it.";
         TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
-        ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent.";
+        ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";
         UnknownFormat = "unknown_format", "A blob has a format that is not known, and was handed over as it is, with a description; or the format asked for is not known, and the result is Markdown.";

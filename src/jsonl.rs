@@ -6,10 +6,13 @@
 //! - the last line may lack its newline; where it also stops in the middle, it is *torn* (`torn_line`);
 //! - a line that is not JSON, or no object, is skipped (`malformed_line`), wherever it stands;
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
-//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`);
+//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do bytes that are no UTF-8
+//!   (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
 //! Every finding has its line, from 1. After [`MAX_FINDINGS`] of them the rest is counted in one.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -22,6 +25,15 @@ use crate::text;
 pub(crate) const MAX_FINDINGS: usize = 100;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// How many bytes U+FFFD has.
+const REPLACED: usize = char::REPLACEMENT_CHARACTER.len_utf8();
+
+/// What there is to say of JSON that is not UTF-8.
+pub(crate) fn not_utf8() -> Diagnostic {
+    let message = "not UTF-8: what is not is read as U+FFFD, and stored as it is";
+    Diagnostic::new(DiagnosticCode::InvalidUtf8, Severity::Warning, message)
+}
 
 /// One record of a JSONL file.
 #[derive(Debug)]
@@ -41,11 +53,14 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
-    /// What is still to be read of the current line, up to where it is no UTF-8, and whether it is all of it.
-    current: &'a str,
-    is_utf8: bool,
-    /// Bytes of the current line that have been read.
+    /// The current line while there is more to read of it, and its own bytes.
+    current: Cow<'a, str>,
+    bytes: &'a [u8],
+    /// Where a U+FFFD stands in the current line for bytes that are no UTF-8, and how much longer it is; the last first.
+    replaced: Vec<(usize, usize)>,
+    /// How much of the current line has been read, and by how much that is longer than its own bytes.
     column: usize,
+    longer: usize,
     findings: Vec<Diagnostic>,
     more: usize,
 }
@@ -53,7 +68,17 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: Some(bytes), line: 0, current: "", is_utf8: true, column: 0, findings: Vec::new(), more: 0 }
+        Self {
+            rest: Some(bytes),
+            line: 0,
+            current: Cow::Borrowed(""),
+            bytes: b"",
+            replaced: Vec::new(),
+            column: 0,
+            longer: 0,
+            findings: Vec::new(),
+            more: 0,
+        }
     }
 
     /// What was found so far, in order.
@@ -74,12 +99,21 @@ impl<'a> Reader<'a> {
             None => (rest, None),
         };
         self.rest = rest;
-        self.column = 0;
-        let line = line.strip_prefix(BOM).unwrap_or(line);
-        let error = std::str::from_utf8(line).err();
-        self.is_utf8 = error.is_none();
-        let valid = error.map_or(line.len(), |error| error.valid_up_to());
-        self.current = line.get(..valid).and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+        (self.column, self.longer) = (0, 0);
+        self.bytes = line.strip_prefix(BOM).unwrap_or(line);
+        self.current = String::from_utf8_lossy(self.bytes);
+        self.replaced.clear();
+        if matches!(self.current, Cow::Owned(_)) {
+            let mut at = 0_usize;
+            for chunk in self.bytes.utf8_chunks() {
+                at = at.saturating_add(chunk.valid().len());
+                if !chunk.invalid().is_empty() {
+                    self.replaced.push((at, REPLACED.saturating_sub(chunk.invalid().len())));
+                    at = at.saturating_add(REPLACED);
+                }
+            }
+            self.replaced.reverse();
+        }
         true
     }
 
@@ -87,13 +121,12 @@ impl<'a> Reader<'a> {
     /// they are long.
     fn next_on_line(&mut self) -> Option<Record<'a>> {
         let glued = self.column > 0;
-        let text = self.current.trim_start_matches([' ', '\t', '\r']);
-        if text.is_empty() && self.is_utf8 {
+        let current = std::mem::take(&mut self.current);
+        let text = current.get(self.column..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+        if text.is_empty() {
             return None;
         }
-        let at = self.column.saturating_add(self.current.len().saturating_sub(text.len()));
-        self.current = "";
-        let is_utf8 = std::mem::replace(&mut self.is_utf8, true);
+        let at = current.len().saturating_sub(text.len());
         if glued && !text.starts_with('{') {
             self.malformed("the line goes on after its record; the rest was skipped", self.column);
             return None;
@@ -102,18 +135,27 @@ impl<'a> Reader<'a> {
             Ok((document, end)) => {
                 let value = document.root().to_json();
                 if let Ok(Value::Object(value)) = value {
-                    let (record, after) = text.split_at_checked(end).unwrap_or((text, ""));
-                    self.current = after;
-                    self.is_utf8 = is_utf8;
-                    self.column = at.saturating_add(end);
                     let line = Some(self.line);
+                    self.column = at.saturating_add(end);
+                    let start = at.saturating_sub(self.longer);
+                    let replaced = self.replaced.last().map(|&(place, _)| place).filter(|&place| place < self.column);
+                    while let Some((_, longer)) = self.replaced.pop_if(|&mut (place, _)| place < self.column) {
+                        self.longer = self.longer.saturating_add(longer);
+                    }
+                    let bytes = self.bytes.get(start..self.column.saturating_sub(self.longer)).unwrap_or_default();
+                    if let Some(place) = replaced {
+                        let before = text::utf16_len(current.get(at..place).unwrap_or_default());
+                        let column = u32::try_from(at.saturating_add(before)).unwrap_or(u32::MAX).saturating_add(1);
+                        self.find(Diagnostic { line, column: Some(column), ..not_utf8() });
+                    }
                     document.diagnostics().into_iter().for_each(|found| self.find(Diagnostic { line, ..found }));
                     if glued {
                         let message = "two records stand on one line; both were read";
                         let finding = Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message);
                         self.find(Diagnostic { line, ..finding });
                     }
-                    return Some(Record { line: self.line, bytes: record.as_bytes(), value });
+                    self.current = current;
+                    return Some(Record { line: self.line, bytes, value });
                 }
                 value.err().map(|_| (0, true))
             }
@@ -123,7 +165,7 @@ impl<'a> Reader<'a> {
             self.malformed("the line is not a JSON object; it was skipped", at);
             return None;
         };
-        let is_torn = is_utf8 && !is_too_deep && stopped_at >= text.len();
+        let is_torn = !is_too_deep && stopped_at >= text.len();
         if is_torn && self.rest.is_none() {
             let message = "the last line stops in the middle; it was skipped";
             let finding = Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message);
@@ -220,9 +262,23 @@ mod tests {
             assert_eq!((findings[0].0, findings[0].1), (DiagnosticCode::MalformedLine, Some(2)), "{line}");
             assert_eq!(records.len(), 2 + usize::from(line == "{} 5"), "{line}");
         }
-        let mut reader = Reader::new(b"{\"a\":\"\xff\"}\n{}");
+        let mut reader = Reader::new(b"\xff{\"a\":1}\n{}");
         assert_eq!(reader.by_ref().count(), 1);
         assert_eq!(reader.finish()[0].code, DiagnosticCode::MalformedLine);
+    }
+
+    #[test]
+    fn what_is_no_utf8_is_replaced_and_bytes_stay() {
+        let first = b"{\"a\":\"\xf0\x9f\x98\"}";
+        let text = [b" ", &first[..], b" {\"b\":\"\xff\xff\xc3\xa9\"}\n{\"c\":1}"].concat();
+        let mut reader = Reader::new(&text);
+        let records: Vec<_> = reader.by_ref().collect();
+        let bytes: Vec<_> = records.iter().map(|record| record.bytes).collect();
+        assert_eq!(bytes, [&first[..], b"{\"b\":\"\xff\xff\xc3\xa9\"}", b"{\"c\":1}"]);
+        assert_eq!((&records[0].value["a"], &records[1].value["b"]), (&"\u{fffd}".into(), &"\u{fffd}\u{fffd}é".into()));
+        let found = reader.finish();
+        assert_eq!(found.iter().filter(|found| found.code == DiagnosticCode::InvalidUtf8).count(), 2);
+        assert_eq!((found[0].line, found[0].column), (Some(1), Some(8)));
     }
 
     #[test]

@@ -46,7 +46,6 @@ export class CommitGraph {
   constructor(options: Uint8Array);
   readonly size: number;
   call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
-  exportJsonl(): Uint8Array<ArrayBuffer>;
   begin(plan: Uint8Array): Materialization;
   free(): void;
 }

@@ -15,12 +15,13 @@ use crate::commits::formats::{BlobSource, Format, ReadOptions};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, import_transcript};
 use crate::commits::json_object::{JsonObject, list_of};
+use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::{Materialized, Materializer};
 use crate::commits::plan::{PlanRequest, Stop};
 use crate::commits::record::{Origin, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
-use crate::error::{self, Code, Diagnostic, Error, Result};
+use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
@@ -64,8 +65,13 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
         parameters: &["one", "other"],
         answer: |graph, request, _| common_ancestor(graph, request),
     },
+    Call { name: "exportJsonl", parameters: &["options"], answer: |graph, request, _| export_jsonl(graph, request) },
     Call { name: "history", parameters: &["id", "options"], answer: |graph, request, _| history(graph, request) },
-    Call { name: "importJsonl", parameters: &["text"], answer: |graph, request, _| import_jsonl(graph, request) },
+    Call {
+        name: "importJsonl",
+        parameters: &["text", "options"],
+        answer: |graph, request, _| import_jsonl(graph, request),
+    },
     Call { name: "lackingSummary", parameters: &[], answer: |graph, _, _| Ok(records(&graph.lacking_summary())) },
     Call { name: "planMaterialization", parameters: &[], answer: |graph, request, _| plan(graph, request) },
     Call {
@@ -221,8 +227,21 @@ fn limits_of(options: Options<'_>) -> Result<Limits> {
 }
 
 fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
-    let record = graph.checkpoint(Record::read(request, Origin::Request)?)?;
-    Ok(json_answer(committed(record, &request.repaired(), None)))
+    add(graph, Record::read(request, Origin::Request)?, request.repaired())
+}
+
+/// Adds a commit. One that is there already keeps its summary and its tags, which is told where others were asked for.
+fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Answer> {
+    let (summary, tags) = (record.summary.clone(), record.tags.clone());
+    let record = graph.checkpoint(record)?;
+    if summary.is_some() && summary != record.summary || !tags.is_empty() && tags != record.tags {
+        let message = format!(
+            "commit `{}` is there already, with another summary or other tags; they were kept, and `updateMetadata` changes them",
+            record.id
+        );
+        found.push(Diagnostic::new(DiagnosticCode::MetadataConflict, Severity::Warning, message));
+    }
+    Ok(json_answer(committed(record, &found, None)))
 }
 
 fn history(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
@@ -248,7 +267,20 @@ fn reachable_artifacts(graph: &CommitGraph, request: Value<'_>) -> Result<Answer
 }
 
 fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
-    Answer::of(&graph.import_jsonl(&bytes_of(arguments(request)?, "text", "a string or bytes")?)?)
+    let mut found = request.repaired();
+    let arguments = arguments(request)?;
+    let options = Options::read(arguments.get("options")?, &["metadata"], &mut found)?;
+    let metadata = options.get("metadata")?.map(|choice| choice.one_of(MetadataChoice::NAMES)).transpose()?;
+    let text = bytes_of(arguments, "text", "a string or bytes")?;
+    let mut report = graph.import_jsonl_with(&text, metadata.unwrap_or_default())?;
+    error::put_before(found, &mut report.diagnostics);
+    Answer::of(&report)
+}
+
+fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+    let options = Options::read_strictly(arguments(request)?.get("options")?, &["digest"])?;
+    let bytes = if options.flag("digest")? { graph.export_with_digest() } else { graph.export_jsonl() };
+    Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
 }
 
 /// Bytes, or where `expected` allows a string the UTF-8 of it.
@@ -391,7 +423,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
         "checkpoint",
     ];
     record.other = other_fields(fields, &KNOWN)?;
-    Ok(json_answer(committed(graph.checkpoint(record)?, &found, None)))
+    add(graph, record, found)
 }
 
 /// A checkpointer with the options of its constructor.

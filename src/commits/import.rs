@@ -12,11 +12,11 @@ use serde_json::Value;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::claude::{Session, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
-use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines, generic};
 use crate::commits::record::{CommitType, Record, Trigger, required_time};
-use crate::commits::transcript::{Notes, list, object, owned, text};
+use crate::commits::transcript::{Notes, Role, Transcript, list, object, owned, text};
 use crate::content::Block;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::jsonl::Reader;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
@@ -104,17 +104,27 @@ pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'
         Format::GeminiV1 => gemini(&mut builder, bytes, &mut notes)?,
         Format::GenericV1 => generic(&mut builder, bytes, &mut notes)?,
         Format::BureauAgentV1 => {
-            let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
-            let (transcript, found) = format.read(bytes, read, options.limits)?;
-            notes.extend(found);
+            let transcript = read_whole(format, bytes, options.limits, &mut notes)?;
             if !transcript.turns.is_empty() {
                 builder.commit(CommitType::Snapshot, bytes.to_vec(), Trigger::Explicit)?;
             }
         }
     }
+    if !builder.speaks {
+        notes.nothing_said(bytes);
+    }
     let mut import = builder.import;
     import.diagnostics = notes.finish();
     Ok(import)
+}
+
+/// Reads a file for what there is to say of it; that it says nothing is told by the import.
+fn read_whole(format: Format, bytes: &[u8], limits: &Limits, notes: &mut Notes) -> Result<Transcript> {
+    let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
+    let (transcript, mut found) = format.read(bytes, read, limits)?;
+    found.retain(|finding| finding.code != DiagnosticCode::NoMessages);
+    notes.extend(found);
+    Ok(transcript)
 }
 
 /// What is being made.
@@ -128,6 +138,8 @@ struct Builder<'o> {
     time: Option<String>,
     /// For records of a side chain: the commit it was started from.
     side_chain_of: Option<Option<String>>,
+    /// Whether anything in the blobs is conversation.
+    speaks: bool,
     known_blobs: SortedSet<String>,
     import: Import,
 }
@@ -141,6 +153,7 @@ impl<'o> Builder<'o> {
             parent: options.parent.map(str::to_owned),
             time: None,
             side_chain_of: None,
+            speaks: false,
             known_blobs: SortedSet::new(),
             import: Import::default(),
         }
@@ -165,6 +178,7 @@ impl<'o> Builder<'o> {
         let whole = kind != CommitType::Compaction;
         let read = ReadOptions { through_compactions: whole, source };
         let (transcript, _) = self.format.read(&blob, read, options.limits)?;
+        self.speaks |= !transcript.turns.is_empty();
         let mut record = Record::new(kind, &reference, self.format.name(), created_at);
         record.parent = self.parent.clone();
         record.template = options.template.map(str::to_owned);
@@ -274,7 +288,11 @@ impl DeltaSplitter {
 fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let mut splitter = DeltaSplitter::new();
     let mut header: Option<&[u8]> = None;
+    let mut turns = Vec::new();
     for line in codex::lines(bytes, notes) {
+        // For what there is to say of it; each blob is read again by itself.
+        codex::apply(&mut turns, &line, false, notes);
+        turns.clear();
         match &line.kind {
             LineKind::Session(session) => {
                 header = header.or(Some(line.bytes));
@@ -282,7 +300,7 @@ fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<(
                 builder.note_time(text(session, "timestamp"));
             }
             LineKind::Item(item) => {
-                let kind = text(item, "type").unwrap_or_default();
+                let kind = codex::item_kind(item);
                 let asked = kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
                 if asked {
                     splitter.before_question(builder)?;
@@ -323,29 +341,24 @@ fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
         }
         match text(map, "type") {
             Some("user") => splitter.before_question(builder)?,
-            Some("gemini") => splitter.answering = true,
+            Some("gemini" | "model") => splitter.answering = true,
             _ => {}
         }
         builder.note_time(time);
         splitter.lines.push(record.bytes);
     }
     splitter.close(builder, Trigger::SessionEnd)?;
-    notes.extend(reader.finish());
-    // What is not known is told once, for the whole.
-    let read = ReadOptions { through_compactions: true, source: BlobSource::default() };
-    let (_, found) = Format::GeminiV1.read(&lines, read, builder.options.limits)?;
-    notes.extend(found.into_iter().filter(|finding| finding.line.is_none()).collect());
-    Ok(())
+    read_whole(Format::GeminiV1, bytes, builder.options.limits, notes).map(drop)
 }
 
 fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let mut splitter = DeltaSplitter::new();
     let mut reader = Reader::new(bytes);
     for record in reader.by_ref() {
-        match text(&record.value, "role") {
-            Some("assistant" | "model") => splitter.answering = true,
-            Some("user" | "human" | "tool" | "system" | "developer") => splitter.before_question(builder)?,
-            other => notes.unknown(&format!("role {}", other.unwrap_or_default())),
+        match generic::turn(&record.value, notes).map(|turn| turn.role) {
+            Some(Role::Assistant) => splitter.answering = true,
+            Some(_) => splitter.before_question(builder)?,
+            None => {}
         }
         builder.note_time(text(&record.value, "timestamp"));
         splitter.lines.push(record.bytes);
@@ -367,6 +380,8 @@ struct Branch {
 fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let session = Session::read(bytes, notes);
     let Some(tip) = session.tip() else { return Ok(()) };
+    // For what there is to say of the records, those of branches and side chains too.
+    session.turns(&(0..session.entries.len()).collect::<Vec<_>>(), false, notes);
     let entry = |index: usize| session.entries.get(index);
     let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
     builder.session = builder.session.take().or(session_id);

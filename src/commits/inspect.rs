@@ -1,6 +1,8 @@
 //! What native materialisation passes through without knowing it (SPEC §5): looked at a line at a time, and no more of it
 //! than the kind of each record.
 
+use std::borrow::Cow;
+
 use crate::commits::formats::{BlobSource, Format};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::{Document, Object};
@@ -27,11 +29,16 @@ impl Inspector {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let text = std::str::from_utf8(line).unwrap_or_default();
-            match Document::read_first(text) {
+            let text = String::from_utf8_lossy(line);
+            match Document::read_first(&text) {
                 Ok((document, end)) if text.get(end..).is_some_and(|rest| rest.trim().is_empty()) => {
                     match document.root().object("a record") {
-                        Ok(record) => self.count(record),
+                        Ok(record) => {
+                            self.count(record);
+                            if matches!(text, Cow::Owned(_)) {
+                                self.damaged(line, number, source);
+                            }
+                        }
                         Err(_) => self.damaged(line, number, source),
                     }
                 }
@@ -43,8 +50,8 @@ impl Inspector {
     }
 
     fn count(&mut self, record: Object<'_>) {
-        let fields =
-            ["payload", "record_type", "id"].map(|field| record.last(field).is_some_and(|value| !value.is_null()));
+        let fields = ["payload", "record_type", "id", "role"]
+            .map(|field| record.last(field).is_some_and(|value| !value.is_null()));
         let kind = match self.format {
             Format::GenericV1 => record.last("role"),
             _ => record.last("type"),
@@ -67,13 +74,14 @@ impl Inspector {
         let mut reader = jsonl::Reader::new(line);
         reader.by_ref().for_each(drop);
         for finding in reader.finish() {
-            let code = match finding.code {
-                // To a line by itself every end is the end of the file.
-                DiagnosticCode::TornLine => DiagnosticCode::MalformedLine,
-                code => code,
-            };
             let message = "the line is not one JSON object; it was kept as it is".to_owned();
-            self.findings.push(source.place(Diagnostic { line: Some(number), code, message, ..finding }));
+            let finding = match finding.code {
+                DiagnosticCode::InvalidUtf8 => finding,
+                // To a line by itself every end is the end of the file.
+                DiagnosticCode::TornLine => Diagnostic { code: DiagnosticCode::MalformedLine, message, ..finding },
+                _ => Diagnostic { message, ..finding },
+            };
+            self.findings.push(source.place(Diagnostic { line: Some(number), ..finding }));
         }
     }
 

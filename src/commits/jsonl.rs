@@ -2,6 +2,7 @@
 //!
 //! What cannot be read is a diagnostic with its line; what follows from its absence is an error of whoever walks the chain.
 
+use crate::commits::artifact::{ArtifactHasher, artifact_ref};
 use crate::commits::graph::{CommitGraph, collision};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{RECORD_VERSION, Record};
@@ -20,8 +21,34 @@ pub struct ImportReport {
     pub unchanged: u32,
     /// Records whose summary or tags were taken over.
     pub updated: u32,
+    /// Records that are what a digest says they were; none where there is no digest.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub verified: u32,
     /// What was damaged, and what to look at.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Which summary and tags stay where two records of one commit differ in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetadataChoice {
+    /// What is there wins over what is not, and of two it is the one that sorts last: the same in any order.
+    #[default]
+    Merge,
+    /// Those of the record that was there first, also where it has none.
+    Keep,
+    /// Those of the record that came last, also where it has none.
+    Replace,
+}
+
+impl MetadataChoice {
+    /// The names on the wire.
+    pub(crate) const NAMES: &'static [(&'static str, Self)] =
+        &[("merge", Self::Merge), ("keep", Self::Keep), ("replace", Self::Replace)];
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Something found in a line.
@@ -41,6 +68,14 @@ impl CommitGraph {
         out
     }
 
+    /// The same, and a last line that says what the records were: `{ "digest": … }`, the BLAKE3 hash of the lines before it.
+    pub fn export_with_digest(&self) -> Vec<u8> {
+        let mut out = self.export_jsonl();
+        let digest = artifact_ref(&out);
+        out.extend_from_slice(format!("{{\"digest\":\"{digest}\"}}\n").as_bytes());
+        out
+    }
+
     /// Adds the records of a JSONL text, whatever their order. Ids from elsewhere are taken as they are. When it fails
     /// nothing is added.
     ///
@@ -48,10 +83,18 @@ impl CommitGraph {
     /// [`Code::IdCollision`](crate::Code::IdCollision) when two records have one id and differ in more than summary and
     /// tags, [`Code::LimitExceeded`](crate::Code::LimitExceeded).
     pub fn import_jsonl(&mut self, text: &[u8]) -> Result<ImportReport> {
+        self.import_jsonl_with(text, MetadataChoice::default())
+    }
+
+    /// The same, with a choice of which summaries and tags stay.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn import_jsonl_with(&mut self, text: &[u8], metadata: MetadataChoice) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
-        let records = read_lines(text, &mut report.diagnostics);
-        self.import(records, report)
+        let records = read_lines(text, &mut report);
+        self.import(records, metadata, report)
     }
 
     /// Adds records, whatever their order; as [`CommitGraph::import_jsonl`].
@@ -59,10 +102,16 @@ impl CommitGraph {
     /// # Errors
     /// As there.
     pub fn import_records(&mut self, records: Vec<Record>) -> Result<ImportReport> {
-        self.import(records.into_iter().map(|record| (0, record)).collect(), ImportReport::default())
+        let records = records.into_iter().map(|record| (0, record)).collect();
+        self.import(records, MetadataChoice::default(), ImportReport::default())
     }
 
-    fn import(&mut self, records: Vec<(u32, Record)>, mut report: ImportReport) -> Result<ImportReport> {
+    fn import(
+        &mut self,
+        records: Vec<(u32, Record)>,
+        metadata: MetadataChoice,
+        mut report: ImportReport,
+    ) -> Result<ImportReport> {
         let mut staged: SortedMap<String, (u32, Record)> = SortedMap::new();
         for (line, record) in records {
             let Some((_, there)) = staged.get_mut(&record.id) else {
@@ -72,7 +121,7 @@ impl CommitGraph {
             if !there.same_commit(&record) {
                 return Err(collision(there, &record).with("line", line));
             }
-            match merge_metadata(there, &record, line, &mut report.diagnostics) {
+            match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
                 Some((summary, tags)) => {
                     (there.summary, there.tags) = (summary, tags);
                     report.updated += 1;
@@ -89,7 +138,7 @@ impl CommitGraph {
         let mut lines = SortedMap::new();
         for (id, (line, record)) in staged {
             if let Some(there) = self.find(&id) {
-                match merge_metadata(there, &record, line, &mut report.diagnostics) {
+                match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
                     Some((summary, tags)) => {
                         self.set_metadata(&id, summary, tags);
                         report.updated += 1;
@@ -201,32 +250,62 @@ fn counted(one: &str, many: &str, ids: &[&str]) -> String {
     format!("{} {} ({}{more})", ids.len(), if ids.len() == 1 { one } else { many }, named.join(", "))
 }
 
-/// Summary and tags for two copies of one record; nothing where the first has them already. The same whichever came
-/// first: what is there wins over what is not, and of two it is the one that sorts last.
+/// Summary and tags for two copies of one record; nothing where the first has them already. That they differ is told.
 fn merge_metadata(
     there: &Record,
     other: &Record,
+    metadata: MetadataChoice,
     line: u32,
     found: &mut Vec<Diagnostic>,
 ) -> Option<(Option<String>, Vec<String>)> {
-    let summary = there.summary.as_ref().max(other.summary.as_ref());
-    let tags = (&there.tags).max(&other.tags);
-    let conflict = there.summary != other.summary && there.summary.is_some() && other.summary.is_some()
-        || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
-    if conflict {
-        let message =
-            format!("two records of `{}` have different summaries or tags; those that sort last were kept", there.id);
-        found.push(finding(DiagnosticCode::MetadataConflict, Severity::Warning, line, message));
+    if there.summary == other.summary && there.tags == other.tags {
+        return None;
     }
+    let (summary, tags, kept) = match metadata {
+        MetadataChoice::Merge => {
+            let summary = there.summary.as_ref().max(other.summary.as_ref());
+            (
+                summary,
+                (&there.tags).max(&other.tags),
+                "what one of them has, and of two those that sort last, were kept",
+            )
+        }
+        MetadataChoice::Keep => (there.summary.as_ref(), &there.tags, "those of the first were kept"),
+        MetadataChoice::Replace => (other.summary.as_ref(), &other.tags, "those of the last were taken"),
+    };
+    let both = there.summary != other.summary && there.summary.is_some() && other.summary.is_some()
+        || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
+    let severity = if both { Severity::Warning } else { Severity::Info };
+    let message = format!("two records of `{}` have different summaries or tags; {kept}", there.id);
+    found.push(finding(DiagnosticCode::MetadataConflict, severity, line, message));
     (summary != there.summary.as_ref() || *tags != there.tags).then(|| (summary.cloned(), tags.clone()))
 }
 
-/// The records of a JSONL text with their lines.
-fn read_lines(text: &[u8], found: &mut Vec<Diagnostic>) -> Vec<(u32, Record)> {
-    let mut records = Vec::new();
+/// The records of a JSONL text with their lines. A digest is about those since the one before it.
+fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
+    let found = &mut report.diagnostics;
+    let mut records: Vec<(u32, Record)> = Vec::new();
+    let mut checked = 0;
     let mut reader = jsonl::Reader::new(text);
     for object in reader.by_ref() {
-        match Record::from_json(object.bytes) {
+        if let Some(digest) = object.value.get("digest").filter(|_| !object.value.contains_key("id")) {
+            let mut hasher = ArtifactHasher::default();
+            let since = records.get(checked..).unwrap_or_default();
+            for (_, record) in since {
+                hasher.update(record.to_json().as_bytes());
+                hasher.update(b"\n");
+            }
+            if *digest == hasher.artifact_ref() {
+                let count = u32::try_from(since.len()).unwrap_or(u32::MAX);
+                report.verified = report.verified.saturating_add(count);
+            } else {
+                let message = "the records before the digest are not those that it was made of; something was altered";
+                found.push(finding(DiagnosticCode::DigestMismatch, Severity::Warning, object.line, message.to_owned()));
+            }
+            checked = records.len();
+            continue;
+        }
+        match Record::from_json(String::from_utf8_lossy(object.bytes).as_bytes()) {
             Ok(record) => records.push((object.line, record)),
             Err(error) => {
                 let message = format!("the line is no record of a commit and was left out: {}", error.message());

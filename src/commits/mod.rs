@@ -27,7 +27,7 @@ pub use calls::{CALLS, CHECKPOINTER_CALLS, GRAPH_CALLS, begin, checkpointer, gra
 pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
-pub use jsonl::ImportReport;
+pub use jsonl::{ImportReport, MetadataChoice};
 pub use materialize::{AppendAction, Materialized, Materializer, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, RECORD_VERSION, Record, Trigger};

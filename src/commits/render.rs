@@ -3,9 +3,10 @@
 use crate::commits::formats::Format;
 use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
+use crate::markdown::{Blocks, Part, heading};
 
 /// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
-/// in fences that their content cannot close.
+/// in fences that their content cannot close, and nothing that a text leaves open goes on behind it.
 pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
@@ -15,7 +16,7 @@ pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     for (at, turn) in turns.iter().enumerate() {
         out.push_str(&format!("\n## {}. {}", at.saturating_add(1), title(turn)));
         if let Some(timestamp) = &turn.timestamp {
-            out.push_str(&format!(" ({timestamp})"));
+            out.push_str(&format!(" ({})", one_line(timestamp)));
         }
         out.push('\n');
         for block in &turn.blocks {
@@ -41,7 +42,7 @@ fn title(turn: &Turn) -> &'static str {
 fn write(block: &Block, out: &mut String) {
     match block {
         Block::Text(text) => {
-            out.push_str(&demote_headings(text.trim_end()));
+            out.push_str(&contained(text.trim_end()));
             out.push('\n');
         }
         Block::Reasoning { redacted: true, .. } => out.push_str("> (sealed thoughts)\n"),
@@ -53,12 +54,12 @@ fn write(block: &Block, out: &mut String) {
             }
         }
         Block::ToolCall { id, name, arguments, .. } => {
-            out.push_str(&format!("Tool call `{name}` (`{id}`):\n\n"));
+            out.push_str(&format!("Tool call `{}` (`{}`):\n\n", one_line(name), one_line(id)));
             fenced(&arguments_text(arguments), if arguments.is_string() { "" } else { "json" }, out);
         }
         Block::ToolResult { tool_call_id, content, is_error, .. } => {
             let what = if *is_error == Some(true) { "Failed tool result" } else { "Tool result" };
-            out.push_str(&format!("{what} (`{tool_call_id}`):\n\n"));
+            out.push_str(&format!("{what} (`{}`):\n\n", one_line(tool_call_id)));
             fenced(&result_text(content), "", out);
         }
         Block::Image(_) | Block::Audio(_) => {
@@ -73,6 +74,11 @@ fn fenced(text: &str, language: &str, out: &mut String) {
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n')));
 }
 
+/// A name or a fact, which begins no line of its own.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
 /// A fence that is longer than any run of backticks in the text.
 pub(crate) fn fence(text: &str) -> String {
     let (mut longest, mut run) = (0_usize, 0_usize);
@@ -83,19 +89,36 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// Text whose own headings cannot be taken for turns: those of the first two levels are set two deeper.
-fn demote_headings(text: &str) -> String {
+/// Text that stays inside of its turn: its headings are two levels deeper, and what it leaves open is closed.
+fn contained(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut in_fence = false;
+    let mut blocks = Blocks::default();
+    let mut after_text = false;
     for (at, line) in text.split('\n').enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        in_fence ^= line.starts_with("```");
-        if !in_fence && (line.starts_with("# ") || line.starts_with("## ")) {
-            out.push_str("##");
+        let bare = line.trim();
+        let is_prose = blocks.next(line) == Part::Prose && !bare.is_empty();
+        let level = heading(line).filter(|_| is_prose).map_or(0, |(level, _)| level);
+        // A line of these under a text makes a heading of it.
+        let underlines = ["=", "-"].iter().any(|mark| bare.trim_matches(|ch| mark.contains(ch)).is_empty());
+        if is_prose && after_text && underlines {
+            out.push('\n');
         }
-        out.push_str(line);
+        let inner = line.trim_start_matches(' ');
+        out.push_str(line.get(..line.len().saturating_sub(inner.len())).unwrap_or_default());
+        if level > 0 {
+            out.push_str(&"#".repeat(6_usize.saturating_sub(level).min(2)));
+        }
+        out.push_str(inner);
+        after_text = is_prose && level == 0 && !underlines;
+    }
+    if let Some(fence) = blocks.closing_fence() {
+        out.push('\n');
+        out.push_str(&fence);
+    } else if blocks.in_comment() {
+        out.push_str("\n-->");
     }
     out
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::content::{Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Document;
-use crate::maps::SortedMap;
+use crate::maps::{SortedMap, SortedSet};
 use crate::tokens::Counter;
 
 /// A conversation: its turns, oldest first.
@@ -128,6 +128,17 @@ pub(crate) fn result_text(content: &[Block]) -> String {
     out
 }
 
+/// The calls that the turns have a result for.
+pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
+    let mut ids = SortedSet::new();
+    for block in turns.iter().flat_map(|turn| &turn.blocks) {
+        if let Block::ToolResult { tool_call_id, .. } = block {
+            ids.insert(tool_call_id.to_string());
+        }
+    }
+    ids
+}
+
 /// How many kinds of unknown things are told apart.
 const MAX_KINDS: usize = 100;
 
@@ -172,6 +183,14 @@ impl Notes {
     /// One more record or block of a kind that is not known.
     pub(crate) fn unknown(&mut self, kind: &str) {
         self.count(DiagnosticCode::UnknownRecord, kind);
+    }
+
+    /// Nothing of a file is conversation; an empty file, and an empty array of CBOR, need not have any.
+    pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
+        if bytes.trim_ascii().len() > 2 {
+            let message = "nothing of it was read as conversation, so there are no messages";
+            self.find(DiagnosticCode::NoMessages, Severity::Warning, message);
+        }
     }
 
     /// One more recording, which no format can say: the text in its place.
@@ -234,6 +253,13 @@ pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m M
 /// The list under a key; nothing is an empty one.
 pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
     map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The objects of a list; others are noted.
+pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut Notes) -> Vec<&'m Map<String, Value>> {
+    let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
+    (objects.len()..list.len()).for_each(|_| notes.unknown(other));
+    objects
 }
 
 /// The arguments that a JSON text says; a text that is no JSON object is the arguments itself.

@@ -18,10 +18,11 @@ use crate::commits::formats::{
     BlobSource, Concatenator, Continuation, Format, ReadOptions, follow, map_fields, write_part,
 };
 use crate::commits::render;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, result_ids};
 use crate::content::Block;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
+use crate::maps::SortedSet;
 use crate::tokens::Counter;
 
 /// How a delta was translated, best first.
@@ -113,7 +114,9 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
         let run = rest.iter().take_while(|part| part.format == first.format).count();
         let (run, after) = rest.split_at_checked(run).unwrap_or((rest, &[]));
         rest = after;
-        let used = out.add(before, run, first, options, &mut diagnostics)?;
+        let after = rest.iter().take_while(|part| part.format == target).count();
+        let neighbours = (before, rest.get(..after).unwrap_or_default());
+        let used = out.add(neighbours, run, first, options, &mut diagnostics)?;
         tier = tier.max(used);
         before = run;
     }
@@ -166,10 +169,10 @@ impl Output {
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
-    /// Adds deltas of one format, which come after those `before`; gives the tier.
+    /// Adds deltas of one format, which stand between those `before` and those `after` them; gives the tier.
     fn add(
         &mut self,
-        before: &[Delta<'_>],
+        (before, after): (&[Delta<'_>], &[Delta<'_>]),
         run: &[Delta<'_>],
         first: &Delta<'_>,
         options: &TranslateOptions<'_>,
@@ -231,15 +234,16 @@ impl Output {
                 let turns = read(from, run, options, diagnostics)?.turns;
                 match options.cross_family {
                     CrossFamily::Transcode => (foreign(turns, &mut notes), Tier::Transcode),
-                    CrossFamily::Render if turns.is_empty() => (Vec::new(), Tier::Rendering),
                     CrossFamily::Render => {
-                        let narrative = Turn::text(Role::User, render::narrative(&turns, from));
-                        let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
-                        (vec![Turn { timestamp, ..narrative }], Tier::Rendering)
+                        let pairs = OpenPairs::read(target, before, after, options)?;
+                        (pairs.around(turns, from, &mut notes), Tier::Rendering)
                     }
                 }
             }
-            None => (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw),
+            None => {
+                OpenPairs::read(target, before, after, options)?.tell(true, &mut notes);
+                (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw)
+            }
         };
         let bytes = write_part(target, &turns, continuation, &mut notes)?;
         joined.push(&bytes, place)?;
@@ -257,6 +261,85 @@ impl Output {
             }
         }
     }
+}
+
+/// The pairs of calls and results that deltas of the target format have only one half of.
+struct OpenPairs {
+    /// Calls of those before that have no result there.
+    calls: SortedSet<String>,
+    /// Results of those after that have no call there.
+    results: SortedSet<String>,
+}
+
+impl OpenPairs {
+    fn read(target: Format, before: &[Delta<'_>], after: &[Delta<'_>], options: &TranslateOptions<'_>) -> Result<Self> {
+        let halves = |run: &[Delta<'_>]| {
+            let known = run.first().is_some_and(|part| part.format == target.name());
+            let turns = if known { read(target, run, options, &mut Vec::new())?.turns } else { Vec::new() };
+            let mut calls = SortedSet::new();
+            for block in turns.iter().flat_map(|turn| &turn.blocks) {
+                if let Block::ToolCall { id, server: false, .. } = block {
+                    calls.insert(id.to_string());
+                }
+            }
+            Ok((calls, result_ids(&turns)))
+        };
+        let ((mut calls, answered), (asked, mut results)) = (halves(before)?, halves(after)?);
+        for id in answered.iter() {
+            calls.remove(id);
+        }
+        for id in asked.iter() {
+            results.remove(id);
+        }
+        Ok(Self { calls, results })
+    }
+
+    /// Turns of another format as one narrative. The other halves of the open pairs stand before and after it as turns of
+    /// their own; of those that are not among the turns there is a finding.
+    fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut Notes) -> Vec<Turn> {
+        let results = take(&mut turns, Role::User, |block| match block {
+            Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
+            _ => false,
+        });
+        let calls = take(&mut turns, Role::Assistant, |block| match block {
+            Block::ToolCall { id, .. } => self.results.remove(&**id),
+            _ => false,
+        });
+        turns.retain(|turn| !turn.blocks.is_empty());
+        self.tell(!turns.is_empty(), notes);
+        let narrative = (!turns.is_empty()).then(|| {
+            let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
+            Turn { timestamp, ..Turn::text(Role::User, render::narrative(&turns, from)) }
+        });
+        [results, narrative, calls].into_iter().flatten().collect()
+    }
+
+    /// Of which calls and results one half stands alone. Where nothing is said between them they are a pair still.
+    fn tell(&self, said: bool, notes: &mut Notes) {
+        let mut find = |what, id: &String| {
+            let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
+            notes.find(DiagnosticCode::ToolPairBroken, Severity::Warning, message);
+        };
+        let calls = self.calls.iter().filter(|id| said || !self.results.contains(id.as_str()));
+        calls.for_each(|id| find("call", id));
+        self.results.iter().filter(|id| !self.calls.contains(id.as_str())).for_each(|id| find("result", id));
+    }
+}
+
+/// Takes blocks out of the turns, as one turn.
+fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bool) -> Option<Turn> {
+    let mut taken = Turn::new(role);
+    for turn in turns {
+        turn.blocks.retain(|block| {
+            let wanted = wanted(block);
+            if wanted {
+                taken.timestamp.clone_from(&turn.timestamp);
+                taken.blocks.push(block.clone());
+            }
+            !wanted
+        });
+    }
+    (!taken.blocks.is_empty()).then_some(taken)
 }
 
 /// What the ids that are made up for a delta follow from: its ref, which says its bytes, and its commit.
@@ -304,8 +387,10 @@ fn read(
     Ok(transcript)
 }
 
-/// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it.
+/// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it, and with a
+/// result for each call that the first vendor answered itself, without keeping what it found.
 fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
+    let answered = result_ids(&turns);
     let mut out = Vec::with_capacity(turns.len());
     for mut turn in turns {
         turn.id = None;
@@ -322,9 +407,23 @@ fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
             }
             _ => true,
         });
-        if !turn.blocks.is_empty() {
-            out.push(turn);
+        if turn.blocks.is_empty() {
+            continue;
         }
+        let mut blocks = Vec::with_capacity(turn.blocks.len());
+        for block in turn.blocks {
+            let open = match &block {
+                Block::ToolCall { id, server: true, .. } if !answered.contains(&**id) => Some(id.clone()),
+                _ => None,
+            };
+            blocks.push(block);
+            if let Some(tool_call_id) = open {
+                notes.inexpressible("a call without its result, given one that says so");
+                let content = vec![Block::text("(the result was not kept)")];
+                blocks.push(Block::ToolResult { tool_call_id, content, is_error: None, server: true });
+            }
+        }
+        out.push(Turn { blocks, ..turn });
     }
     out
 }
@@ -341,7 +440,7 @@ fn raw(part: &Delta<'_>) -> String {
         [("Commit", Some(part.source.commit)), ("Artifact", Some(part.source.artifact_ref)), ("Summary", part.summary)];
     for (name, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
-            lines.push(format!("- {name}: {fact}"));
+            lines.push(format!("- {name}: {}", render::one_line(fact)));
         }
     }
     let (how, text) = match std::str::from_utf8(part.blob) {

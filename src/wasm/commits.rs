@@ -50,12 +50,6 @@ impl CommitGraph {
         answer(&[GRAPH_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
 
-    /// All records as JSONL.
-    #[wasm_bindgen(js_name = exportJsonl)]
-    pub fn export_jsonl(&self) -> Uint8Array {
-        Uint8Array::from(self.0.export_jsonl().as_slice())
-    }
-
     /// Begins what a plan or a request describes.
     pub fn begin(&self, plan: &[u8]) -> std::result::Result<Materialization, JsValue> {
         let work = thrown(commits::begin(&self.0, plan))?;

@@ -606,11 +606,114 @@ fn summaries_of_two_copies_are_brought_together() {
         (graph.show(&ids[0]).unwrap().summary.clone(), codes)
     };
     let (a, b) = (with("a"), with("b"));
-    assert_eq!(import(&[&line, &a]), (Some("a".into()), vec![]));
-    assert_eq!(import(&[&a, &line]), (Some("a".into()), vec![]));
+    assert_eq!(import(&[&line, &a]), (Some("a".into()), vec![DiagnosticCode::MetadataConflict]));
+    assert_eq!(import(&[&a, &line]), (Some("a".into()), vec![DiagnosticCode::MetadataConflict]));
+    assert_eq!(import(&[&a, &a]), (Some("a".into()), vec![]));
     assert_eq!(import(&[&a, &b]), (Some("b".into()), vec![DiagnosticCode::MetadataConflict]));
     assert_eq!(import(&[&b, &a]), (Some("b".into()), vec![DiagnosticCode::MetadataConflict]));
     assert_eq!(import(&[&format!("{b}\n{a}\n")]), (Some("b".into()), vec![DiagnosticCode::MetadataConflict]));
+}
+
+/// Steps on a new graph, as JavaScript makes them.
+fn steps(steps: Value) -> Vec<Value> {
+    let done = crate::calls::call("CommitGraph", &[], steps.as_array().map(Vec::as_slice)).unwrap();
+    done.as_array().unwrap().clone()
+}
+
+fn codes(result: &Value) -> Vec<&str> {
+    let found = result["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
+    found.iter().filter_map(|found| found["code"].as_str()).collect()
+}
+
+/// Which summary and tags stay is the caller's choice, and a difference is told.
+#[test]
+fn the_caller_chooses_which_summary_stays() {
+    let Seed { host, ids, .. } = seed();
+    let line = host.graph.show(&ids[0]).unwrap().to_json();
+    let with = |summary: &str| line.replace("\"created_at\"", &format!("\"summary\":\"{summary}\",\"created_at\""));
+    let (a, b) = (with("a"), with("b"));
+    let merged = |first: &str, second: &str, metadata: Option<&str>| {
+        let options = metadata.map_or(json!({}), |metadata| json!({ "metadata": metadata }));
+        let done = steps(json!([["importJsonl", first], ["importJsonl", second, options], ["show", ids[0]]]));
+        (done[2]["summary"].as_str().map(str::to_owned), codes(&done[1]).join(","), done[1]["updated"].as_u64())
+    };
+    let told = "metadata_conflict";
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(merged(&b, &a, None), (some("b"), told.into(), Some(0)));
+    assert_eq!(merged(&b, &a, Some("merge")), (some("b"), told.into(), Some(0)));
+    assert_eq!(merged(&b, &a, Some("keep")), (some("b"), told.into(), Some(0)));
+    assert_eq!(merged(&b, &a, Some("replace")), (some("a"), told.into(), Some(1)));
+    assert_eq!(merged(&a, &b, Some("keep")), (some("a"), told.into(), Some(0)));
+    // One that was deleted stays deleted, or is deleted.
+    assert_eq!(merged(&line, &a, Some("keep")), (None, told.into(), Some(0)));
+    assert_eq!(merged(&a, &line, Some("replace")), (None, told.into(), Some(1)));
+    assert_eq!(merged(&line, &a, None), (some("a"), told.into(), Some(1)));
+    assert_eq!(merged(&a, &line, None), (some("a"), told.into(), Some(0)));
+    assert_eq!(merged(&a, &a, Some("replace")), (some("a"), String::new(), Some(0)));
+    let wrong = steps(json!([["importJsonl", a, { "metadata": "mine" }], ["importJsonl", a, { "metdata": "keep" }]]));
+    assert_eq!(wrong[0]["error"]["code"], "unknown_value");
+    assert_eq!(codes(&wrong[1]), ["unknown_option"]);
+}
+
+/// Asking for a commit again changes nothing, and says so where something else was asked for.
+#[test]
+fn a_checkpoint_that_is_there_says_that_its_summary_stays() {
+    let artifact = artifact_ref(b"x");
+    let request = |more: Value| {
+        let mut request =
+            json!({ "artifact_ref": artifact, "format": "generic-v1", "created_at": "2026-03-01T09:00:00Z" });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!(["checkpoint", request])
+    };
+    let done = steps(json!([
+        request(json!({ "summary": "one" })),
+        request(json!({ "summary": "two" })),
+        request(json!({ "tags": ["x"] })),
+        request(json!({ "summary": "one" })),
+        request(json!({})),
+    ]));
+    let told: Vec<_> = done.iter().map(|result| codes(result).join(",")).collect();
+    assert_eq!(told, ["", "metadata_conflict", "metadata_conflict", "", ""]);
+    assert!(done.iter().all(|result| result["record"]["summary"] == "one"));
+    assert!(done[1]["diagnostics"][0]["message"].as_str().unwrap().contains("updateMetadata"));
+}
+
+/// A digest at the end of an export says that its records are what they were, whatever was done to their lines.
+#[test]
+fn a_digest_tells_of_records_that_were_altered() {
+    let Seed { host, .. } = seed();
+    let plain = String::from_utf8(host.graph.export_jsonl()).unwrap();
+    let records =
+        |text: &str| steps(json!([["importJsonl", text], ["exportJsonl", { "digest": true }], ["exportJsonl"]]));
+    let text = |value: &Value| value["$text"].as_str().unwrap().to_owned();
+    let done = records(&plain);
+    let whole = text(&done[1]);
+    assert_eq!(text(&done[2]), plain, "only on demand");
+    assert!(whole.starts_with(&plain) && whole.lines().count() == plain.lines().count() + 1);
+    assert!(done[0].get("verified").is_none(), "there was none to check");
+    let import = |text: &str| {
+        let done = records(text);
+        let codes = codes(&done[0]).join(",");
+        (codes, done[0]["verified"].as_u64(), done[0]["added"].as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(import(&whole), (String::new(), Some(6), 6));
+    // How lines are written is not what they say, and two exports are two.
+    assert_eq!(import(&whole.replace('\n', "\r\n\r\n").replace(",\"format\"", " , \"format\"")).1, Some(6));
+    assert_eq!(import(&(whole.clone() + &whole)), (String::new(), Some(12), 6));
+    for (what, by) in [
+        ("claude-code-v1", "codex-v1"),
+        ("\"checkpoint\":\"turn_boundary\"", "\"checkpoint\":\"turn_boundary\",\"session_id\":\"s\""),
+        ("\"version\":1", "\"verison\":1"),
+    ] {
+        let altered = whole.replacen(what, by, 1);
+        assert_ne!(altered, whole, "{what}");
+        assert_eq!(import(&altered), ("digest_mismatch".into(), None, 6), "{what}");
+    }
+    let (_, without_first) = whole.split_once('\n').unwrap();
+    assert!(import(without_first).0.contains("digest_mismatch"));
+    let line = whole.lines().last().unwrap();
+    let broken = whole.replace(line, "{\"digest\":5}");
+    assert_eq!(import(&broken).0, "digest_mismatch", "a digest that is none agrees with nothing");
 }
 
 // Materialise

@@ -7,10 +7,10 @@ use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
 use ctxweave::commits::translate::CrossFamily;
 use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Record, Stop, artifact_ref, materialize};
 use ctxweave::tokens::Heuristic;
-use ctxweave::{Code, Limits};
+use ctxweave::{Code, DiagnosticCode, Limits};
 use serde_json::{Value, json};
 
-use crate::transcripts::{SESSIONS, read, session};
+use crate::transcripts::{SESSIONS, lines, read, session, texts};
 
 /// A commit for each turn, and nothing said of where they come from.
 fn plain_options(limits: &Limits) -> ImportOptions<'_> {
@@ -224,4 +224,133 @@ fn misuse_is_told() {
         assert_eq!(error.code(), Code::InvalidInput);
     }
     assert!(import_transcript(Format::GenericV1, b"", &options).unwrap().tip.is_none(), "an empty file needs no time");
+}
+
+/// SPEC §0.3: every line is conversation, known metadata or a diagnostic, whether it is read or imported; what is merely
+/// older or looser is read.
+#[test]
+fn no_line_vanishes_without_a_word() {
+    use Format::{ClaudeCodeV1, CodexV0, CodexV1, GeminiV1, GenericV1};
+    let codes = |found: &[ctxweave::Diagnostic]| found.iter().map(|found| found.code).collect::<Vec<_>>();
+    let item =
+        |payload: Value| json!({ "timestamp": "2026-03-02T09:00:00Z", "type": "response_item", "payload": payload });
+    let claude = |message: Value| json!({ "type": "user", "uuid": "a", "message": message });
+    let hello = json!({ "role": "user", "content": "hello" });
+    for (format, record) in [
+        (CodexV1, item(hello.clone())),
+        (CodexV1, json!({ "payload": { "type": "message", "role": "user", "content": "hello" } })),
+        (CodexV0, json!({ "id": "m", "role": "user", "content": "hello" })),
+        (ClaudeCodeV1, claude(json!("hello"))),
+        (GeminiV1, json!({ "type": "user", "content": "hello" })),
+    ] {
+        let file = lines(&[record]);
+        let (transcript, found) = read(format, &file, false);
+        assert_eq!((texts(&transcript), codes(&found)), (vec!["user: hello".to_owned()], vec![]), "{format}");
+        let import = import_every(format, &file, 1);
+        assert_eq!((import.records[0].message_count, codes(&import.diagnostics)), (Some(1), vec![]), "{format}");
+    }
+    let model = lines(&[json!({ "id": "1", "type": "model", "content": "hello" })]);
+    assert_eq!(texts(&read(GeminiV1, &model, false).0), ["assistant: hello"]);
+
+    let (unknown, nothing) = (DiagnosticCode::UnknownRecord, DiagnosticCode::NoMessages);
+    for (format, record, speaks) in [
+        (CodexV1, item(json!({})), false),
+        (CodexV1, item(json!({ "type": "message", "role": "user", "content": 42 })), false),
+        (CodexV1, item(json!({ "role": "user" })), false),
+        (ClaudeCodeV1, claude(json!({ "role": "user", "content": 42 })), false),
+        (ClaudeCodeV1, claude(json!({ "role": "user", "content": null })), false),
+        (ClaudeCodeV1, claude(json!({ "role": "user" })), false),
+        (ClaudeCodeV1, claude(json!(42)), false),
+        (ClaudeCodeV1, json!({ "type": "user", "uuid": "a" }), false),
+        (GeminiV1, json!({ "id": "1", "type": "user", "content": 5 }), false),
+        (GeminiV1, json!({ "id": "1", "type": "user" }), false),
+        (GeminiV1, json!({ "id": "1", "content": "x" }), false),
+        (GeminiV1, json!({ "id": "1", "type": "gemini", "content": "x", "thoughts": ["y"] }), true),
+        (GeminiV1, json!({ "id": "1", "type": "gemini", "content": "x", "toolCalls": [5] }), true),
+        (GeminiV1, json!({ "sessionId": "s", "messages": [5] }), false),
+        (GenericV1, json!({ "role": "user", "content": 5 }), true),
+        (GenericV1, json!({ "role": "user" }), true),
+        (GenericV1, json!({ "role": "nobody", "content": "x" }), false),
+        (GenericV1, json!({ "role": "assistant", "content": "x", "tool_calls": [5] }), true),
+        (GenericV1, json!({ "role": "assistant", "content": "x", "tool_calls": [{ "id": "1" }] }), true),
+        (CodexV1, json!({ "type": "compacted", "payload": { "message": "x", "replacement_history": [5] } }), true),
+    ] {
+        let file = lines(std::slice::from_ref(&record));
+        let expected = if speaks { vec![unknown] } else { vec![nothing, unknown] };
+        assert_eq!(codes(&read(format, &file, false).1), expected, "{format} {record}");
+        let found = import_every(format, &file, 1).diagnostics;
+        assert!(codes(&found).contains(&unknown), "{format} {record}: {found:?}");
+        assert_eq!(codes(&found).contains(&nothing), !speaks, "{format} {record}: {found:?}");
+    }
+    // Known metadata alone: nothing is odd but that nobody says anything.
+    for (format, record) in [
+        (ClaudeCodeV1, json!({ "type": "summary", "summary": "title", "leafUuid": "x" })),
+        (CodexV1, json!({ "timestamp": "2026-03-02T09:00:00Z", "type": "session_meta", "payload": { "id": "s" } })),
+        (GeminiV1, json!({ "sessionId": "s", "projectHash": "" })),
+    ] {
+        let file = lines(&[record]);
+        assert_eq!(codes(&read(format, &file, false).1), [nothing], "{format}");
+        assert_eq!(codes(&import_every(format, &file, 1).diagnostics), [nothing], "{format}");
+    }
+    assert_eq!(codes(&import_every(Format::BureauAgentV1, &[0x80], 1).diagnostics), []);
+    let without_content = b"\x81\xa1\x64Role\x64user";
+    assert_eq!(codes(&import_every(Format::BureauAgentV1, without_content, 1).diagnostics), [unknown]);
+    // What a branch or another agent could not say is told too.
+    let side =
+        json!({ "type": "user", "uuid": "s", "isSidechain": true, "message": { "role": "user", "content": 42 } });
+    let import = import_every(ClaudeCodeV1, &lines(&[claude(hello), side]), 1);
+    assert_eq!(codes(&import.diagnostics), [unknown]);
+}
+
+/// What a session of Gemini CLI says without an id is in the blobs too.
+#[test]
+fn messages_without_an_id_are_imported() {
+    let file = json!({ "sessionId": "s", "messages": [
+        { "type": "user", "content": "one" },
+        { "id": "2", "type": "gemini", "content": "two" },
+        { "type": "user", "content": "three" },
+    ] });
+    let file = file.to_string().into_bytes();
+    let import = import_every(Format::GeminiV1, &file, 1);
+    assert_eq!(import.diagnostics, []);
+    let bytes = whole(&import, import.tip.as_ref().unwrap());
+    let expected = texts(&read(Format::GeminiV1, &file, true).0);
+    assert_eq!(expected.len(), 3);
+    assert_eq!(texts(&read(Format::GeminiV1, &bytes, true).0), expected);
+}
+
+/// SPEC §0.3: a byte that is no UTF-8 costs a character of what is read, nothing of what is stored, and is told.
+#[test]
+fn a_byte_that_is_no_utf8_loses_no_record() {
+    let broken = b"{\"role\":\"user\",\"content\":\"a\xff\xe2\x82z\"}";
+    let file = [&b"{\"role\":\"user\",\"content\":\"one\"}\n"[..], broken, broken, b"\n"].concat();
+    let (transcript, found) = read(Format::GenericV1, &file, false);
+    assert_eq!(texts(&transcript), ["user: one", "user: a\u{fffd}\u{fffd}z", "user: a\u{fffd}\u{fffd}z"]);
+    let told: Vec<_> = found.iter().map(|found| (found.code, found.line, found.column)).collect();
+    let (utf8, glued) = (DiagnosticCode::InvalidUtf8, DiagnosticCode::GluedRecords);
+    // U+FFFD has three bytes, and there were one and two of them.
+    let second = broken.len() as u32 + 3;
+    assert_eq!(told, [(utf8, Some(2), Some(28)), (utf8, Some(2), Some(28 + second)), (glued, Some(2), None)]);
+    let import = import_every(Format::GenericV1, &file, 1);
+    assert!(import.diagnostics.iter().any(|found| found.code == utf8), "{:?}", import.diagnostics);
+    let stored = whole(&import, import.tip.as_ref().unwrap());
+    assert_eq!(stored.windows(broken.len()).filter(|window| window == broken).count(), 2);
+    // And so it is materialised: byte for byte, with a word about it.
+    let mut graph = CommitGraph::default();
+    graph.import_records(import.records.clone()).unwrap();
+    let request = PlanRequest { commit: import.tip.clone(), ..PlanRequest::default() };
+    let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| bytes.as_slice());
+    let result = materialize(&graph, request, find).unwrap();
+    assert_eq!(result.bytes, stored);
+    assert!(result.diagnostics.iter().all(|found| found.code == utf8) && result.diagnostics.len() == 2);
+    // A session of Gemini CLI that is one object, on several lines.
+    let object =
+        [&b"{\n\"sessionId\":\"s\",\n\"messages\":[{\"type\":\"user\",\"content\":\"a\xffb\"}]\n}"[..]].concat();
+    let (transcript, found) = read(Format::GeminiV1, &object, false);
+    assert_eq!((texts(&transcript), found[0].code), (vec!["user: a\u{fffd}b".to_owned()], utf8));
+    let import = import_every(Format::GeminiV1, &object, 1);
+    assert_eq!((import.records[0].message_count, import.diagnostics[0].code), (Some(1), utf8));
+    // A line that was cut within a character was cut.
+    let cut = &b"{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"user\",\"content\":\"\xe2\x82"[..];
+    assert_eq!(read(Format::GenericV1, cut, false).1[0].code, DiagnosticCode::TornLine);
 }

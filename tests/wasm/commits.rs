@@ -70,7 +70,6 @@ fn method<T>(
 
 fn graph_step(graph: &mut CommitGraph, name: &str, args: &Array) -> Thrown<JsValue> {
     match name {
-        "exportJsonl" => Ok(graph.export_jsonl().into()),
         "materialize" => materialize(graph, &args.get(0), args.get(1).unchecked_ref()),
         _ => method(GRAPH_CALLS, name, args, |name, json, bytes| graph.call(name, json, bytes)),
     }

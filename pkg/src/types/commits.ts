@@ -88,7 +88,7 @@ export interface CheckpointRequest {
 export interface CheckpointResult {
   id: string;
   record: CommitRecord;
-  /** Where something had to be repaired. */
+  /** Where something had to be repaired, or the commit was there already with another summary or other tags. */
   diagnostics?: Diagnostic[];
 }
 
@@ -96,6 +96,26 @@ export interface CheckpointResult {
 export interface MetadataUpdate {
   summary?: string | null;
   tags?: readonly string[] | null;
+}
+
+/** How `importJsonl` brings two records of one commit together. */
+export interface ImportJsonlOptions {
+  /**
+   * Which summary and tags stay where they differ, which is `metadata_conflict` in any case. `merge`, the default: what is
+   * there wins over what is not, and of two the one that sorts last, so that the order of imports does not matter. `keep`:
+   * those of the record that was there first. `replace`: those of the record that came last. With these two a record without
+   * a summary has that to say: a summary that was deleted stays deleted (`keep`), or is deleted (`replace`).
+   */
+  metadata?: "merge" | "keep" | "replace";
+}
+
+/** How `exportJsonl` writes. */
+export interface ExportJsonlOptions {
+  /**
+   * Adds a last line, `{ "digest": … }`: the artifact ref of the lines before it. `importJsonl` checks it, whatever was done
+   * to the white space, and `digest_mismatch` says that a record was altered, added or lost. Default false.
+   */
+  digest?: boolean;
 }
 
 /** What `importJsonl` did. */
@@ -106,6 +126,8 @@ export interface ImportReport {
   unchanged: number;
   /** Records whose summary or tags were taken over. */
   updated: number;
+  /** Records that are what a digest says they were; absent where there was none, or none that agreed. */
+  verified?: number;
   diagnostics: Diagnostic[];
 }
 

@@ -42,6 +42,7 @@ export type DiagnosticCode =
   | "compaction_left_out"
   | "context_file_missing"
   | "context_near_limit"
+  | "digest_mismatch"
   | "duplicate_element"
   | "duplicate_file"
   | "duplicate_step_id"

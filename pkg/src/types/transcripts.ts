@@ -39,7 +39,10 @@ export interface ImportOptions {
 
 /** A session file as commits. */
 export interface ImportedTranscript {
-  /** The newest commit of the conversation; absent where the file holds none. */
+  /**
+   * The newest commit of the conversation; absent where the file holds none. Where nothing of it was read as conversation, the
+   * diagnostic `no_messages` says so, whether its lines are in a blob or not.
+   */
   tip?: string;
   /** Parents before children. */
   records: ImportedRecord[];

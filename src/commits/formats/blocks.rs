@@ -7,9 +7,17 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::commits::transcript::{
-    Notes, arguments_object, flag, image, image_at, image_url, list, object, owned, parse_arguments, set, text,
+    Notes, arguments_object, flag, image, image_at, image_url, list, object, objects, owned, parse_arguments, set, text,
 };
 use crate::content::{Block, Image, Media};
+
+/// Reads the content of a message, which should have one; as [`read_content`].
+pub(super) fn read_said(content: Option<&Value>, notes: &mut Notes) -> Vec<Block<'static>> {
+    if content.is_none_or(Value::is_null) {
+        notes.unknown("a message without content");
+    }
+    read_content(content, notes)
+}
 
 /// Reads `content`: a string, one block or a list of blocks.
 pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Block<'static>> {
@@ -18,7 +26,11 @@ pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Bl
         Some(Value::String(text)) => vec![Block::text(text.clone())],
         Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
         Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
-        _ => Vec::new(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => {
+            notes.unknown("content that is neither a text nor blocks");
+            Vec::new()
+        }
     }
 }
 
@@ -166,16 +178,19 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
 }
 
 /// The calls that a message of OpenAI's chat shape has beside its content.
-pub(super) fn chat_calls(map: &Map<String, Value>) -> Vec<Block<'static>> {
-    let call = |call: &Value| {
-        let call = call.as_object()?;
-        let function = object(call, "function")?;
-        Some(Block::ToolCall {
+pub(super) fn chat_calls(map: &Map<String, Value>, notes: &mut Notes) -> Vec<Block<'static>> {
+    let mut calls = Vec::new();
+    for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {
+        let Some(function) = object(call, "function") else {
+            notes.unknown("a call of no function");
+            continue;
+        };
+        calls.push(Block::ToolCall {
             id: owned(call, "id").unwrap_or_default(),
             name: owned(function, "name").unwrap_or_default(),
             arguments: Cow::Owned(parse_arguments(text(function, "arguments").unwrap_or_default())),
             server: false,
-        })
-    };
-    list(map, "tool_calls").iter().filter_map(call).collect()
+        });
+    }
+    calls
 }

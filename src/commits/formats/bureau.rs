@@ -122,7 +122,10 @@ pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: 
         let blocks = match message.get("Content") {
             Some(Item::Array(blocks)) => blocks.iter().filter_map(|block| read_block(block, notes)).collect(),
             Some(Item::Text(text)) => vec![Block::text(text.clone())],
-            _ => Vec::new(),
+            _ => {
+                notes.unknown("a message without content");
+                Vec::new()
+            }
         };
         turns.push(Turn { blocks, ..Turn::new(role) });
     }

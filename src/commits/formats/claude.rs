@@ -100,8 +100,12 @@ impl Entry<'_> {
         self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
     }
 
+    /// What it says: the content of its message, or a message that is nothing but its content.
     fn content(&self) -> Option<&Value> {
-        object(&self.map, "message").and_then(|message| message.get("content"))
+        match self.map.get("message")? {
+            Value::Object(message) => message.get("content"),
+            content => Some(content),
+        }
     }
 
     /// The ids of what it answers, where it is nothing but results.
@@ -284,7 +288,7 @@ impl<'a> Session<'a> {
             if (hidden && !summary) || (summary && through) {
                 continue;
             }
-            let blocks = blocks::read_content(entry.content(), notes);
+            let blocks = blocks::read_said(entry.content(), notes);
             if blocks.is_empty() {
                 continue;
             }

@@ -23,12 +23,12 @@ pub struct ReadOptions<'a> {
 
 impl Format {
     /// Whether a line of an appended format is of a kind that is known, be it conversation or not: by its `type` or, of
-    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type` and `id`.
-    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id]: [bool; 3]) -> bool {
+    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type`, `id` and `role`.
+    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id, role]: [bool; 4]) -> bool {
         match self {
             Self::ClaudeCodeV1 => claude::knows_record(kind),
             Self::CodexV0 | Self::CodexV1 if payload => codex::knows_record(kind),
-            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id,
+            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id || role,
             Self::GenericV1 => generic::knows_role(kind),
             Self::BureauAgentV1 | Self::GeminiV1 => true,
         }
@@ -55,6 +55,9 @@ impl Format {
             Self::GeminiV1 => gemini::read(bytes, &mut notes),
             Self::GenericV1 => generic::read(bytes, &mut notes),
         };
+        if transcript.turns.is_empty() {
+            notes.nothing_said(bytes);
+        }
         Ok((transcript, notes.finish()))
     }
 

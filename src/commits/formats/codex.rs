@@ -2,7 +2,8 @@
 //!
 //! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`, `turn_context`,
 //! `event_msg` and others. The conversation is the response items; the events say the same again for the screen. A
-//! `codex-v0` line is a response item without the envelope, after a first line with the session. The reader takes either.
+//! `codex-v0` line is a response item without the envelope, after a first line with the session. The reader takes either,
+//! and messages that do not say their `type`.
 //!
 //! Thoughts, words and calls of the model that follow each other are one turn, and so are the outputs that follow each
 //! other. `compacted` replaces what came before by `replacement_history` or its `message`; the event `thread_rolled_back`
@@ -14,11 +15,16 @@ use serde_json::{Map, Value, json};
 
 use super::blocks;
 use super::continuation::Continuation;
+use crate::commits::id::derive;
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, flag, image, image_url, list, owned, parse_arguments, text,
+    Notes, Role, Transcript, Turn, flag, image, image_url, list, objects, owned, parse_arguments, result_ids, text,
 };
 use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
+use crate::maps::SortedSet;
+
+/// What the ids of calls that have none are derived from.
+const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
 
 /// Line types that are not the conversation.
 const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_state", "session_state"];
@@ -28,7 +34,7 @@ const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
 
 /// Whether envelopes of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
-    matches!(kind, "response_item" | "compacted") || ASIDE.contains(&kind)
+    matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
 /// One line, without its envelope.
@@ -65,7 +71,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
         let kind: String = owned(&map, "type").unwrap_or_default();
         let kind = match map.remove("payload") {
             Some(Value::Object(payload)) => match kind.as_str() {
-                "response_item" => LineKind::Item(payload),
+                "response_item" | "" => LineKind::Item(payload),
                 "compacted" => LineKind::Compacted(payload),
                 "session_meta" => LineKind::Session(payload),
                 "event_msg" if text(&payload, "type") == Some("thread_rolled_back") => {
@@ -78,7 +84,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
                     LineKind::Aside
                 }
             },
-            _ if !kind.is_empty() => LineKind::Item(map),
+            _ if !item_kind(&map).is_empty() => LineKind::Item(map),
             _ if map.contains_key("record_type") => LineKind::Aside,
             _ if map.contains_key("id") => LineKind::Session(map),
             _ => {
@@ -90,6 +96,11 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     }
     notes.extend(reader.finish());
     lines
+}
+
+/// What an item is. Whoever has a role says a message, whether the item says so or not.
+pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
+    text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
 
 pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript {
@@ -117,7 +128,7 @@ pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes
 /// What stands in place of the turns before a compaction; the last one is marked as the summary.
 fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
     let mut turns = Vec::new();
-    for item in list(compacted, "replacement_history").iter().filter_map(Value::as_object) {
+    for item in objects(list(compacted, "replacement_history"), "an item that is no object", notes) {
         add(&mut turns, item, timestamp, notes);
     }
     let message = text(compacted, "message").unwrap_or_default();
@@ -146,9 +157,17 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
 
 /// Adds one response item.
 fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
-    let kind = text(item, "type").unwrap_or_default();
+    let kind = item_kind(item);
+    let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
+    // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands.
+    let made = || {
+        let key = derive(CALL_ID_CONTEXT, [timestamp.unwrap_or_default(), &json!([item, place]).to_string()]);
+        format!("call_{}", key.get(..24).unwrap_or(&key))
+    };
+    let given = |key| text(item, key).filter(|id| !id.is_empty()).map(str::to_owned);
+    let call_id = || Cow::Owned(given("call_id").or_else(|| given("id")).unwrap_or_else(made));
     let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
-        id: owned(item, "call_id").or_else(|| owned(item, "id")).unwrap_or_default(),
+        id: call_id(),
         name: name.into(),
         arguments: Cow::Owned(arguments),
         server,
@@ -168,7 +187,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
                     return;
                 }
             };
-            let blocks = blocks::read_content(item.get("content"), notes);
+            let blocks = blocks::read_said(item.get("content"), notes);
             if role == Role::Assistant {
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
@@ -201,7 +220,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
             let Some(data) = owned(item, "result") else { return };
             let content = vec![Block::Image(image("image/png".to_owned(), Media::Data(data)))];
-            let tool_call_id = owned(item, "id").unwrap_or_default();
+            let tool_call_id = call_id();
             (Role::Assistant, Block::ToolResult { tool_call_id, content, is_error: None, server: true })
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => (Role::User, output(item, notes)),
@@ -211,7 +230,8 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         }
         other => {
             if !ITEMS_ASIDE.contains(&other) {
-                notes.unknown(&format!("item {other}"));
+                let kind = if other.is_empty() { "without a type" } else { other };
+                notes.unknown(&format!("item {kind}"));
             }
             return;
         }
@@ -285,6 +305,7 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continua
             json!({ "id": id, "timestamp": timestamp, "instructions": null })
         });
     }
+    let answered = result_ids(turns);
     for turn in turns {
         let timestamp = continuation.time(turn.timestamp.as_deref());
         let mut line = |item: Value| {
@@ -309,7 +330,7 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continua
                 Block::Audio(_) => said.push(text_part(turn.role, &notes.recording(block))),
                 other => {
                     flush(&mut said, turn.role, &mut line);
-                    line(item(other, notes));
+                    line(item(other, &answered, notes));
                 }
             }
         }
@@ -331,8 +352,9 @@ fn text_part(role: Role, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-/// A block that is an item of its own.
-fn item(block: &Block, notes: &mut Notes) -> Value {
+/// A block that is an item of its own. A search has no output of its own in this format: one that was `answered` is a call
+/// like others.
+fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value {
     match block {
         Block::Reasoning { text, signature, redacted } => {
             let summary: Vec<Value> = match *redacted || text.is_empty() {
@@ -344,7 +366,7 @@ fn item(block: &Block, notes: &mut Notes) -> Value {
         Block::ToolCall { id, name, arguments, .. } if arguments.is_string() => {
             json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": arguments })
         }
-        Block::ToolCall { arguments, name, server: true, .. } if name == "web_search" => {
+        Block::ToolCall { id, arguments, name, server: true } if name == "web_search" && !answered.contains(&**id) => {
             json!({ "type": "web_search_call", "status": "completed", "action": arguments })
         }
         Block::ToolCall { id, name, arguments, .. } => {

@@ -15,13 +15,13 @@ use super::blocks;
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_object, flag, image, image_url, list, object, owned, result_text, set,
-    text,
+    Notes, Role, Transcript, Turn, arguments_object, flag, image, image_url, list, object, objects, owned, result_text,
+    set, text,
 };
 use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
 use crate::json::Document;
-use crate::jsonl::Reader;
+use crate::jsonl::{Reader, not_utf8};
 use crate::maps::{SortedMap, SortedSet};
 
 /// The messages of a session, by id.
@@ -42,9 +42,18 @@ impl Messages {
         }
     }
 
-    fn replace_all(&mut self, messages: &[Value]) {
+    fn replace_all(&mut self, messages: &[Value], notes: &mut Notes) {
         *self = Self::default();
-        messages.iter().filter_map(Value::as_object).for_each(|message| self.add(message.clone()));
+        objects(messages, "a message that is no object", notes)
+            .into_iter()
+            .for_each(|message| self.add(message.clone()));
+    }
+
+    /// The messages that a header or a `$set` line has, where it has some.
+    fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut Notes) {
+        if !list(fields, "messages").is_empty() {
+            self.replace_all(list(fields, "messages"), notes);
+        }
     }
 
     /// Takes back a message and all after it; all of them where it is not there, as Gemini CLI does.
@@ -66,26 +75,28 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
             let map = record.value;
             if let Some(id) = text(&map, "$rewindTo") {
                 messages.rewind(id);
-            } else if map.get("id").is_some_and(Value::is_string) {
+            } else if ["id", "type"].iter().any(|&key| map.get(key).is_some_and(Value::is_string)) {
                 messages.add(map);
             } else if let Some(set) = object(&map, "$set") {
-                if !list(set, "messages").is_empty() {
-                    messages.replace_all(list(set, "messages"));
-                }
+                messages.replace_from(set, notes);
             } else if map.contains_key("sessionId") {
-                messages.replace_from_header(&map);
+                messages.replace_from(&map, notes);
             } else {
                 notes.unknown("a line that is no message");
             }
         }
         notes.extend(reader.finish());
     } else {
-        let session = Document::read(bytes, &[]).and_then(|document| {
+        let json = String::from_utf8_lossy(bytes);
+        if matches!(json, Cow::Owned(_)) {
+            notes.push(not_utf8());
+        }
+        let session = Document::read(json.as_bytes(), &[]).and_then(|document| {
             notes.extend(document.diagnostics());
             document.root().to_json()
         });
         match session {
-            Ok(Value::Object(session)) => messages.replace_all(list(&session, "messages")),
+            Ok(Value::Object(session)) => messages.replace_all(list(&session, "messages"), notes),
             Ok(_) => notes.find(DiagnosticCode::MalformedLine, Severity::Error, "the session is not an object"),
             Err(error) => {
                 let message = format!("the session is neither lines of JSON nor one object: {}", error.message());
@@ -101,14 +112,6 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     Transcript { turns }
 }
 
-impl Messages {
-    fn replace_from_header(&mut self, header: &Map<String, Value>) {
-        if !list(header, "messages").is_empty() {
-            self.replace_all(list(header, "messages"));
-        }
-    }
-}
-
 /// Calls and results that have been read, since a session may hold them twice: in the parts of the messages and in
 /// `toolCalls`.
 #[derive(Debug, Default)]
@@ -122,13 +125,16 @@ struct SeenCalls {
 fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls, notes: &mut Notes) {
     let role = match text(message, "type").unwrap_or_default() {
         "user" => Role::User,
-        "gemini" => Role::Assistant,
+        "gemini" | "model" => Role::Assistant,
         "info" | "warning" | "error" => return,
         other => {
-            notes.unknown(other);
+            notes.unknown(if other.is_empty() { "a message without a type" } else { other });
             return;
         }
     };
+    if ["content", "thoughts", "toolCalls"].iter().all(|&key| message.get(key).is_none_or(Value::is_null)) {
+        notes.unknown("a message without content");
+    }
     let new_turn = |role: Role| Turn {
         id: owned(message, "id"),
         timestamp: owned(message, "timestamp"),
@@ -137,7 +143,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     };
     let mut said = new_turn(role);
     let mut results = Turn { id: None, model: None, ..new_turn(Role::User) };
-    for thought in list(message, "thoughts").iter().filter_map(Value::as_object) {
+    for thought in objects(list(message, "thoughts"), "a thought that is no object", notes) {
         let parts = [text(thought, "subject"), text(thought, "description")];
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         said.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
@@ -148,7 +154,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             block => said.blocks.push(block),
         }
     }
-    for call in list(message, "toolCalls").iter().filter_map(Value::as_object) {
+    for call in objects(list(message, "toolCalls"), "a call that is no object", notes) {
         let id = seen.id(owned(call, "id"));
         if seen.calls.insert(id.clone()) {
             said.blocks.push(tool_call(id.clone(), call));
@@ -261,7 +267,10 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
     let mut out = Vec::new();
     for part in as_list(result) {
         let Some(map) = part.as_object() else {
-            out.extend(part.as_str().map(|text| Block::text(text.to_owned())));
+            match part.as_str() {
+                Some(text) => out.push(Block::text(text.to_owned())),
+                None => notes.unknown("a result that is no object"),
+            }
             continue;
         };
         let Some(response) = object(map, "functionResponse") else {

@@ -17,7 +17,7 @@ use super::append;
 use super::format::{BlobSource, Format};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Kind};
-use crate::jsonl::Reader;
+use crate::jsonl::{Reader, not_utf8};
 use crate::maps::SortedMap;
 
 const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON";
@@ -80,7 +80,7 @@ pub(super) fn push(
             JoinState::Nothing | JoinState::Lines => {}
             JoinState::Object => {
                 let object = std::mem::take(out);
-                write_lines(out, &take_apart(&object, source)?, false)?;
+                write_lines(out, &take_apart(&String::from_utf8_lossy(&object), source)?, false)?;
             }
             JoinState::Objects(objects) => *out = objects.into_lines(out)?,
         }
@@ -88,7 +88,11 @@ pub(super) fn push(
         append::push(out, blob, &mut find);
         return Ok(());
     }
-    let session = take_apart(blob, source)?;
+    let text = String::from_utf8_lossy(blob);
+    if matches!(text, Cow::Owned(_)) {
+        find(not_utf8());
+    }
+    let session = take_apart(&text, source)?;
     match joined {
         JoinState::Nothing => {
             out.extend_from_slice(blob);
@@ -97,7 +101,7 @@ pub(super) fn push(
         JoinState::Object => {
             let first = std::mem::take(out);
             let mut objects = Objects::default();
-            objects.add(out, &take_apart(&first, source)?);
+            objects.add(out, &take_apart(&String::from_utf8_lossy(&first), source)?);
             objects.add(out, &session);
             *joined = JoinState::Objects(objects);
         }
@@ -116,7 +120,7 @@ pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
         FileKind::Neither => Err(source.invalid(Format::GeminiV1, NEITHER)),
         FileKind::Object => {
             let mut out = Vec::with_capacity(blob.len());
-            write_lines(&mut out, &take_apart(blob, source)?, false)?;
+            write_lines(&mut out, &take_apart(&String::from_utf8_lossy(blob), source)?, false)?;
             Ok(Cow::Owned(out))
         }
     }
@@ -161,15 +165,16 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
 
 /// Whether an object has `messages` of its own; nothing where it is no object.
 fn has_messages(json: &[u8]) -> Option<bool> {
-    let document = Document::read(json, &[]).ok()?;
+    let text = String::from_utf8_lossy(json);
+    let document = Document::read(text.as_bytes(), &[]).ok()?;
     let object = document.root().object("an object").ok()?;
     Some(object.entries().any(|(key, _)| key.is_string("messages")))
 }
 
 /// Takes an object apart without changing a byte of its messages.
-fn take_apart<'a>(blob: &'a [u8], source: BlobSource<'_>) -> Result<Session<'a>> {
+fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> {
     let invalid = |_| source.invalid(Format::GeminiV1, "not a session with a list of `messages`");
-    let document = Document::read(blob, &[]).map_err(invalid)?;
+    let document = Document::read(blob.as_bytes(), &[]).map_err(invalid)?;
     let mut session = Session { fields: Vec::new(), messages: Vec::new() };
     for (key, value) in document.root().object("a session").map_err(invalid)?.entries() {
         let key = key.string()?;

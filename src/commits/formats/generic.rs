@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::blocks;
 use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, owned, text};
@@ -18,39 +19,41 @@ pub(super) fn knows_role(role: &str) -> bool {
 }
 
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
-    let mut turns = Vec::new();
     let mut reader = Reader::new(bytes);
-    for record in reader.by_ref() {
-        let map = &record.value;
-        let role = text(map, "role").unwrap_or_default();
-        let content = blocks::read_content(map.get("content"), notes);
-        let mut turn = match role {
-            "system" | "developer" => Turn { blocks: content, ..Turn::new(Role::System) },
-            "user" | "human" => Turn { blocks: content, ..Turn::new(Role::User) },
-            "assistant" | "model" => Turn { blocks: content, ..Turn::new(Role::Assistant) },
-            "tool" => Turn {
-                blocks: vec![Block::ToolResult {
-                    tool_call_id: owned(map, "tool_call_id").unwrap_or_default(),
-                    content: blocks::only_shown(content, notes),
-                    is_error: None,
-                    server: false,
-                }],
-                ..Turn::new(Role::User)
-            },
-            other => {
-                notes.unknown(&format!("role {other}"));
-                continue;
-            }
-        };
-        turn.blocks.extend(blocks::chat_calls(map));
-        turn.id = owned(map, "id");
-        turn.timestamp = owned(map, "timestamp");
-        turn.model = owned(map, "model");
-        turn.summary = flag(map, "summary");
-        turns.push(turn);
-    }
+    let turns = reader.by_ref().filter_map(|record| turn(&record.value, notes)).collect();
     notes.extend(reader.finish());
     Transcript { turns }
+}
+
+/// The turn that a line says; nothing, and a note, where nobody that is known says it.
+pub(crate) fn turn(map: &Map<String, Value>, notes: &mut Notes) -> Option<Turn> {
+    let calls = blocks::chat_calls(map, notes);
+    let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
+    let content = read(map.get("content"), notes);
+    let mut turn = match text(map, "role").unwrap_or_default() {
+        "system" | "developer" => Turn { blocks: content, ..Turn::new(Role::System) },
+        "user" | "human" => Turn { blocks: content, ..Turn::new(Role::User) },
+        "assistant" | "model" => Turn { blocks: content, ..Turn::new(Role::Assistant) },
+        "tool" => Turn {
+            blocks: vec![Block::ToolResult {
+                tool_call_id: owned(map, "tool_call_id").unwrap_or_default(),
+                content: blocks::only_shown(content, notes),
+                is_error: None,
+                server: false,
+            }],
+            ..Turn::new(Role::User)
+        },
+        other => {
+            notes.unknown(&format!("role {other}"));
+            return None;
+        }
+    };
+    turn.blocks.extend(calls);
+    turn.id = owned(map, "id");
+    turn.timestamp = owned(map, "timestamp");
+    turn.model = owned(map, "model");
+    turn.summary = flag(map, "summary");
+    Some(turn)
 }
 
 /// A turn as a line.

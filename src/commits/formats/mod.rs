@@ -25,7 +25,7 @@ mod continuation;
 mod format;
 mod gemini;
 mod gemini_join;
-mod generic;
+pub(crate) mod generic;
 
 pub use codec::ReadOptions;
 pub(crate) use codec::{follow, gemini_lines, map_fields, write_part};

@@ -47,7 +47,6 @@ fn method<T>(table: &[Call<T>], this: &mut T, name: &str, args: &[Value]) -> Res
 
 fn graph_step(graph: &mut CommitGraph, name: &str, args: &[Value]) -> Result<Value, Error> {
     match name {
-        "exportJsonl" => Ok(written(&graph.export_jsonl())),
         "materialize" => materialize(graph, &json_of(args, 0), &args[1]),
         _ => method(GRAPH_CALLS, graph, name, args),
     }

@@ -10,6 +10,8 @@ import type {
   CheckpointResult,
   CommitGraphOptions,
   CommitRecord,
+  ExportJsonlOptions,
+  ImportJsonlOptions,
   ImportReport,
   MaterializationPlan,
   MaterializationRequest,
@@ -43,7 +45,8 @@ export class CommitGraph {
   }
 
   /**
-   * Adds a commit. Asking twice is harmless: what is there already is given back.
+   * Adds a commit. Asking twice is harmless: what is there already is given back, with its own summary and tags. Where others
+   * were asked for, a diagnostic says so; `updateMetadata` changes them.
    *
    * @throws {CtxweaveError} `id_collision` when the id is that of a commit that says something else, `commit_not_found` for
    * a parent that is not there, `invalid_input`, `unsupported_version`
@@ -131,13 +134,13 @@ export class CommitGraph {
    *
    * @throws {CtxweaveError} `id_collision` when two records of one id contradict each other; nothing is added then
    */
-  importJsonl(text: string | Bytes): ImportReport {
-    return graphs.call(this, "importJsonl", { text: textBytes(text, "text") }) as ImportReport;
+  importJsonl(text: string | Bytes, options?: ImportJsonlOptions): ImportReport {
+    return graphs.call(this, "importJsonl", { text: textBytes(text, "text"), options }) as ImportReport;
   }
 
-  /** All records as JSONL, parents before children. */
-  exportJsonl(): Uint8Array<ArrayBuffer> {
-    return graphs.ask(this, (graph) => graph.exportJsonl());
+  /** All records as JSONL, parents before children; with `digest`, and a last line that tells of changes to them. */
+  exportJsonl(options?: ExportJsonlOptions): Uint8Array<ArrayBuffer> {
+    return graphs.call(this, "exportJsonl", { options }) as Uint8Array<ArrayBuffer>;
   }
 
   /**
