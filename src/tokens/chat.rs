@@ -1,7 +1,7 @@
 //! What a chat costs, as OpenAI's cookbook counts it ("How to count tokens with tiktoken").
 
 use crate::error::Result;
-use crate::json::{Object, Value};
+use crate::json::Value;
 use crate::tokens::Counter;
 
 /// What a model family adds around messages.
@@ -39,52 +39,51 @@ pub(crate) fn count_chat(messages: Value<'_>, overhead: ChatOverhead, counter: &
 
 fn count_message(message: Value<'_>, overhead: ChatOverhead, counter: &dyn Counter) -> Result<u64> {
     let message = message.object("a chat message, an object with `role` and `content`")?;
-    let [role, content, name, refusal, reasoning, audio, tool_calls, function_call] = message.fields([
-        "role",
-        "content",
-        "name",
-        "refusal",
-        "reasoning_content",
-        "audio",
-        "tool_calls",
-        "function_call",
-    ])?;
-    let role = role.ok_or_else(|| message.value().lacks("role"))?.text()?;
-    if content.is_none() && refusal.is_none() && tool_calls.is_none() && function_call.is_none() {
-        message.get_or_null("content")?.ok_or_else(|| message.value().lacks("content"))?;
+    let role = message.need("role")?;
+    let mut texts = vec![role];
+    let mut tokens = u64::from(overhead.per_message);
+    for (field, more) in [("name", overhead.per_name), ("refusal", 0), ("reasoning_content", 0)] {
+        if let Some(text) = message.get(field)? {
+            texts.push(text);
+            tokens += if role.is_string("function") { 0 } else { u64::from(more) };
+        }
     }
-    if let Some(audio) = audio {
+    if let Some(audio) = message.get("audio")? {
         return Err(audio.invalid(|place| format!("{place} is a recording, whose tokens are not known")));
     }
-    let count = |text: Value<'_>| Ok(u64::from(counter.count(&text.text()?)));
-    let mut tokens = u64::from(overhead.per_message) + u64::from(counter.count(&role));
-    if let Some(name) = name {
-        tokens += count(name)? + if role == "function" { 0 } else { u64::from(overhead.per_name) };
-    }
-    for text in [refusal, reasoning].into_iter().flatten() {
-        tokens += count(text)?;
-    }
-    match content {
+    let parts = message.get("content")?;
+    let calls = [message.get("function_call")?, message.get("tool_calls")?];
+    match parts {
         Some(content) if content.as_text().is_none() => {
             for part in content.list("a string or a list of parts")? {
                 let part = part.object("a part, an object with a `type`")?;
-                tokens += count(part.need(part.need("type")?.one_of(&[("text", "text"), ("refusal", "refusal")])?)?)?;
+                texts.push(part.need(part.need("type")?.one_of(&[("text", "text"), ("refusal", "refusal")])?)?);
             }
         }
-        Some(text) => tokens += count(text)?,
+        Some(text) => texts.push(text),
+        // `null` is as good as nothing where there is something else.
+        None if texts.len() == 1 && calls.iter().all(Option::is_none) => {
+            message.get_or_null("content")?.ok_or_else(|| message.value().lacks("content"))?;
+        }
         None => {}
     }
-    let call = |call: Object<'_>, arguments: &str| -> Result<u64> {
-        Ok(PER_CALL + count(call.need("name")?)? + count(call.need(arguments)?)?)
-    };
-    if let Some(called) = function_call {
-        tokens += call(called.object("a call, an object")?, "arguments")?;
+    let [function_call, tool_calls] = calls;
+    let mut called: Vec<(Value<'_>, &str)> = function_call.into_iter().map(|call| (call, "arguments")).collect();
+    if let Some(calls) = tool_calls {
+        for call in calls.list("a list of calls")? {
+            let call = call.object("a call, an object")?;
+            let kinds = &[("function", ("function", "arguments")), ("custom", ("custom", "input"))];
+            let (field, arguments) = call.one_of("type", kinds)?.unwrap_or(kinds[0].1);
+            called.push((call.need(field)?, arguments));
+        }
     }
-    for called in tool_calls.map(|calls| calls.list("a list of calls")).transpose()?.into_iter().flatten() {
-        let called = called.object("a call, an object")?;
-        let kinds = &[("function", ("function", "arguments")), ("custom", ("custom", "input"))];
-        let (field, arguments) = called.one_of("type", kinds)?.unwrap_or(kinds[0].1);
-        tokens += call(called.need(field)?.object("an object")?, arguments)?;
+    for (call, arguments) in called {
+        let call = call.object("a call, an object")?;
+        texts.extend([call.need("name")?, call.need(arguments)?]);
+        tokens += PER_CALL;
+    }
+    for text in texts {
+        tokens += u64::from(counter.count(&text.text()?));
     }
     Ok(tokens)
 }

@@ -429,7 +429,7 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
-        if c < ' ' || c >= '\u{2800}' {
+        if !(' '..'\u{2800}').contains(&c) {
             self.floor = self.floor.saturating_add(floor(c));
         }
     }

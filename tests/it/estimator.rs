@@ -188,7 +188,10 @@ fn no_kind_of_text_collapses() {
         let text = unit.repeat(times);
         let tokens = bpe.encode_ordinary(&text).len() as f64;
         let estimate = f64::from(count(&text));
-        assert!(estimate >= 0.85 * tokens && estimate <= 2.0 * tokens + 2.0, "{unit:?}×{times}: {estimate} of {tokens}");
+        assert!(
+            estimate >= 0.85 * tokens && estimate <= 2.0 * tokens + 2.0,
+            "{unit:?}×{times}: {estimate} of {tokens}"
+        );
     }
 }
 
