@@ -151,6 +151,25 @@ async function use(): Promise<void> {
   a.countTokens("text", { tokenizer: cl100k.name });
   t.countTokens("text", { tokenizer: "p50k_base" });
   a.assembleDialogue({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096, tokenizer: { name: "own", count: (text) => text.length } });
+  interface Query { readonly words: readonly string[] }
+  const query: Query = { words: ["a"] };
+  const fixed = {
+    tree: {
+      nodes: [
+        { id: "q", content: { type: "mixed", blocks: ["text"] }, authorType: "human", createdAt: new Date(0) },
+        { id: "a", content: { type: "toolCall", id: "c", name: "find", arguments: query }, authorType: "model", createdAt: 1 },
+      ],
+      edges: [{ id: "e", sources: [{ nodeId: "q" }], targetNodeId: "a" }],
+    },
+    path: ["q", "a"],
+    contextWindow: 4096,
+    loomAware: { trace: ["opened"] },
+  } as const;
+  a.assembleDialogue(fixed);
+  a.requestBody({ ...fixed, target: { provider: "openai", model: "m" } as const });
+  new a.LoomTree(fixed.tree).upsert({ nodes: fixed.tree.nodes, edges: fixed.tree.edges });
+  a.buildContextChain({ files: [{ path: "a/AGENTS.md", content: "x" }], selected: ["a"] } as const);
+  a.startRun({ task: { type: "atomic", description: "d" } } as const);
   await a.init();
   await a.init(fetch("https://localhost/ctxweave.wasm"));
   await c.init(new Uint8Array(8));

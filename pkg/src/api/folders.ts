@@ -24,6 +24,7 @@ import type {
   WatchOptions,
 } from "../types/folders.js";
 import type { FileContent } from "../types/workspace.js";
+import type { ReadonlyData } from "../types/common.js";
 
 /**
  * Reads a context file: front matter, title, description, sections, bullets.
@@ -45,12 +46,15 @@ export function discoverContextFolders(paths: readonly string[]): Discovery {
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function buildContextChain(request: ChainRequest): ContextChain {
+export function buildContextChain(request: ReadonlyData<ChainRequest>): ContextChain {
   return callJson("buildContextChain", request) as ContextChain;
 }
 
 /** Writes the prompt section of a chain; empty when there is nothing to show. */
-export function renderContextPrompt(chain: Pick<ContextChain, "files">, options?: RenderContextOptions): string {
+export function renderContextPrompt(
+  chain: Pick<ContextChain, "files">,
+  options?: ReadonlyData<RenderContextOptions>,
+): string {
   return callJson("renderContextPrompt", { chain, options }) as string;
 }
 
@@ -80,12 +84,12 @@ export function bubble(
  *
  * @throws {CtxweaveError} `section_not_found`, `invalid_edit`
  */
-export function editContextFile(text: string | Uint8Array, edit: ContextEdit): EditedFile {
+export function editContextFile(text: string | Uint8Array, edit: ReadonlyData<ContextEdit>): EditedFile {
   return callJson("editContextFile", { text, edit }) as EditedFile;
 }
 
 /** Plans the migration of `Chat/contexts/*.md` into folders. Nothing is written; the host writes what the moves say. */
-export function migrateLegacyContexts(input: LegacyMigrationInput): LegacyMigration {
+export function migrateLegacyContexts(input: ReadonlyData<LegacyMigrationInput>): LegacyMigration {
   return callJson("migrateLegacyContexts", input) as LegacyMigration;
 }
 

@@ -28,6 +28,7 @@ import type {
   TaskInput,
 } from "../types/operators.js";
 import { invalid } from "./checked.js";
+import type { ReadonlyData } from "../types/common.js";
 
 /**
  * Reads a task template: every operator with its settings in force and where each came from. The task is frozen.
@@ -35,7 +36,10 @@ import { invalid } from "./checked.js";
  * @param xml the template; bytes have to be UTF-8
  * @throws {CtxweaveError} `invalid_xml` and `limit_exceeded`, with `line` and `column` in the details
  */
-export function parseTask(xml: string | ArrayBuffer | ArrayBufferView, options?: ParseTaskOptions): ParsedTask {
+export function parseTask(
+  xml: string | ArrayBuffer | ArrayBufferView,
+  options?: ReadonlyData<ParseTaskOptions>,
+): ParsedTask {
   const parsed = callJson("parseTask", { xml, options }) as ParsedTask;
   freeze(parsed.task);
   return parsed;
@@ -59,7 +63,7 @@ export function writeTask(task: Pick<Task, "source">): string {
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function explainTask(task: TaskInput): ExplainedOperator[] {
+export function explainTask(task: ReadonlyData<TaskInput>): ExplainedOperator[] {
   return callJson("explainTask", task) as ExplainedOperator[];
 }
 
@@ -69,7 +73,7 @@ export function explainTask(task: TaskInput): ExplainedOperator[] {
  *
  * @throws {CtxweaveError} with one of the codes in docs/errors.md
  */
-export function beginContextAssembly(request: ContextAssemblyRequest): BegunContextAssembly {
+export function beginContextAssembly(request: ReadonlyData<ContextAssemblyRequest>): BegunContextAssembly {
   return callJson("beginContextAssembly", request) as BegunContextAssembly;
 }
 
@@ -81,7 +85,7 @@ export function beginContextAssembly(request: ContextAssemblyRequest): BegunCont
  */
 export function finishContextAssembly(
   state: ContextAssemblyState,
-  answer: MemoryAnswer,
+  answer: ReadonlyData<MemoryAnswer>,
   options?: FinishContextOptions,
 ): ContextAssembly {
   return callJson("finishContextAssembly", { state, answer, options }) as ContextAssembly;
@@ -93,7 +97,7 @@ export function finishContextAssembly(
  * @throws {CtxweaveError} `context_retrieval_failure` when it fails again, with its error as the cause
  */
 export async function assembleContextForTask(
-  request: ContextAssemblyRequest,
+  request: ReadonlyData<ContextAssemblyRequest>,
   memorySystem: MemorySystem,
 ): Promise<ContextAssembly> {
   const begun = beginContextAssembly(request);
@@ -126,12 +130,12 @@ async function ask(memorySystem: MemorySystem, { input, text, purpose }: Context
 }
 
 /** The result of a sequential task of which a step has failed, with what the steps before gave. */
-export function sequentialFailure(input: SequentialFailureInput): SequentialFailure {
+export function sequentialFailure(input: ReadonlyData<SequentialFailureInput>): SequentialFailure {
   return callJson("sequentialFailure", input) as SequentialFailure;
 }
 
 /** The result of a reduce task in which an inner task or the reduction has failed, with what was done before. */
-export function reduceFailure(input: ReduceFailureInput): ReduceFailure {
+export function reduceFailure(input: ReadonlyData<ReduceFailureInput>): ReduceFailure {
   return callJson("reduceFailure", input) as ReduceFailure;
 }
 
@@ -140,12 +144,12 @@ export function reduceFailure(input: ReduceFailureInput): ReduceFailure {
  *
  * @throws {CtxweaveError} `invalid_input` for a task that is neither
  */
-export function startRun(input: RunInput): Run {
+export function startRun(input: ReadonlyData<RunInput>): Run {
   return callJson("startRun", input) as Run;
 }
 
 /** What comes next in a run. */
-export function nextRequest(run: RunState): RunNext {
+export function nextRequest(run: ReadonlyData<RunState>): RunNext {
   return callJson("nextRequest", run) as RunNext;
 }
 
@@ -154,7 +158,7 @@ export function nextRequest(run: RunState): RunNext {
  *
  * @throws {CtxweaveError} `run_out_of_order` when it waits for something else
  */
-export function recordResult(run: RunState, result: RunResult): Run {
+export function recordResult(run: ReadonlyData<RunState>, result: ReadonlyData<RunResult>): Run {
   return callJson("recordResult", { run, result }) as Run;
 }
 

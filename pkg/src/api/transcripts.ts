@@ -12,6 +12,7 @@ import type {
   TranslatedTranscript,
   TranslateRequest,
 } from "../types/transcripts.js";
+import type { ReadonlyData } from "../types/common.js";
 
 /**
  * Makes commits of a whole session file: deltas, compaction commits where it was compacted, and branches. Every line is in
@@ -32,7 +33,7 @@ export function importTranscript(
  *
  * @throws {CtxweaveError} `invalid_blob` for a blob that cannot be read at all
  */
-export function translateTranscript(request: TranslateRequest): TranslatedTranscript {
+export function translateTranscript(request: ReadonlyData<TranslateRequest>): TranslatedTranscript {
   return callJson("translateTranscript", request) as TranslatedTranscript;
 }
 

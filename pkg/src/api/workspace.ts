@@ -11,6 +11,7 @@ import type {
   ReadFile,
   WorkspaceInput,
 } from "../types/workspace.js";
+import type { ReadonlyData } from "../types/common.js";
 
 /** Reads a brief: the tastes it declares, and its intent. One that is missing or cannot be read is empty. */
 export function parseBrief(text?: FileContent | null): ParsedBrief {
@@ -18,7 +19,7 @@ export function parseBrief(text?: FileContent | null): ParsedBrief {
 }
 
 /** Which files the first turn needs, in loading order, given the brief. */
-export function planContextLoading(input: PlanInput): LoadingPlan {
+export function planContextLoading(input: ReadonlyData<PlanInput>): LoadingPlan {
   return callJson("planContextLoading", input) as LoadingPlan;
 }
 

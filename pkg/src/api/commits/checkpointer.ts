@@ -14,6 +14,7 @@ import type {
 import { toRequest } from "../../json.js";
 import { messageBytes } from "./bytes.js";
 import { Handles } from "./handles.js";
+import type { ReadonlyData } from "../../types/common.js";
 
 const checkpointers = new Handles<glue.Checkpointer>();
 
@@ -54,7 +55,7 @@ export class Checkpointer {
   }
 
   /** Says that something happened, and gives the commit that is due because of it, if one is. */
-  checkpoint(trigger: CheckpointTrigger, fields: CheckpointFields): OfferedCommit[] {
+  checkpoint(trigger: CheckpointTrigger, fields: ReadonlyData<CheckpointFields>): OfferedCommit[] {
     return checkpointers.call(this, "checkpoint", { trigger, fields }) as OfferedCommit[];
   }
 
@@ -63,7 +64,7 @@ export class Checkpointer {
    *
    * @throws {CtxweaveError} `head_moved` when messages that the summary does not cover are stored already
    */
-  compact(summary: string | object | Bytes, fields: CompactionFields): OfferedCommit[] {
+  compact(summary: string | object | Bytes, fields: ReadonlyData<CompactionFields>): OfferedCommit[] {
     return checkpointers.call(this, "compact", { summary: messageBytes(summary), fields }) as OfferedCommit[];
   }
 

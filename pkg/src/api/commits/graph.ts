@@ -24,6 +24,7 @@ import { invalid } from "../checked.js";
 import { checkedBytes, steady, textBytes } from "./bytes.js";
 import { Handles } from "./handles.js";
 import { appendBlob, asked, finished } from "./materialization.js";
+import type { ReadonlyData } from "../../types/common.js";
 
 export const graphs = new Handles<glue.CommitGraph>();
 
@@ -51,7 +52,7 @@ export class CommitGraph {
    * @throws {CtxweaveError} `id_collision` when the id is that of a commit that says something else, `commit_not_found` for
    * a parent that is not there, `invalid_input`, `unsupported_version`
    */
-  checkpoint(request: CheckpointRequest): CheckpointResult {
+  checkpoint(request: ReadonlyData<CheckpointRequest>): CheckpointResult {
     return graphs.call(this, "checkpoint", request) as CheckpointResult;
   }
 
@@ -75,7 +76,7 @@ export class CommitGraph {
   }
 
   /** Changes the summary or the tags of a commit, and gives its record. Nothing else ever changes. */
-  updateMetadata(id: string, fields: MetadataUpdate): CommitRecord {
+  updateMetadata(id: string, fields: ReadonlyData<MetadataUpdate>): CommitRecord {
     return graphs.call(this, "updateMetadata", { id, fields }) as CommitRecord;
   }
 
