@@ -216,9 +216,31 @@ test("models are known by name, and a chat is counted with its overhead", async 
     const [hello, named] = [{ role: "user", content: "Hello, world!" }, { role: "user", content: "", name: "a" }];
     say([count([]), count([hello]), count([hello, named]), count([hello, named], { perMessage: 0, perName: 0, perRequest: 0 })]);`,
   );
-  assert.deepEqual(known, { tokenizer: "o200k_base", contextWindow: 128_000 });
+  assert.deepEqual(known, {
+    family: "openai",
+    tokenizer: "o200k_base",
+    contextWindow: 128_000,
+    outputLimit: 16_384,
+  });
   assert.equal(unknown, undefined);
   assert.deepEqual(counts, [3, 3 + 3 + 1 + 4, 11 + 3 + 1 + 1 + 1, 7]);
+});
+
+test("a tokenizer of one's own counts wherever a text is counted", async () => {
+  const [counts, thrown, wrong] = await fresh(
+    "node",
+    `await ctxweave.init();
+    const tokenizer = { name: "words", count: (text) => text.split(" ").length };
+    const { countTokens, countTokensBatch, countTokensUpTo, countChatTokens } = ctxweave;
+    say([countTokens("a b c", { tokenizer }), [...countTokensBatch(["a", "b c"], { tokenizer })], countTokensUpTo("a b c", 2, { tokenizer }),
+      countTokensUpTo("a b c", 3, { tokenizer }), countChatTokens([{ role: "user", content: "a b" }], { tokenizer })]);
+    say(await failure(() => countTokens("a", { tokenizer: { count() { throw new Error("no") } } })));
+    say(await failure(() => countTokens("a", { tokenizer: { count: () => 0.5 } })));`,
+  );
+  assert.deepEqual(counts, [3, [1, 2], null, 3, 3 + 3 + 1 + 2]);
+  assert.equal(thrown.code, "tokenizer_failed");
+  assert.match(thrown.message, /threw: no/);
+  assert.equal(wrong.code, "tokenizer_failed");
 });
 
 test("what is no string is an error that names it, and traps nothing", async () => {
