@@ -152,9 +152,12 @@ impl OpenReasoning {
     /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
     fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
         let assistant = entry.role == Role::Assistant;
-        let before = self.in_turn && assistant && self.open;
+        let content = &tree.at(entry.node).content;
+        // A call in a human's node follows from the reasoning before it, too.
+        let calls = |block: &Block| matches!(block, Block::ToolCall { .. });
+        let before = self.in_turn && self.open && (assistant || content.iter().any(calls));
         let reasons = |block: &Block| matches!(block, Block::Reasoning { .. });
-        self.open = assistant && (before || tree.at(entry.node).content.iter().any(reasons));
+        self.open = assistant && (before || content.iter().any(reasons));
         self.in_turn = assistant;
         !before
     }

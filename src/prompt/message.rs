@@ -59,7 +59,7 @@ pub struct MessageSpan<'a> {
 
 /// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
 pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
-    match alt_text.map(str::trim).filter(|text| !text.is_empty()) {
+    match alt_text.map(crate::text::trim).filter(|text| !text.is_empty()) {
         Some(text) => format!("[{kind}: {text}]"),
         None => format!("[{kind}]"),
     }

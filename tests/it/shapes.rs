@@ -57,7 +57,7 @@ fn errors_name_the_field() {
         (
             r#"{"tree":{"edges":[],"nodes":[{"id":"a","content":[{"id":"z"}, 5],"authorType":"human"}]}}"#,
             "tree.nodes[0].content",
-            "must be a string or a block with a `type`",
+            "must be a string or a block with a `type`; several parts are `{ type: \"mixed\", blocks }`",
         ),
         (
             r#"{"tree":{"edges":[],"nodes":[{"id":"a","content":{"type":"mixed","blocks":["x",{"type":"text"}]},"authorType":"human"}]}}"#,
