@@ -361,7 +361,7 @@ fn missing(task: &Operator, setting: &str) -> Error {
 pub enum CountedBy {
     /// A tokenizer by its name.
     Named(String),
-    /// The caller's own, [`Host::counter`].
+    /// The caller's own, which is handed over with the call.
     Own {
         /// What it calls itself.
         name: String,
