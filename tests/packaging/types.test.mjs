@@ -117,7 +117,8 @@ const whole: typeof a = b;
 const backwards: typeof b = a;
 const { init: _, ...slim } = c;
 const rest: Omit<typeof a, "init"> = slim;
-const wider: Omit<typeof a, "CtxweaveError"> = t;
+// What a run asks for next names a tokenizer, of which there are more here.
+const wider: Omit<typeof a, "CtxweaveError" | "nextRequest"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const least: Omit<typeof n, "CtxweaveError"> = l;
 const parts: (Omit<typeof n, "CtxweaveError">)[] = [commits, folders, operators, workspace];
@@ -182,10 +183,6 @@ async function use(): Promise<void> {
   class Derived extends n.CtxweaveError { readonly hint = "none"; }
   await n.init().catch((error: unknown) => {
     if (error instanceof Derived) return error.hint;
-    if (error instanceof n.CtxweaveError && error.code === "limit_exceeded") return [error.details.limit, error.details.max - 1];
-    if (error instanceof n.CtxweaveError && error.code === "ambiguous_path") return error.details.candidates[0]?.nodeIds;
-    // @ts-expect-error it has no such details
-    if (error instanceof n.CtxweaveError && error.code === "path_cycle") return error.details.candidates;
     if (error instanceof n.CtxweaveError) return error.code;
     // @ts-expect-error it may be anything
     return error.code;

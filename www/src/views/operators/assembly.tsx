@@ -47,11 +47,11 @@ export function Assembly() {
           The memory system is not asked.
         </p>
       ) : null}
-      {!result ? null : "context" in result ? (
-        <Result result={result} answered={asks !== undefined} />
-      ) : (
+      {result instanceof CtxweaveError ? (
         <Failure error={result} />
-      )}
+      ) : result ? (
+        <Result result={result} answered={asks !== undefined} />
+      ) : null}
     </div>
   );
 }

@@ -39,13 +39,13 @@ export const parsed = computed<Parsed>(() => {
 export const findings = computed<Pick<Diagnostic, "code" | "severity" | "message" | "line" | "column">[]>(() => {
   const now = parsed.value;
   if (now.kind === "task") return now.diagnostics;
-  const { code, message } = now.error;
+  const { code, message, details } = now.error;
+  const place = { line: details["line"], column: details["column"] };
+  const known = typeof place.line === "number" && typeof place.column === "number";
   // The place stands beside the message.
   const said = message.replace(/ \(line \d+, column \d+\)$/, "");
   const found = { code: code as Diagnostic["code"], severity: "error" as const, message: said };
-  if (now.error.code !== "invalid_xml") return [found];
-  const { line, column } = now.error.details;
-  return [{ ...found, line, column }];
+  return [known ? { ...found, line: place.line as number, column: place.column as number } : found];
 });
 
 export const underlines = computed<Underline[]>(() =>
