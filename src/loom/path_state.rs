@@ -13,7 +13,7 @@ use crate::loom::path_context::PathContext;
 use crate::loom::request::{Annotations, InstructionScope, Options};
 use crate::loom::select::{Mode, SelectionState};
 use crate::loom::tree::{NodeIx, Tree};
-use crate::maps::SortedMap;
+use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::ImageRule;
 use crate::tokens::memory::CounterId;
 
@@ -123,17 +123,19 @@ impl PathState {
 
     /// How many choices are about nodes that the path does not come by. A front end may send all that it has.
     fn unused_choices(&self, tree: &Tree<'_>, choices: &Choices) -> Option<Diagnostic> {
-        let unused = |ids: &mut dyn Iterator<Item = &String>| {
-            let nodes = ids.filter_map(|id| tree.find_opt(id));
-            nodes.filter(|&node| self.on_path.get(node as usize).is_none_or(|&step| step == 0)).collect::<Vec<_>>()
-        };
-        let edges = unused(&mut choices.edges.keys());
-        let versions = unused(&mut choices.versions.iter().map(|(_, version)| version));
+        if choices.edges.is_empty() && choices.versions.is_empty() {
+            return None;
+        }
         // An edit stands at the end of the edge that leads to what it is an edit of.
-        let ends = |node| self.steps.iter().any(|step| step.edge.is_some_and(|edge| tree.edge(edge).target == node));
-        let count = versions.len() + edges.into_iter().filter(|&node| !ends(node)).count();
-        let message = format!("{count} of `choices` and `versionSelections` are about nodes that are not on this path");
-        (count > 0).then(|| Diagnostic::new(DiagnosticCode::ChoicesUnused, Severity::Info, message))
+        let ends = self.steps.iter().filter_map(|step| Some(tree.edge(step.edge?).target));
+        let used = SortedSet::from_iter(self.steps.iter().map(|step| step.node).chain(ends));
+        let ids = choices.edges.keys().chain(choices.versions.iter().map(|(_, version)| version));
+        let count = ids.filter_map(|id| tree.find_opt(id)).filter(|node| !used.contains(node)).count();
+        (count > 0).then(|| {
+            let message =
+                format!("{count} of `choices` and `versionSelections` are about nodes that are not on this path");
+            Diagnostic::new(DiagnosticCode::ChoicesUnused, Severity::Info, message)
+        })
     }
 
     /// The ids of the path, oldest first.
