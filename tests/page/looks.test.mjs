@@ -105,7 +105,7 @@ const VIEWS = [
   { name: "folders", hash: "#/folders" },
   {
     name: "folders-chain",
-    hash: "#/folders?select=&select=Projects&select=Projects%2Fparachute&parents=1&max=150",
+    hash: "#/folders?select=&select=Projects%2Fparachute&parents=1&max=150",
     steps: async (page) => {
       await chooseTab(page, /^Chain/);
       await page.locator("[data-omitted-file]").first().waitFor();
