@@ -153,25 +153,23 @@ impl<'t> Value<'t> {
         self.document.tape.raw(self.at)
     }
 
-    /// The value as JSON: as it stands in the text, but for lone surrogates, which become U+FFFD.
+    /// The value as JSON: as it stands in the text where all its strings do.
     pub(crate) fn json(self) -> Cow<'t, str> {
-        let json = self.document.json(self);
-        if self.document.tape.lone_surrogates().is_empty() {
-            return Cow::Borrowed(json);
+        if self.document.tape.is_plain() {
+            return Cow::Borrowed(self.document.json(self));
         }
-        let mut out = String::with_capacity(json.len());
-        let mut rest = json;
-        while let Some(at) = rest.find('\\') {
-            let (before, escape) = rest.split_at(at);
-            out.push_str(before);
-            let is_unicode = escape.as_bytes().get(1) == Some(&b'u');
-            let (ch, length) = if is_unicode { unicode_escape(escape.as_bytes()) } else { ('\\', 2) };
-            let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-            out.push_str(if ch == char::REPLACEMENT_CHARACTER { "\u{FFFD}" } else { escape });
-            rest = after;
-        }
-        out.push_str(rest);
-        Cow::Owned(out)
+        let quoted =
+            |value: Self| serde_json::Value::String(value.as_text().unwrap_or_default().into_owned()).to_string();
+        let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
+        Cow::Owned(match self.kind() {
+            Kind::String => quoted(self),
+            Kind::List => joined(List(self.inside()).map(|item| item.json().into_owned()).collect(), ["[", "]"]),
+            Kind::Object => {
+                let entry = |(key, value): (Self, Self)| [quoted(key).as_str(), ":", &value.json()].concat();
+                joined(Entries(self.inside()).map(entry).collect(), ["{", "}"])
+            }
+            _ => self.raw().to_owned(),
+        })
     }
 
     /// A string; nothing where it is none.
@@ -192,7 +190,7 @@ impl<'t> Value<'t> {
     /// The byte of its text where the first half of a surrogate pair was replaced.
     #[cfg(feature = "operators")]
     pub(crate) fn first_repaired(self) -> Option<usize> {
-        let raw = self.raw();
+        let (raw, _) = self.document.tape.string(self.at).filter(|&(_, is_escaped)| is_escaped)?;
         let mut at = 0;
         loop {
             at += raw.get(at..)?.find('\\')?;
@@ -802,6 +800,37 @@ mod tests {
     fn numbers_are_as_javascript_has_them() {
         let value = with("[1, 1.0, -0.5, 1e3, 12345678901234567890]", |value| value.to_json().unwrap());
         assert_eq!(value.to_string(), "[1,1,-0.5,1000,1.2345678901234567e+19]");
+    }
+
+    /// A text as the npm package writes it.
+    fn as_it_is(text: &str) -> String {
+        let digits = (0..5).map(|at| char::from((text.len() >> (7 * at) & 127) as u8));
+        ['\x01'].into_iter().chain(digits).chain(text.chars()).collect()
+    }
+
+    #[test]
+    fn texts_may_stand_as_they_are() {
+        let texts = ["", "\"", "\\ud800\\u0041 \\\"", "a\n\0", "é \u{1F600}", &"\"\n".repeat(200)];
+        let list: Vec<String> = texts.iter().map(|text| as_it_is(text)).collect();
+        let json = format!("\x01{{\"list\":[{}], \"text\": {}, \"n\":1.50}}", list.join(","), as_it_is("x\"y"));
+        with(&json, |value| {
+            let [list, text] = value.object("an object").unwrap().fields(["list", "text"]).unwrap();
+            assert_eq!(list.unwrap().strings().unwrap(), texts);
+            assert!(text.unwrap().is_string("x\"y"));
+            assert_eq!(text.unwrap().path(), "text");
+            #[cfg(feature = "operators")]
+            assert!(list.unwrap().list("a list").unwrap().all(|text| text.first_repaired().is_none()));
+            let plain = serde_json::json!({ "list": texts, "text": "x\"y" }).to_string();
+            assert_eq!(value.json(), plain.replace("\"y\"}", "\"y\",\"n\":1.50}"));
+        });
+        assert!(Document::read(&json.as_bytes()[1..], &[]).is_err(), "only where it is said");
+        for at in 0..json.len() {
+            // Whatever is missing or damaged is an error at most.
+            let _ = Document::read(&json.as_bytes()[..at], &[]).map(|document| document.root().to_json());
+            let mut bytes = json.clone().into_bytes();
+            bytes[at] ^= 0x15;
+            let _ = Document::read(&bytes, &[]).map(|document| (document.root().to_json(), document.diagnostics()));
+        }
     }
 
     /// To look for the path of each would take the square of their number.
