@@ -230,7 +230,7 @@ mod tests {
             let [one, other] = [bits, bits + 1].map(|bits| format!("{:.1100}", f64::from_bits(bits)));
             let middle = middle(&one, &other);
             [&one, &other, &middle, &format!("{middle}1"), &format!("{middle}01")].into_iter().for_each(|it| check(it));
-            check(&middle[..middle.len() - 800].replace("9.9", "9.8"));
+            check(middle.split_at(400).0);
         }
     }
 }
