@@ -505,7 +505,7 @@ fn limits_hold() {
         host.graph = CommitGraph::new(limits);
         host.graph.import_jsonl(&text).unwrap();
         let error = host.materialize(&ids[4], Stop::Root).unwrap_err();
-        (error.code(), error.details()["limit"].clone(), error.details().contains_key("commitId"))
+        (error.code(), error.details()["limit"].clone(), error.details().get("commitId").is_some())
     };
     assert_eq!(with(Limits { chain_depth: 4, ..defaults() }), (Code::LimitExceeded, json!("chainDepth"), false));
     assert_eq!(with(Limits { blob_bytes: 7, ..defaults() }), (Code::LimitExceeded, json!("blobBytes"), true));
