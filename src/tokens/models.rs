@@ -1,6 +1,8 @@
 //! What is known of models, by their names: family, tokenizer, context window and limits.
 //!
-//! The table is `models.txt`, whose first lines name its source and date. Names that are not there are not guessed.
+//! The table is `models.txt`, whose first line names its source and date. A line `=family tokenizer` is about those below it, which
+//! have the window, `-` and the limit of the input where that is less, `/` and that of the answer where it is known, and the names.
+//! Names that are not there are not guessed.
 
 use serde::Serialize;
 
@@ -42,18 +44,20 @@ pub fn model(name: &str) -> Option<Model> {
 }
 
 fn find(name: &str) -> Option<Model> {
-    MODELS.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let mut fields = line.split(' ');
-        let (family, tokenizer) = (fields.next()?, fields.next()?);
-        let mut number = || fields.next()?.parse().ok();
-        let (context_window, input, output): (u32, u32, u32) = (number()?, number()?, number()?);
-        fields.any(|known| known == name).then(|| Model {
-            family,
-            tokenizer,
-            context_window,
-            input_limit: Some(input).filter(|&input| input < context_window),
-            output_limit: Some(output).filter(|&output| output > 0),
-        })
+    let (mut family, mut tokenizer) = ("", "");
+    MODELS.lines().find_map(|line| {
+        if let Some(heading) = line.strip_prefix('=') {
+            (family, tokenizer) = heading.split_once(' ')?;
+        }
+        let (sizes, names) = line.split_once(' ')?;
+        if !names.split(' ').any(|known| known == name) {
+            return None;
+        }
+        let (sizes, output) = sizes.split_once('/').unwrap_or((sizes, ""));
+        let (window, input) = sizes.split_once('-').unwrap_or((sizes, ""));
+        let (context_window, input_limit, output_limit) =
+            (window.parse().ok()?, input.parse().ok(), output.parse().ok());
+        Some(Model { family, tokenizer, context_window, input_limit, output_limit })
     })
 }
 
@@ -73,8 +77,8 @@ mod tests {
     use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
     fn names() -> impl Iterator<Item = (&'static str, Model)> {
-        let lines = MODELS.lines().filter(|line| !line.starts_with('#'));
-        lines.flat_map(|line| line.split(' ').skip(5)).filter_map(|name| Some((name, model(name)?)))
+        let lines = MODELS.lines().filter(|line| !line.starts_with(['#', '=']));
+        lines.flat_map(|line| line.split(' ').skip(1)).filter_map(|name| Some((name, model(name)?)))
     }
 
     #[test]
@@ -153,9 +157,20 @@ mod tests {
         }
         assert_eq!(model("gpt-4-1106-preview").unwrap().context_window, 128_000);
         assert_eq!(model("gpt-4o-2024-05-13").unwrap().output_limit, Some(4_096));
-        for name in
-            ["", "gpt", "gpt-4o-ultra", "gpt-9", "claude", "gpt-4o-", "gpt-4o-x1", "o1x", "#", "heuristic", "200000"]
-        {
+        for name in [
+            "",
+            "gpt",
+            "gpt-4o-ultra",
+            "gpt-9",
+            "claude",
+            "gpt-4o-",
+            "gpt-4o-x1",
+            "o1x",
+            "#",
+            "heuristic",
+            "LiteLLM",
+            "200000",
+        ] {
             assert_eq!(model(name), None, "{name}");
         }
     }
