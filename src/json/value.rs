@@ -875,37 +875,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused_with_its_place() {
-        for text in [
-            "",
-            " ",
-            "[",
-            "{",
-            "[1,]",
-            "[,1]",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{a:1}",
-            "[1 2]",
-            "{\"a\":1,}",
-            "01",
-            "1.",
-            "-",
-            "1e",
-            "+1",
-            "nul",
-            "truee",
-            "\"",
-            "\"\\x\"",
-            "\"\\u12\"",
-            "\"\n\"",
-            "[1]]",
-            "1 1",
-            "NaN",
-            "'a'",
-            "]",
-            "{]",
-            "[}",
-        ] {
+        let refused =
+            r#"[ { [1,] [,1] {"a"} {"a":} {a:1} {"a":1,} 01 1. - 1e +1 nul truee " "\x" "\u12" [1]] NaN 'a' ] {] [}"#;
+        for text in refused.split(' ').chain(["", " ", "[1 2]", "\"\n\"", "1 1"]) {
             assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text}");
             let error = Document::read(text.as_bytes(), &[]).expect_err(text);
             assert_eq!(error.code(), Code::InvalidInput, "{text}");
