@@ -36,7 +36,7 @@ export interface CtxweaveErrorConstructor {
   ): value is CtxweaveErrorConstructor extends Class ? CtxweaveError : InstanceType<Class>;
 }
 
-export const CtxweaveError = class CtxweaveError extends Error {
+export const CtxweaveError: CtxweaveErrorConstructor = class extends Error {
   override readonly name = "CtxweaveError";
   readonly code: ErrorCode;
   readonly details: object;
@@ -48,7 +48,7 @@ export const CtxweaveError = class CtxweaveError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    if (this !== CtxweaveError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!Object.is(this, CtxweaveError)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === "object" && value !== null && brand in value;
   }
 

@@ -271,7 +271,7 @@ fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let arguments = arguments(request)?;
     let options = Options::read(arguments.get("options")?, &["metadata"], &mut found)?;
     let metadata = options.get("metadata")?.map(|choice| choice.one_of(MetadataChoice::NAMES)).transpose()?;
-    let text = bytes_of(arguments, "text", "a string or bytes")?;
+    let text = bytes_of(arguments, "text")?;
     let mut report = graph.import_jsonl_with(&text, metadata.unwrap_or_default())?;
     error::put_before(found, &mut report.diagnostics);
     Answer::of(&report)
@@ -283,13 +283,13 @@ fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
     Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
 }
 
-/// Bytes, or where `expected` allows a string the UTF-8 of it.
-fn bytes_of<'t>(object: Object<'t>, name: &str, expected: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
+/// Bytes, or the UTF-8 of a string.
+fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
     let value = object.need(name)?;
-    if let Some(text) = value.as_text().filter(|_| expected.contains("a string")) {
+    if let Some(text) = value.as_text() {
         return Ok(text.into_owned().into_bytes().into());
     }
-    value.bytes().ok_or_else(|| value.mismatch(expected))
+    value.bytes().ok_or_else(|| value.mismatch("bytes or a string"))
 }
 
 /// Null takes away. Other fields never change.
@@ -484,7 +484,7 @@ fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer
     let arguments = arguments(request)?;
     let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "covered", "summary", "tags"])?;
     let covered = fields.get("covered")?.map(Value::safe_integer).transpose()?;
-    let summary = bytes_of(arguments, "summary", "bytes")?;
+    let summary = bytes_of(arguments, "summary")?;
     Ok(pending(checkpointer.compact(&summary, covered, &checkpoint_fields(fields)?)?, &request.repaired()))
 }
 
@@ -537,7 +537,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
         limits: &limits,
     };
     let format = Format::named(&text(request, "format")?)?;
-    let mut import = import_transcript(format, &bytes_of(arguments, "bytes", "bytes")?, &options)?;
+    let mut import = import_transcript(format, &bytes_of(arguments, "bytes")?, &options)?;
     error::put_before(found, &mut import.diagnostics);
     let blob = |(at, (artifact_ref, _)): (usize, &(String, Vec<u8>))| {
         json!({ "artifactRef": artifact_ref, "bytes": bytes_reference(at) }).to_string()
@@ -557,7 +557,7 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let arguments = arguments(request)?;
     let options = Options::read(arguments.get("options")?, &["throughCompactions", "limits"], &mut found)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
-    let bytes = bytes_of(arguments, "bytes", "bytes")?;
+    let bytes = bytes_of(arguments, "bytes")?;
     limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
     let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
     let (transcript, read) = Format::named(&text(request, "format")?)?.read(&bytes, read, &limits)?;
@@ -588,7 +588,7 @@ impl<'t> DeltaFields<'t> {
         part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
         Ok(Self {
             format: part.text("format")?.into_owned(),
-            blob: bytes_of(part, "bytes", "bytes or a string")?,
+            blob: bytes_of(part, "bytes")?,
             commit: given_text(part, "commit")?.unwrap_or_default(),
             artifact_ref: given_text(part, "artifactRef")?.unwrap_or_default(),
             summary: given_text(part, "summary")?,
