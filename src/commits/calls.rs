@@ -28,94 +28,46 @@ use crate::time::Timestamp;
 
 /// The calls on session files.
 pub const CALLS: &[Call] = &[
-    Call { name: "importTranscript", parameters: FILE, answer: |_, request, host| import(request, host) },
-    Call { name: "transcriptToLoomTree", parameters: FILE, answer: |_, request, _| loom_tree(request) },
-    Call { name: "transcriptToMessages", parameters: FILE, answer: |_, request, _| messages(request) },
-    Call { name: "translateTranscript", parameters: &[], answer: |_, request, host| translation(request, host) },
+    Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
+    Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
+    Call::new("transcriptToMessages", FILE, |_, request, _| messages(request)),
+    Call::new("translateTranscript", &[], |_, request, host| translation(request, host)),
 ];
 
 const FILE: &[&str] = &["format", "bytes", "options"];
 
 /// The methods of a graph.
 pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
-    Call {
-        name: "byTicket",
-        parameters: &["ticketId"],
-        answer: |graph, request, _| by(request, "ticketId", |id| graph.by_ticket(id)),
-    },
-    Call {
-        name: "byThread",
-        parameters: &["threadId"],
-        answer: |graph, request, _| by(request, "threadId", |id| graph.by_thread(id)),
-    },
-    Call {
-        name: "bySession",
-        parameters: &["sessionId"],
-        answer: |graph, request, _| by(request, "sessionId", |id| graph.by_session(id)),
-    },
-    Call { name: "checkpoint", parameters: &[], answer: |graph, request, _| checkpoint(graph, request) },
-    Call {
-        name: "children",
-        parameters: &["id"],
-        answer: |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?)),
-    },
-    Call { name: "commits", parameters: &[], answer: |graph, _, _| Ok(records(&graph.commits())) },
-    Call {
-        name: "commonAncestor",
-        parameters: &["one", "other"],
-        answer: |graph, request, _| common_ancestor(graph, request),
-    },
-    Call { name: "exportJsonl", parameters: &["options"], answer: |graph, request, _| export_jsonl(graph, request) },
-    Call { name: "history", parameters: &["id", "options"], answer: |graph, request, _| history(graph, request) },
-    Call {
-        name: "importJsonl",
-        parameters: &["text", "options"],
-        answer: |graph, request, _| import_jsonl(graph, request),
-    },
-    Call { name: "lackingSummary", parameters: &[], answer: |graph, _, _| Ok(records(&graph.lacking_summary())) },
-    Call { name: "planMaterialization", parameters: &[], answer: |graph, request, _| plan(graph, request) },
-    Call {
-        name: "reachableArtifacts",
-        parameters: &["tips"],
-        answer: |graph, request, _| reachable_artifacts(graph, request),
-    },
-    Call { name: "resolve", parameters: &["principal", "time"], answer: |graph, request, _| resolve(graph, request) },
-    Call {
-        name: "resolveArtifact",
-        parameters: &["artifactRef"],
-        answer: |graph, request, _| Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?),
-    },
-    Call {
-        name: "show",
-        parameters: &["id"],
-        answer: |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json())),
-    },
-    Call {
-        name: "snapshot",
-        parameters: &["plan", "result", "fields"],
-        answer: |graph, request, _| snapshot(graph, request),
-    },
-    Call { name: "tips", parameters: &[], answer: |graph, _, _| Ok(records(&graph.tips())) },
-    Call {
-        name: "updateMetadata",
-        parameters: &["id", "fields"],
-        answer: |graph, request, _| update_metadata(graph, request),
-    },
+    Call::new("byTicket", &["ticketId"], |graph, request, _| by(request, "ticketId", |id| graph.by_ticket(id))),
+    Call::new("byThread", &["threadId"], |graph, request, _| by(request, "threadId", |id| graph.by_thread(id))),
+    Call::new("bySession", &["sessionId"], |graph, request, _| by(request, "sessionId", |id| graph.by_session(id))),
+    Call::new("checkpoint", &[], |graph, request, _| checkpoint(graph, request)),
+    Call::new("children", &["id"], |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?))),
+    Call::new("commits", &[], |graph, _, _| Ok(records(&graph.commits()))),
+    Call::new("commonAncestor", &["one", "other"], |graph, request, _| common_ancestor(graph, request)),
+    Call::new("exportJsonl", &["options"], |graph, request, _| export_jsonl(graph, request)),
+    Call::new("history", &["id", "options"], |graph, request, _| history(graph, request)),
+    Call::new("importJsonl", &["text", "options"], |graph, request, _| import_jsonl(graph, request)),
+    Call::new("lackingSummary", &[], |graph, _, _| Ok(records(&graph.lacking_summary()))),
+    Call::new("planMaterialization", &[], |graph, request, _| plan(graph, request)),
+    Call::new("reachableArtifacts", &["tips"], |graph, request, _| reachable_artifacts(graph, request)),
+    Call::new("resolve", &["principal", "time"], |graph, request, _| resolve(graph, request)),
+    Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
+        Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
+    }),
+    Call::new("show", &["id"], |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json()))),
+    Call::new("snapshot", &["plan", "result", "fields"], |graph, request, _| snapshot(graph, request)),
+    Call::new("tips", &[], |graph, _, _| Ok(records(&graph.tips()))),
+    Call::new("updateMetadata", &["id", "fields"], |graph, request, _| update_metadata(graph, request)),
 ];
 
 /// The methods of a checkpointer.
 pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
-    Call {
-        name: "checkpoint",
-        parameters: &["trigger", "fields"],
-        answer: |this, request, _| checkpoint_due(this, request),
-    },
-    Call { name: "compact", parameters: &["summary", "fields"], answer: |this, request, _| compact(this, request) },
-    Call {
-        name: "stored",
-        parameters: &["id"],
-        answer: |this, request, _| this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned())),
-    },
+    Call::new("checkpoint", &["trigger", "fields"], |this, request, _| checkpoint_due(this, request)),
+    Call::new("compact", &["summary", "fields"], |this, request, _| compact(this, request)),
+    Call::new("stored", &["id"], |this, request, _| {
+        this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned()))
+    }),
 ];
 
 /// The options of a call, none where they are absent.
