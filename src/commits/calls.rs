@@ -18,7 +18,7 @@ use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::{Materialized, Materializer};
 use crate::commits::plan::{PlanRequest, Stop};
-use crate::commits::record::{Origin, Record, Trigger, given_text, other_fields, required_time};
+use crate::commits::record::{Origin, Provenance, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -345,15 +345,8 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     )?;
     record.message_count = result.read("messageCount", Value::safe_integer)?;
     record.token_count = result.read("tokenCount", Value::safe_integer)?;
-    for (name, place) in [
-        ("template", &mut record.template),
-        ("principal", &mut record.principal),
-        ("machine", &mut record.machine),
-        ("session_id", &mut record.session_id),
-        ("ticket_id", &mut record.ticket_id),
-        ("thread_id", &mut record.thread_id),
-        ("summary", &mut record.summary),
-    ] {
+    let provenance = Provenance::FIELDS.into_iter().zip(record.provenance.fields());
+    for (name, place) in provenance.chain([("summary", &mut record.summary)]) {
         if fields.get_or_null(name)?.is_some() {
             *place = given_text(fields, name)?;
         }
@@ -362,19 +355,8 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     if let Some(trigger) = fields.read("checkpoint", Trigger::read)? {
         record.checkpoint = Some(trigger);
     }
-    const KNOWN: [&str; 10] = [
-        "created_at",
-        "template",
-        "principal",
-        "machine",
-        "session_id",
-        "ticket_id",
-        "thread_id",
-        "summary",
-        "tags",
-        "checkpoint",
-    ];
-    record.other = other_fields(fields, &KNOWN)?;
+    let known = [Provenance::FIELDS.as_slice(), &["created_at", "summary", "tags", "checkpoint"]].concat();
+    record.other = other_fields(fields, &known)?;
     add(graph, record, found)
 }
 
@@ -383,21 +365,9 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// # Errors
 /// Those of [`Checkpointer::new`]; [`Code::InvalidInput`].
 pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
-    const KNOWN: &[&str] = &[
-        "format",
-        "parent",
-        "every",
-        "tool_calls",
-        "template",
-        "principal",
-        "machine",
-        "session_id",
-        "ticket_id",
-        "thread_id",
-        "limits",
-    ];
+    let known = [&["format", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
     let document = Document::read(options, &[])?;
-    let options = Options::read_strictly(not_null(document.root()), KNOWN)?;
+    let options = Options::read_strictly(not_null(document.root()), &known)?;
     let format = options.text("format")?.ok_or_else(|| {
         Error::new(Code::InvalidInput, "the options lack `format`, the format of the messages").with("path", "format")
     })?;
@@ -406,12 +376,7 @@ pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
         parent: options.text("parent")?,
         every: u32::try_from(every).unwrap_or(u32::MAX),
         tool_calls: options.flag("tool_calls")?,
-        template: options.text("template")?,
-        principal: options.text("principal")?,
-        machine: options.text("machine")?,
-        session_id: options.text("session_id")?,
-        ticket_id: options.text("ticket_id")?,
-        thread_id: options.text("thread_id")?,
+        provenance: Provenance::read(Provenance::FIELDS, &|name| options.text(name))?,
         ..CheckpointerOptions::new(&format)
     };
     Checkpointer::new(made, &limits_of(options)?)
@@ -452,36 +417,16 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
 }
 
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
-    const KNOWN: &[&str] = &[
-        "template",
-        "principal",
-        "machine",
-        "sessionId",
-        "ticketId",
-        "threadId",
-        "parent",
-        "createdAt",
-        "everyTurns",
-        "tokenizer",
-        "limits",
-    ];
+    const OTHERS: &[&str] = &["parent", "createdAt", "everyTurns", "tokenizer", "limits"];
     let mut found = request.repaired();
     let arguments = arguments(request)?;
-    let options = Options::read(arguments.get("options")?, KNOWN, &mut found)?;
-    let [template, principal, machine] = ["template", "principal", "machine"].map(|name| options.text(name));
-    let [session_id, ticket_id, thread_id] = ["sessionId", "ticketId", "threadId"].map(|name| options.text(name));
+    let known = [Provenance::OPTIONS.as_slice(), OTHERS].concat();
+    let options = Options::read(arguments.get("options")?, &known, &mut found)?;
     let (parent, created_at) = (options.text("parent")?, options.time("createdAt")?);
     let counter = host.counter(options.get("tokenizer")?)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
-    let (template, principal, machine) = (template?, principal?, machine?);
-    let (session_id, ticket_id, thread_id) = (session_id?, ticket_id?, thread_id?);
     let options = ImportOptions {
-        template: template.as_deref(),
-        principal: principal.as_deref(),
-        machine: machine.as_deref(),
-        session_id: session_id.as_deref(),
-        ticket_id: ticket_id.as_deref(),
-        thread_id: thread_id.as_deref(),
+        provenance: Provenance::read(Provenance::OPTIONS, &|name| options.text(name))?,
         parent: parent.as_deref(),
         created_at: created_at.as_deref(),
         every: options.get("everyTurns")?.map_or(Ok(1), |every| every.whole(u32::MAX))?,
