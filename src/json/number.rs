@@ -16,11 +16,10 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
 
 /// A decimal number that is not negative: its first digits, as many as there is room for, times a power of ten.
 struct Decimal<'t> {
-    whole: &'t str,
-    fraction: &'t str,
     head: u64,
     power: i64,
-    /// How many digits there are behind the first ones, and whether they are all zeros.
+    /// What comes behind these digits: so many more, with a point between them or none, and whether they are all zeros.
+    rest: &'t [u8],
     behind: usize,
     is_all: bool,
 }
@@ -44,28 +43,43 @@ const MOST: u64 = 1 << 53;
 
 impl<'t> Decimal<'t> {
     fn read(text: &'t str) -> Option<Self> {
-        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let (mut head, mut behind, mut is_all) = (0, 0, true);
-        for byte in whole.bytes().chain(fraction.bytes()) {
-            let digit = Some(byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)?;
-            if head < MOST * 100 {
-                head = head * 10 + u64::from(digit);
-            } else {
-                behind += 1;
-                is_all &= digit == 0;
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
+        let (mut head, mut count, mut behind, mut is_all) = (0, 0_usize, 0_usize, true);
+        let (mut point, mut tail, mut end) = (None, unsigned.len(), unsigned.len());
+        for (at, &byte) in unsigned.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    count += 1;
+                    if head < MOST * 100 {
+                        head = head * 10 + u64::from(byte - b'0');
+                    } else {
+                        tail = tail.min(at);
+                        behind += 1;
+                        is_all &= byte == b'0';
+                    }
+                }
+                b'.' if point.is_none() => point = Some(count),
+                b'e' | b'E' => {
+                    end = at;
+                    break;
+                }
+                _ => return None,
             }
         }
-        let power = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        let is_empty = whole.is_empty() && fraction.is_empty() || power.is_empty();
-        if is_empty || !power.bytes().all(|byte| byte.is_ascii_digit()) {
+        let (mantissa, exponent) = unsigned.split_at_checked(end)?;
+        let (digits, is_negative) = match exponent {
+            [] => (&b"0"[..], false),
+            [_, b'-', digits @ ..] => (digits, true),
+            [_, b'+', digits @ ..] | [_, digits @ ..] => (digits, false),
+        };
+        if count == 0 || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        // A longer one is beyond all floats, whatever the digits.
-        let power = power.parse().map_or(i64::MAX / 2, |power: u32| i64::from(power));
-        let power = if exponent.starts_with('-') { -power } else { power };
-        Some(Self { whole, fraction, head, power: power - fraction.len() as i64 + behind as i64, behind, is_all })
+        // A larger one is beyond all floats, whatever the digits.
+        let power = digits.iter().fold(0, |power: i64, digit| (power * 10 + i64::from(digit - b'0')).min(1 << 40));
+        let power = if is_negative { -power } else { power } + behind as i64;
+        let power = power - point.map_or(0, |point| count - point) as i64;
+        Some(Self { head, power, rest: mantissa.get(tail..).unwrap_or_default(), behind, is_all })
     }
 
     /// The number where it is the product or quotient of two that are floats: what that is rounded to is the nearest.
@@ -85,13 +99,18 @@ impl<'t> Decimal<'t> {
         if self.power.abs() > 400 {
             return if self.power < 0 { 0.0 } else { f64::INFINITY };
         }
-        let digits = self.whole.bytes().chain(self.fraction.bytes());
-        let mut rest = digits.skip(self.whole.len() + self.fraction.len() - self.behind);
+        if self.is_all && self.head >= MOST && (-18..0).contains(&self.power) {
+            // At least two bits more than a float has, of which the last says whether there would be more.
+            let (number, ten) = (u128::from(self.head) << 64, 10_u128.pow(self.power.unsigned_abs() as u32));
+            let quotient = number / ten;
+            return (quotient | u128::from(quotient * ten != number)) as f64 / 2.0_f64.powi(64);
+        }
+        let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
         let mut ours = Natural::new(self.head);
         for digit in rest.by_ref().take(MOST_DIGITS) {
             ours.times(10, u64::from(digit - b'0'));
         }
-        ours.times(10, u64::from(rest.any(|digit| digit != b'0')));
+        ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
         let power = self.power - self.behind.min(MOST_DIGITS) as i64 - 1;
         let mut unit = Natural::new(1);
         if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
