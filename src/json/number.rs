@@ -43,7 +43,9 @@ const MOST: u64 = 1 << 53;
 
 impl<'t> Decimal<'t> {
     fn read(text: &'t str) -> Option<Self> {
-        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
+        let unsigned = match text.as_bytes() {
+            [b'-' | b'+', unsigned @ ..] | unsigned => unsigned,
+        };
         let (mut head, mut count, mut behind, mut is_all) = (0, 0_usize, 0_usize, true);
         let (mut point, mut tail, mut end) = (None, unsigned.len(), unsigned.len());
         for (at, &byte) in unsigned.iter().enumerate() {
@@ -94,27 +96,13 @@ impl<'t> Decimal<'t> {
     }
 
     fn nearest(&self) -> f64 {
-        // No place between two floats has more digits than these: of what comes behind it matters only whether there is any.
-        const MOST_DIGITS: usize = 800;
         if self.power.abs() > 400 {
             return if self.power < 0 { 0.0 } else { f64::INFINITY };
         }
-        if self.is_all && self.head >= MOST && (-18..0).contains(&self.power) {
-            // At least two bits more than a float has, of which the last says whether there would be more.
-            let (number, ten) = (u128::from(self.head) << 64, 10_u128.pow(self.power.unsigned_abs() as u32));
-            let quotient = number / ten;
-            return (quotient | u128::from(quotient * ten != number)) as f64 / 2.0_f64.powi(64);
-        }
-        let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
-        let mut ours = Natural::new(self.head);
-        for digit in rest.by_ref().take(MOST_DIGITS) {
-            ours.times(10, u64::from(digit - b'0'));
-        }
-        ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
-        let power = self.power - self.behind.min(MOST_DIGITS) as i64 - 1;
-        let mut unit = Natural::new(1);
-        if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
-
+        // A few digits and a small power are compared as numbers of 128 bits.
+        let small = self.is_all && (-18..0).contains(&self.power);
+        let (ours, unit, power) =
+            if small { (Natural(Vec::new()), Natural(Vec::new()), self.power) } else { self.exactly() };
         let mut float = scaled(self.head as f64, self.power).min(f64::MAX);
         while float.is_finite() {
             let bits = float.to_bits();
@@ -122,11 +110,16 @@ impl<'t> Decimal<'t> {
             let mantissa = bits % (1 << 52) + if exponent > 0 { 1 << 52 } else { 0 };
             // How the number compares with a place near this float, in quarters of what lies between floats.
             let compare = |quarters: u64| {
-                let (mut ours, mut theirs) = (ours.clone(), unit.clone());
-                theirs.times(quarters, 0);
-                let two = exponent.max(1) - 1077;
-                if power < two { &mut theirs } else { &mut ours }.shift(power.abs_diff(two));
-                let order = ours.0.len().cmp(&theirs.0.len()).then(ours.0.iter().rev().cmp(theirs.0.iter().rev()));
+                let shift = power - (exponent.max(1) - 1077);
+                let order = if small {
+                    let (ours, theirs) = (u128::from(self.head), u128::from(quarters) * 5_u128.pow(-power as u32));
+                    (ours << shift.max(0)).cmp(&(theirs << (-shift).max(0)))
+                } else {
+                    let (mut ours, mut theirs) = (ours.clone(), unit.clone());
+                    theirs.times(quarters, 0);
+                    if shift < 0 { &mut theirs } else { &mut ours }.shift(shift.unsigned_abs());
+                    ours.0.len().cmp(&theirs.0.len()).then(ours.0.iter().rev().cmp(theirs.0.iter().rev()))
+                };
                 // What is in the middle of two floats is the even one's.
                 if order.is_eq() && mantissa % 2 == 0 { None } else { Some(order) }
             };
@@ -141,6 +134,22 @@ impl<'t> Decimal<'t> {
             }
         }
         float
+    }
+
+    /// All of it: a whole number over another, times a power of two.
+    fn exactly(&self) -> (Natural, Natural, i64) {
+        // No place between two floats has more digits than these: of what comes behind it matters only whether there is any.
+        const MOST_DIGITS: usize = 800;
+        let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
+        let mut ours = Natural::new(self.head);
+        for digit in rest.by_ref().take(MOST_DIGITS) {
+            ours.times(10, u64::from(digit - b'0'));
+        }
+        ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
+        let power = self.power - self.behind.min(MOST_DIGITS) as i64 - 1;
+        let mut unit = Natural::new(1);
+        if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
+        (ours, unit, power)
     }
 }
 
