@@ -39,6 +39,9 @@ let encoder: TextEncoder | undefined;
 /** Where short requests are written; they are copied into the wasm before there is a next one. */
 let short: Uint8Array | undefined;
 
+/** The length of the last request that was longer: the next one mostly is of about the same. */
+let lastLength = 0;
+
 /** Writes a request; what is no JSON it does not take. */
 class RequestWriter {
   #bytes: Uint8Array;
@@ -54,6 +57,7 @@ class RequestWriter {
   /** All that was written. */
   close(): Uint8Array {
     if (this.#bytes.length === SHORT) short = this.#bytes;
+    else lastLength = this.#at;
     return this.#bytes.subarray(0, this.#at);
   }
 
@@ -177,8 +181,9 @@ class RequestWriter {
     const needed = this.#at + length;
     if (needed <= this.#bytes.length) return;
     if (needed > MOST_BYTES) throw tooLarge("the request", needed, MOST_BYTES);
-    const larger = new Uint8Array(Math.max(needed, 4 * this.#bytes.length));
-    larger.set(this.close());
+    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, lastLength + (lastLength >> 6)));
+    larger.set(this.#bytes.subarray(0, this.#at));
+    if (this.#bytes.length === SHORT) short = this.#bytes;
     this.#bytes = larger;
   }
 }
