@@ -39,7 +39,7 @@ let encoder: TextEncoder | undefined;
 /** Where short requests are written; they are copied into the wasm before there is a next one. */
 let short: Uint8Array | undefined;
 
-/** The length of the last request that was longer: the next one mostly is of about the same. */
+/** The length of the last request that was longer, up to 16 MiB: the next one mostly is of about the same. */
 let lastLength = 0;
 
 /** Writes a request; what is no JSON it does not take. */
@@ -57,7 +57,7 @@ class RequestWriter {
   /** All that was written. */
   close(): Uint8Array {
     if (this.#bytes.length === SHORT) short = this.#bytes;
-    else lastLength = this.#at;
+    else lastLength = Math.min(this.#at, 2 ** 24);
     return this.#bytes.subarray(0, this.#at);
   }
 
