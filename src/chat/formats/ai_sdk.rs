@@ -106,8 +106,6 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
             _ => reader.other(at, value),
         }
     }
-    let steps = reader.step.saturating_sub(1) as u64;
-    let overhead = overhead.saturating_add(steps.saturating_mul(PER_MESSAGE + 1));
     Ok(reader.message(role, overhead))
 }
 
