@@ -61,7 +61,7 @@ impl Pairs {
         // Everything from the first of the last run of calls that no result separates.
         let first_open = last.map(|last| {
             let mut first = last;
-            while first > end && messages.get(first - 1).is_some_and(|message| speaks(message)) {
+            while first > end && messages.get(first - 1).is_some_and(speaks) {
                 first -= 1;
             }
             first

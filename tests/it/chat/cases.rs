@@ -228,7 +228,7 @@ fn a_run_in_one_message_is_cut_at_its_steps() {
     let fitted = fit(&messages, &json!({ "maxTokens": 300 })).unwrap();
     assert_eq!(fates(&fitted.report), ["kept", "changed"]);
     let parts = fitted.messages.last().unwrap()["parts"].as_array().unwrap();
-    assert!(parts.len() < 24 && parts.len() % 3 == 0, "{parts:?}");
+    assert!(parts.len() < 24 && parts.len().is_multiple_of(3), "{parts:?}");
     assert!(parts.last().unwrap()["output"].as_str().unwrap().starts_with("7 "));
 }
 
