@@ -17,7 +17,7 @@ const inRoot = (path) => readFileSync(join(root, path), "utf8");
 const inPackage = (path, name = "ctxweave") => readFileSync(join(installed(), "node_modules", name, path));
 
 /** The areas that have an entry point and a module of their own. */
-const areas = ["commits", "folders", "loom", "operators", "tokens", "workspace"];
+const areas = ["chat", "commits", "folders", "loom", "operators", "tokens", "workspace"];
 
 for (const name of Object.keys(packages)) {
   test(`the tarball of ${name} holds exactly the files in files.txt`, () => {
@@ -137,6 +137,7 @@ function core(area, name) {
 
 test("an area has no JavaScript of the others, and the errors are those of all", async () => {
   const names = {
+    chat: /fitMessages/,
     commits: /CommitGraph|importTranscript/,
     folders: /buildContextChain/,
     loom: /class LoomTree|function (assembleDialogue|requestBody)\b/,
