@@ -163,7 +163,9 @@ codes! {
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
+        RoleUnmet = "role_unmet", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
+        SummaryFailed = "summary_failed", "There is no summary of what had to go; it was cut by the strategy.";
         SystemContextLeftOut = "system_context_left_out", "The document of a buffer has no system context, since the tree does not say `bufferModeSystemContext`; the system prompt and the like were left out.";
         TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
         TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";

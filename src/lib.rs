@@ -1,11 +1,13 @@
 #![doc = include_str!("../docs/crate.md")]
 
-#[cfg(feature = "loom")]
+#[cfg(any(feature = "chat", feature = "loom"))]
 mod assembly;
 pub mod call;
+#[cfg(feature = "chat")]
+pub mod chat;
 #[cfg(feature = "commits")]
 pub mod commits;
-#[cfg(any(feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
 pub mod content;
 pub mod error;
 #[cfg(feature = "folders")]
@@ -24,9 +26,9 @@ mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;
 mod order;
-#[cfg(feature = "loom")]
+#[cfg(any(feature = "chat", feature = "loom"))]
 pub mod prompt;
-#[cfg(any(feature = "commits", feature = "folders", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "folders", feature = "loom"))]
 mod sorting;
 #[cfg(feature = "requests")]
 pub mod text;
@@ -43,6 +45,8 @@ pub use limits::Limits;
 
 /// The calls of all areas that are compiled in: what JavaScript calls, over JSON.
 pub const CALLS: &[&[call::Call]] = &[
+    #[cfg(feature = "chat")]
+    chat::CALLS,
     #[cfg(feature = "commits")]
     commits::CALLS,
     #[cfg(feature = "folders")]

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::assembly::item::{Items, Kept, Shape};
 use crate::assembly::render::JOIN;
-use crate::assembly::settings::{DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
 use crate::text::trim;
@@ -242,6 +242,17 @@ impl Markers {
     }
 }
 
+/// What stands where items were removed, beside the marker's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gap {
+    /// Tokens that are kept free there for a text that is not known yet.
+    pub reserved: Option<u64>,
+    /// Tokens of the message that the marker is, where messages are never merged.
+    pub overhead: u64,
+    /// How many messages an earlier marker stood for.
+    pub omitted: usize,
+}
+
 /// What any choice of items costs.
 #[derive(Debug)]
 pub(crate) struct Costs<'l, 'a> {
@@ -260,6 +271,7 @@ pub(crate) struct Costs<'l, 'a> {
     /// after the other, and mostly on one side only.
     last_break: Cell<Option<(usize, i64)>>,
     last_clean: Cell<Option<(usize, bool)>>,
+    gap: Gap,
     /// What is always there: system, per-request overhead, and the system message's own overhead.
     pub fixed: u64,
 }
@@ -277,7 +289,12 @@ impl<'l, 'a> Costs<'l, 'a> {
         let is_block = |at: Option<usize>| usize::from(at.is_some_and(|at| items.is_block(at)));
         let (lead, trail) = (is_block(Some(0)), is_block(len.checked_sub(1)));
         let (last_break, last_clean) = (Cell::default(), Cell::default());
-        Self { items, sums, prices, marker, len, lead, trail, last_break, last_clean, fixed }
+        let gap = Gap::default();
+        Self { items, sums, prices, marker, len, lead, trail, last_break, last_clean, gap, fixed }
+    }
+
+    pub(crate) fn with_gap(self, gap: Gap) -> Self {
+        Self { gap, ..self }
     }
 
     /// Whether the cost of a kept run can be told in constant time.
@@ -359,8 +376,10 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// The marker that stands for so many nodes; none where it is set to nothing.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
-        if nodes == 1 && self.marker == DIALOGUE_MARKER {
-            return Some(DIALOGUE_MARKER_OF_ONE.to_owned());
+        let nodes = nodes.saturating_add(self.gap.omitted);
+        let of_one = [(DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE), (CHAT_MARKER, CHAT_MARKER_OF_ONE)];
+        if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && self.marker == marker) {
+            return Some(of_one.to_owned());
         }
         let marker = self.marker.replace("{count}", &nodes.to_string());
         let trimmed = trim(&marker);
@@ -369,14 +388,22 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// What that marker costs; nothing where there is none.
     fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
+        if let Some(reserved) = self.gap.reserved {
+            return Some(MarkerCost { tokens: signed(reserved), ..MarkerCost::default() });
+        }
         self.sums.markers.cost(nodes, || {
             let marker = self.marker(nodes)?;
             Some(MarkerCost {
-                tokens: self.text(&marker),
+                tokens: self.text(&marker).saturating_add(signed(self.gap.overhead)),
                 break_after: break_after(&marker, &self.prices),
                 adds_up: self.prices.counter.adds_up_before(&marker),
             })
         })
+    }
+
+    /// Tokens of the marker that stands for so many items, where messages are never merged.
+    pub(crate) fn marker_tokens(&self, items: usize) -> u64 {
+        self.marker_cost(items).map_or(0, |marker| marker.tokens.unsigned_abs())
     }
 
     fn sum(&self, content: i64, messages: u64) -> u64 {

@@ -83,6 +83,9 @@ pub struct Settings {
 pub const DIALOGUE_MARKER: &str = "[… {count} earlier nodes omitted …]";
 /// What it is for one.
 pub(crate) const DIALOGUE_MARKER_OF_ONE: &str = "[… 1 earlier node omitted …]";
+/// Stands in a chat where messages were removed, and what it is for one.
+pub(crate) const CHAT_MARKER: &str = "[… {count} earlier messages omitted …]";
+pub(crate) const CHAT_MARKER_OF_ONE: &str = "[… 1 earlier message omitted …]";
 /// Stands in a document, or inside a text, where something was removed.
 pub const TEXT_MARKER: &str = "\n\n[…]\n\n";
 

@@ -62,52 +62,24 @@ impl Shorten<'_> {
             let (header, whole) = text_at(&items, slot)?.split_at_checked(slot.start)?;
             let (header, whole) = (header.to_owned(), whole.to_owned());
             let clusters = Clusters::new(&whole);
-            let shortened = |keep: usize| header.clone() + &self.shortened(&whole, &clusters, keep);
+            let cut_to =
+                |keep: usize| header.clone() + &shortened(self.removed_end, self.marker, &whole, &clusters, keep);
             let cost = |keep: usize| {
                 let mut trial = items.clone();
-                set_text(&mut trial, slot, shortened(keep));
+                set_text(&mut trial, slot, cut_to(keep));
                 self.cost(&trial)
             };
             cut.insert(slot.item);
             let guess = usize::try_from(self.budget.saturating_mul(4)).unwrap_or(usize::MAX);
             let Some(keep) = search::largest(1, whole.len(), guess, self.budget, cost) else {
                 // Even next to nothing of this text is too much: leave it at that, and cut the next one too.
-                set_text(&mut items, slot, shortened(1));
+                set_text(&mut items, slot, cut_to(1));
                 continue;
             };
-            set_text(&mut items, slot, shortened(keep));
+            set_text(&mut items, slot, cut_to(keep));
             return Some((items, cut));
         }
         None
-    }
-
-    /// `keep` bytes of a text, or a little less, and the marker.
-    fn shortened(&self, text: &str, clusters: &Clusters<'_>, keep: usize) -> String {
-        let (head, tail) = match self.removed_end {
-            RemovedEnd::Head => (0, clusters.tail_start(text.len().saturating_sub(keep))),
-            RemovedEnd::Middle => {
-                let head = clusters.head_end(keep.div_ceil(2));
-                (head, clusters.tail_start(text.len().saturating_sub(keep / 2)).max(head))
-            }
-        };
-        if head >= tail {
-            return text.to_owned();
-        }
-        let (start, end) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
-        if start.is_empty() && end.is_empty() {
-            // Something of the text has to stay: its last cluster.
-            let last = clusters.floor(text.len().saturating_sub(1));
-            return self.assemble("", text.get(last..).unwrap_or_default());
-        }
-        self.assemble(start, end)
-    }
-
-    fn assemble(&self, start: &str, end: &str) -> String {
-        let mut out = String::with_capacity(start.len() + self.marker.len() + end.len());
-        out.push_str(start.trim_end_matches(is_whitespace));
-        out.push_str(self.marker);
-        out.push_str(end);
-        trim(&out).to_owned()
     }
 
     fn cost(&self, items: &[Item<'_>]) -> u64 {
@@ -119,6 +91,34 @@ impl Shorten<'_> {
     fn render<'a>(&self, items: &[Item<'a>]) -> Vec<Message<'a>> {
         render(items, Kept { head: self.lead, tail: self.lead }, self.gap.as_deref(), false)
     }
+}
+
+/// `keep` bytes of a text, or a little less, and the marker.
+pub(crate) fn shortened(
+    removed_end: RemovedEnd,
+    marker: &str,
+    text: &str,
+    clusters: &Clusters<'_>,
+    keep: usize,
+) -> String {
+    let (head, tail) = match removed_end {
+        RemovedEnd::Head => (0, clusters.tail_start(text.len().saturating_sub(keep))),
+        RemovedEnd::Middle => {
+            let head = clusters.head_end(keep.div_ceil(2));
+            (head, clusters.tail_start(text.len().saturating_sub(keep / 2)).max(head))
+        }
+    };
+    if head >= tail {
+        return text.to_owned();
+    }
+    let (mut start, mut end) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
+    if start.is_empty() && end.is_empty() {
+        // Something of the text has to stay: its last cluster.
+        let last = clusters.floor(text.len().saturating_sub(1));
+        (start, end) = ("", text.get(last..).unwrap_or_default());
+    }
+    let cut = [start.trim_end_matches(is_whitespace), marker, end].concat();
+    trim(&cut).to_owned()
 }
 
 /// A marker for use inside a text: on lines of its own.

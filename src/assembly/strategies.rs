@@ -23,7 +23,7 @@ pub(crate) struct OverLimit<'l, 'a> {
 impl OverLimit<'_, '_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
-    fn middle(&self) -> Option<Kept> {
+    pub(crate) fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
         let first = self.costs.lead;
         let recent = self.costs.recent(self.settings.minimum_recent_nodes);
@@ -113,7 +113,15 @@ impl OverLimit<'_, '_> {
         if self.settings.start_on == StartOn::User && first == 0 {
             tail = (tail..count).find(|&unit| self.role(unit) == Some(Role::User)).unwrap_or(tail);
         }
-        Some(Kept { head: first, tail: self.start(tail) })
+        Some(Kept { head: first, tail: self.start_of(tail) })
+    }
+
+    /// Keeps the longest beginning that fits; nothing where that is not even one unit.
+    pub(crate) fn start(&self) -> Option<Kept> {
+        let to = Kept { head: 0, tail: self.costs.len };
+        let fits = |head: usize| self.costs.kept(Kept { head: self.start_of(head), ..to }, false) <= self.limit;
+        let head = self.furthest(0, self.count(), fits);
+        (head > 0).then(|| Kept { head: self.start_of(head), ..to })
     }
 
     /// What has to go, rounded up to a multiple of the quantum.
@@ -140,16 +148,16 @@ impl OverLimit<'_, '_> {
         self.units.len().saturating_sub(1)
     }
 
-    fn start(&self, unit: usize) -> usize {
+    fn start_of(&self, unit: usize) -> usize {
         self.units.get(unit).copied().unwrap_or(self.costs.len)
     }
 
     fn role(&self, unit: usize) -> Option<Role> {
-        self.costs.items.role(self.start(unit))
+        self.costs.items.role(self.start_of(unit))
     }
 
     fn kept(&self, head: usize, tail: usize) -> Kept {
-        Kept { head: self.start(head), tail: self.start(tail) }
+        Kept { head: self.start_of(head), tail: self.start_of(tail) }
     }
 
     fn cost(&self, head: usize, tail: usize) -> u64 {
@@ -161,11 +169,11 @@ impl OverLimit<'_, '_> {
     }
 
     fn head_cost(&self, head: usize) -> u64 {
-        self.costs.run_alone(self.costs.lead, self.start(head))
+        self.costs.run_alone(self.costs.lead, self.start_of(head))
     }
 
     fn window(&self, tail: usize) -> u64 {
-        self.costs.window(self.start(tail))
+        self.costs.window(self.start_of(tail))
     }
 }
 

@@ -1,0 +1,174 @@
+//! What goes before anything is cut: old results, calls, reasoning and images (SPEC §8 "Edits").
+
+use super::detect::Format;
+use super::message::{Kind, Message, Role};
+use super::options::{EditResults, Edits, RemovedReasoning};
+use super::pairs::{At, piece_mut};
+use super::report::{Edit, Reason};
+use crate::assembly::search;
+use crate::assembly::settings::TEXT_MARKER;
+use crate::assembly::shorten::{RemovedEnd, shortened};
+use crate::prompt::Prices;
+use crate::text::Clusters;
+
+/// A chat that edits are made in.
+#[derive(Debug)]
+pub(super) struct Editor<'e, 't> {
+    pub messages: &'e mut Vec<Message<'t>>,
+    pub pairs: &'e [(At, At)],
+    pub format: Format,
+    pub prices: Prices<'e>,
+    /// Tokens of the whole request.
+    pub total: u64,
+    pub limit: u64,
+}
+
+impl Editor<'_, '_> {
+    /// Makes the edits in their order, each as far as it is needed. Gives what each did.
+    pub(super) fn make(&mut self, edits: &Edits) -> Vec<Edit> {
+        let target = edits.trigger.unwrap_or(self.limit);
+        if !edits.always && self.total <= target {
+            return Vec::new();
+        }
+        let target = if edits.always { 0 } else { target };
+        let mut made = Vec::new();
+        let mut edit = |name, candidates: Vec<At>, apply: &dyn Fn(&mut Self, At) -> u64, this: &mut Self| {
+            if this.total <= target && !edits.always {
+                return;
+            }
+            let before = (edits.at_least > 0).then(|| this.messages.clone());
+            let (mut count, mut freed) = (0, 0_u64);
+            for at in candidates {
+                let enough = freed >= edits.at_least && this.total.saturating_sub(freed) <= target;
+                if enough && !edits.always {
+                    break;
+                }
+                let more = apply(this, at);
+                count += usize::from(more > 0);
+                freed = freed.saturating_add(more);
+            }
+            match before {
+                Some(before) if freed < edits.at_least => *this.messages = before,
+                _ if count > 0 => {
+                    this.total = this.total.saturating_sub(freed);
+                    made.push(Edit { edit: name, count, tokens: freed });
+                }
+                _ => {}
+            }
+        };
+        if let Some(results) = &edits.results {
+            let candidates = self.results(results);
+            let placeholder = self.prices.text(&results.placeholder);
+            edit("toolResults", candidates, &|this, at| this.clear_result(at, results, placeholder), self);
+        }
+        if let Some(keep) = edits.calls {
+            let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
+            let mut calls: Vec<At> = calls.into_iter().chain(self.pairs.iter().map(|&(call, _)| call)).collect();
+            calls.sort_unstable();
+            edit("toolCalls", but_last(calls, keep), &Self::remove_call, self);
+        }
+        if let Some(which) = edits.reasoning {
+            let mut thoughts = self.all(|kind| *kind == Kind::Reasoning);
+            // Anthropic wants the thoughts of the turn that goes on as they were.
+            if which == RemovedReasoning::BeforeLastUser || self.format == Format::Anthropic {
+                let last = self.last_user();
+                thoughts.retain(|&(message, _)| message < last);
+            }
+            edit("reasoning", thoughts, &Self::remove_reasoning, self);
+        }
+        if let Some(keep) = edits.images {
+            let images = self.all(|kind| *kind == Kind::Image);
+            let tokens = self.prices.text(IMAGE);
+            let replace = |this: &mut Self, at: At| {
+                piece_mut(this.messages, at).map_or(0, |piece| piece.put_text(IMAGE, tokens, Reason::ImageRemoved))
+            };
+            edit("images", but_last(images, keep), &replace, self);
+        }
+        made
+    }
+
+    /// The pieces of a kind that are there, oldest first.
+    fn all(&self, is: impl Fn(&Kind<'_>) -> bool) -> Vec<At> {
+        let mut found = Vec::new();
+        for (index, message) in self.messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
+            let pieces = message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there() && is(&piece.kind));
+            found.extend(pieces.map(|(place, _)| (index, place)));
+        }
+        found
+    }
+
+    /// The results that an edit is about.
+    fn results(&self, edit: &EditResults) -> Vec<At> {
+        let name_of = |at: At| match &self.messages.get(at.0)?.pieces.get(at.1)?.kind {
+            Kind::Call { name, .. } | Kind::CallAndResult { name } => Some(&**name),
+            _ => None,
+        };
+        let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
+        let paired = self.pairs.iter().copied();
+        let mut results: Vec<(At, At)> =
+            alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();
+        results.sort_unstable();
+        let results = but_last(results, edit.keep_last);
+        let excluded =
+            |call: At| name_of(call).is_some_and(|name| edit.exclude.iter().any(|excluded| excluded == name));
+        results.into_iter().filter(|&(_, call)| !excluded(call)).map(|(result, _)| result).collect()
+    }
+
+    fn clear_result(&mut self, at: At, edit: &EditResults, placeholder: u64) -> u64 {
+        let prices = self.prices;
+        let Some(piece) = piece_mut(self.messages, at).filter(|piece| piece.is_there()) else { return 0 };
+        if let Some(most) = edit.max_tokens {
+            let body = piece.now.saturating_sub(piece.beside_body);
+            if body <= most {
+                return 0;
+            }
+            // One text, and nothing beside it that would be over by itself.
+            if let [text] = piece.texts.as_slice()
+                && let Some(budget) = most.checked_sub(body - text.tokens)
+            {
+                let clusters = Clusters::new(&text.text);
+                let cut = |keep: usize| shortened(RemovedEnd::Middle, TEXT_MARKER, &text.text, &clusters, keep);
+                let guess = usize::try_from(budget.saturating_mul(4)).unwrap_or(usize::MAX);
+                let keep = search::largest(1, text.text.len(), guess, budget, |keep| prices.text(&cut(keep)));
+                if let Some(cut) = keep.map(&cut) {
+                    let before = piece.now;
+                    let tokens = prices.text(&cut);
+                    piece.shorten(0, cut, tokens, Reason::ResultShortened);
+                    return before.saturating_sub(piece.now);
+                }
+            }
+        }
+        piece.put_text(&edit.placeholder, placeholder, Reason::ResultCleared)
+    }
+
+    fn remove_call(&mut self, at: At) -> u64 {
+        let result = self.pairs.iter().find(|&&(call, _)| call == at).map(|&(_, result)| result);
+        let remove = |messages: &mut [Message<'_>], at| {
+            piece_mut(messages, at).map_or(0, |piece| piece.remove(Reason::CallRemoved))
+        };
+        remove(self.messages, at).saturating_add(result.map_or(0, |result| remove(self.messages, result)))
+    }
+
+    fn remove_reasoning(&mut self, at: At) -> u64 {
+        piece_mut(self.messages, at).map_or(0, |piece| piece.remove(Reason::ReasoningRemoved))
+    }
+
+    /// The last message in which the user says something.
+    fn last_user(&self) -> usize {
+        let says = |message: &Message<'_>| {
+            message.role == Role::User
+                && message.removed.is_none()
+                && !message.pieces.iter().all(|piece| matches!(piece.kind, Kind::Result { .. }))
+        };
+        self.messages.iter().rposition(says).unwrap_or(0)
+    }
+}
+
+/// Stands for an image that was removed.
+const IMAGE: &str = "[image]";
+
+fn but_last<T>(mut all: Vec<T>, keep: u64) -> Vec<T> {
+    let keep = usize::try_from(keep).unwrap_or(usize::MAX);
+    all.truncate(all.len().saturating_sub(keep));
+    all
+}

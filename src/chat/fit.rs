@@ -1,0 +1,764 @@
+//! A chat under its limit: what is repaired, edited, cut, shortened or summarized (SPEC §8).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::{Value as Json, json};
+
+use super::detect::Format;
+use super::edits::Editor;
+use super::formats::{text_of, user_message};
+use super::message::{Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
+use super::options::{Options, Phase, Strategy};
+use super::pairs::{At, Atom, Pairs, atoms, drop_links, units};
+use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
+use crate::assembly::budget;
+use crate::assembly::costs::{Costs, Gap, Sums};
+use crate::assembly::item::{Item, Items, Kept, Outline, Shape};
+use crate::assembly::message_index::MessageIndex;
+use crate::assembly::search;
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, TEXT_MARKER};
+use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
+use crate::assembly::strategies::OverLimit;
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::prompt::{Overhead, Prices, Role as PromptRole};
+use crate::text::{Clusters, is_blank, trim};
+
+/// What a summary begins with, by which a later fit knows it.
+pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
+
+/// A chat that is being fitted.
+#[derive(Debug)]
+pub(super) struct Fit<'r, 't> {
+    pub options: &'r Options<'t>,
+    pub format: Format,
+    pub messages: Vec<Message<'t>>,
+    pub prices: Prices<'r>,
+    /// Tokens of the system context beside the messages, and of the definitions of tools.
+    pub system: u64,
+    pub tools: u64,
+    pub found: Vec<Diagnostic>,
+}
+
+/// What leaves.
+#[derive(Debug)]
+pub(super) struct Fitted {
+    /// Messages by their index, with changes where there are any, and those that are put in; none where nothing changed.
+    pub messages: Option<Vec<Json>>,
+    pub report: Report,
+    pub summarize: Option<Json>,
+}
+
+/// What was cut.
+#[derive(Debug, Default)]
+struct Cut {
+    /// The atoms of which nothing is left.
+    atoms: Vec<Atom>,
+    /// The marker or summary in the gap.
+    added: Option<(&'static str, String)>,
+}
+
+/// A marker or a summary that an earlier fit left in the chat.
+#[derive(Debug)]
+enum Earlier {
+    /// For so many messages.
+    Marker(usize),
+    Summary,
+}
+
+impl<'t> Fit<'_, 't> {
+    pub(super) fn run(mut self) -> Result<Fitted> {
+        let mut pairs = Pairs::find(&self.messages);
+        if self.options.repair {
+            let found = std::mem::take(&mut pairs);
+            pairs.pairs = found.repair(&mut self.messages, &mut self.found);
+            drop_links(&mut self.messages);
+            self.drop_silent();
+        }
+        let pairs = pairs.pairs;
+        let pinned = self.pinned()?;
+        self.end_on(&pairs, &pinned);
+        let edits = self.edit(&pairs);
+        if let (Phase::Finish(None), true) = (&self.options.phase, self.total() > self.options.limit) {
+            let message = "there is no summary; what is over the limit was cut";
+            self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
+        }
+        let cut = if self.total() > self.options.limit { self.cut(&pairs, pinned)? } else { Cut::default() };
+        Ok(self.fitted(&cut, edits))
+    }
+
+    /// Tokens of the whole request as it is now.
+    fn total(&self) -> u64 {
+        self.messages.iter().map(now).fold(self.beside(), u64::saturating_add)
+    }
+
+    /// Tokens of what is no message.
+    fn beside(&self) -> u64 {
+        self.system.saturating_add(self.tools).saturating_add(PER_REQUEST)
+    }
+
+    /// How many messages stand first that are never cut.
+    fn lead(&self) -> usize {
+        self.messages.iter().take_while(|message| message.role == Role::System).count()
+    }
+
+    /// Which messages stay whatever happens.
+    fn pinned(&self) -> Result<Vec<bool>> {
+        let count = self.messages.len();
+        let first = usize::try_from(self.options.keep_first).unwrap_or(usize::MAX);
+        let lead = self.lead().saturating_add(first).min(count);
+        let mut pinned: Vec<bool> = (0..count).map(|at| at < lead).collect();
+        for &at in &self.options.pinned {
+            match pinned.get_mut(at) {
+                Some(pinned) => *pinned = true,
+                None => {
+                    let message = format!("`options.pinned` names message {at}, and there are {count}");
+                    return Err(Error::new(Code::InvalidInput, message).with("path", "options.pinned"));
+                }
+            }
+        }
+        Ok(pinned)
+    }
+
+    /// Takes out messages of which nothing is left that says anything.
+    fn drop_silent(&mut self) {
+        let mut touched = false;
+        for message in self.messages.iter_mut().filter(|message| message.removed.is_none()) {
+            let reason = message.pieces.iter().find_map(|piece| piece.removed);
+            if let Some(reason) = reason
+                && message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent)
+            {
+                message.removed = Some(reason);
+                touched = true;
+            }
+        }
+        if !(touched && matches!(self.format, Format::Responses | Format::Agents)) {
+            return;
+        }
+        // Reasoning that nothing follows from any more.
+        let mut follows = None;
+        for message in self.messages.iter_mut().rev().filter(|message| message.removed.is_none()) {
+            if message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
+                && follows.is_some_and(|role| role != Role::Assistant)
+            {
+                message.removed = Some(Reason::NothingLeft);
+            } else {
+                follows = Some(message.role);
+            }
+        }
+    }
+
+    /// Takes out what stands behind the last unit that ends with one of the roles.
+    fn end_on(&mut self, pairs: &[(At, At)], pinned: &[bool]) {
+        if self.options.end_on.is_empty() {
+            return;
+        }
+        let atoms = atoms(&self.messages);
+        let units = units(&self.messages, &atoms, pairs, self.format);
+        let role = |end: &usize| {
+            atoms
+                .get(end.saturating_sub(1))
+                .and_then(|atom| self.messages.get(atom.message))
+                .map(|message| message.role)
+        };
+        let end = units.iter().skip(1).rfind(|end| role(end).is_some_and(|role| self.options.end_on.contains(&role)));
+        match end {
+            Some(&end) => {
+                for atom in atoms.iter().skip(end).filter(|atom| pinned.get(atom.message) == Some(&false)) {
+                    let message = self.messages.get_mut(atom.message);
+                    message.into_iter().for_each(|message| message.removed = Some(Reason::EndOn));
+                }
+            }
+            None => self.role_unmet("endOn"),
+        }
+    }
+
+    fn role_unmet(&mut self, option: &str) {
+        let message = format!("no message has a role that `{option}` names; it was not followed");
+        self.found.push(
+            Diagnostic::new(DiagnosticCode::RoleUnmet, Severity::Warning, message).at_path(format!("options.{option}")),
+        );
+    }
+
+    fn edit(&mut self, pairs: &[(At, At)]) -> Vec<Edit> {
+        let (total, limit, format, prices) = (self.total(), self.options.limit, self.format, self.prices);
+        let mut editor = Editor { messages: &mut self.messages, pairs, format, prices, total, limit };
+        let edits = editor.make(&self.options.edits);
+        if !edits.is_empty() {
+            drop_links(&mut self.messages);
+            self.drop_silent();
+            self.forget_ids();
+        }
+        edits
+    }
+
+    /// Items that follow from reasoning are found by their ids at OpenAI, and are refused without it.
+    fn forget_ids(&mut self) {
+        if self.format != Format::Responses {
+            return;
+        }
+        let mut thought = false;
+        for message in &mut self.messages {
+            let is_reasoning = message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning);
+            if is_reasoning {
+                thought = message.removed.is_some();
+            } else if message.role == Role::Assistant {
+                if thought && message.has_id {
+                    let piece = message.pieces.iter_mut().find(|piece| piece.is_there());
+                    if let Some(piece) = piece {
+                        piece.changes.push(Change::Remove(vec![Step::Key("id")]));
+                        piece.changed = Some(Reason::ReasoningRemoved);
+                    }
+                }
+            } else {
+                thought = false;
+            }
+        }
+    }
+
+    /// What an earlier fit left in the chat.
+    fn earlier(&self) -> Vec<(usize, Earlier)> {
+        let marker = trim(&self.options.settings.truncation_marker).to_owned();
+        let found = |(index, message): (usize, &Message<'t>)| {
+            let text = Some(message)
+                .filter(|message| message.role == Role::User && message.removed.is_none())
+                .and_then(text_of)?;
+            if text.starts_with(SUMMARY_PREFIX) {
+                return Some((index, Earlier::Summary));
+            }
+            let text = trim(text);
+            let of = |template: &str| match template.split_once("{count}") {
+                Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after)?.parse().ok(),
+                None => (text == template && !text.is_empty()).then_some(1),
+            };
+            let one = || (text == CHAT_MARKER_OF_ONE).then_some(1);
+            Some((index, Earlier::Marker(of(&marker).or_else(|| of(CHAT_MARKER)).or_else(one)?)))
+        };
+        self.messages.iter().enumerate().filter_map(found).collect()
+    }
+
+    /// Cuts what is over the limit.
+    fn cut(&mut self, pairs: &[(At, At)], mut pinned: Vec<bool>) -> Result<Cut> {
+        let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
+        let mut omitted = 0;
+        for (index, earlier) in self.earlier() {
+            match earlier {
+                Earlier::Summary if !summarizes => {
+                    pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true)
+                }
+                earlier => {
+                    omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
+                    self.messages
+                        .get_mut(index)
+                        .into_iter()
+                        .for_each(|message| message.removed = Some(Reason::Replaced));
+                }
+            }
+        }
+        let all = atoms(&self.messages);
+        let units = units(&self.messages, &all, pairs, self.format);
+        let is_pinned = |atom: &Atom| pinned.get(atom.message) == Some(&true);
+        let mut free = Free { atoms: Vec::new(), costs: Vec::new(), starts: Vec::new(), begins: Vec::new() };
+        let mut fixed = self.beside();
+        let mut begins = None;
+        for unit in units.windows(2) {
+            let range = unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0);
+            let unit = all.get(range.clone()).unwrap_or_default();
+            let costs: Vec<u64> = range.map(|at| self.atom_cost(&all, at)).collect();
+            if unit.iter().any(is_pinned) {
+                fixed = costs.iter().fold(fixed, |sum, &cost| sum.saturating_add(cost));
+                begins = begins.or(unit
+                    .iter()
+                    .find_map(|atom| self.messages.get(atom.message))
+                    .map(|message| message.role)
+                    .filter(|&role| role != Role::System));
+                continue;
+            }
+            free.starts.push(free.atoms.len());
+            for (atom, cost) in unit.iter().zip(costs) {
+                free.atoms.push(*atom);
+                free.costs.push(cost);
+                free.begins.push(self.may_begin(atom));
+            }
+        }
+        free.starts.push(free.atoms.len());
+        self.check_fixed(fixed)?;
+        self.cut_free(&free, fixed, omitted, begins, summarizes)
+    }
+
+    /// Fails where what is never cut is over the limit by itself.
+    fn check_fixed(&self, fixed: u64) -> Result<()> {
+        let limit = self.options.limit;
+        let lead = self.messages.iter().take(self.lead()).map(now).fold(self.beside(), u64::saturating_add);
+        if lead > limit {
+            budget::check_system("the system context", lead, limit)?;
+        }
+        if fixed > limit {
+            return Err(self.too_long("not even what is pinned fits; pin less, or use a larger limit"));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_long(&self, advice: &str) -> Error {
+        let (required, limit) = (self.total(), self.options.limit);
+        let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
+        let rows =
+            self.messages.iter().enumerate().map(|(index, message)| json!({ "index": index, "tokens": now(message) }));
+        budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
+    }
+
+    fn atom_cost(&self, all: &[Atom], at: usize) -> u64 {
+        let Some(atom) = all.get(at) else { return 0 };
+        let Some(message) = self.messages.get(atom.message) else { return 0 };
+        let pieces: u64 = message.pieces.iter().take(atom.to).skip(atom.from).map(|piece| piece.now).sum();
+        let first = all.partition_point(|other| other.message < atom.message);
+        let count = all.partition_point(|other| other.message <= atom.message) - first;
+        let later = (PER_MESSAGE + 1).saturating_mul(count.saturating_sub(1) as u64);
+        let overhead = if at == first { message.overhead.saturating_sub(later) } else { PER_MESSAGE + 1 };
+        pieces.saturating_add(overhead)
+    }
+
+    /// Whether a window may begin here, by `startOn`.
+    fn may_begin(&self, atom: &Atom) -> bool {
+        let role = self.messages.get(atom.message).map(|message| message.role);
+        role.is_some_and(|role| self.options.start_on.contains(&role))
+    }
+
+    fn cut_free(
+        &mut self,
+        free: &Free,
+        fixed: u64,
+        omitted: usize,
+        begins: Option<Role>,
+        summarizes: bool,
+    ) -> Result<Cut> {
+        let Options { limit, strategy, settings, .. } = self.options;
+        if *strategy == Strategy::StopAtLimit {
+            return Err(self.too_long("remove messages, or use a model with a larger context window"));
+        }
+        if free.atoms.is_empty() {
+            return Err(self.too_long("not even what is pinned fits; pin less, or use a larger limit"));
+        }
+        // Messages are never merged: what one costs is in its item.
+        let prices = Prices { overhead: Overhead { per_message: 0, per_request: 0 }, ..self.prices };
+        let mut sums = Sums::default();
+        sums.extend(free, &prices);
+        let of_message = self.message_overhead();
+        let reserved = summarizes.then(|| self.options.summary.saturating_add(of_message));
+        let gap = Gap { reserved, overhead: of_message, omitted };
+        let costs = Costs::new(free, &sums, prices, &settings.truncation_marker, fixed).with_gap(gap);
+        let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true };
+        let most = costs.marker_tokens(free.atoms.len());
+        let is_middle = *strategy == Strategy::TruncateMiddle;
+        let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
+        let less = limit.saturating_sub(most);
+        let mut chosen = match strategy {
+            Strategy::TruncateMiddle if summarizes => with_gap(over(*limit).middle()),
+            Strategy::TruncateMiddle => over(*limit).middle_or_unmarked(),
+            Strategy::KeepStart => over(if summarizes { less } else { *limit }).start().map(|kept| (kept, summarizes)),
+            _ => over(if summarizes { less } else { *limit }).rolling().map(|kept| (kept, summarizes)),
+        };
+        let role_at = |item: usize| {
+            free.atoms.get(item).and_then(|atom| self.messages.get(atom.message)).map(|message| message.role)
+        };
+        // Anthropic and Gemini want a user's turn first; the marker is one.
+        let wants_user = matches!(self.format, Format::Anthropic | Format::Gemini)
+            && role_at(0) != Some(Role::Assistant)
+            && begins.is_none();
+        let begins_wrong =
+            |(kept, marked): &(Kept, bool)| !marked && kept.head == 0 && role_at(kept.tail) == Some(Role::Assistant);
+        if wants_user && chosen.as_ref().is_some_and(begins_wrong) {
+            chosen = with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() });
+        }
+        let unit = match chosen {
+            Some((kept, marked)) => {
+                if *strategy == Strategy::RollingWindow
+                    && !self.options.start_on.is_empty()
+                    && !free.begins.get(kept.tail).copied().unwrap_or(false)
+                {
+                    self.role_unmet("startOn");
+                }
+                let marker = if marked { self.gap_text(&costs, kept.tail - kept.head) } else { None };
+                return Ok(Cut {
+                    atoms: free.atoms.get(kept.head..kept.tail).unwrap_or_default().to_vec(),
+                    added: marker,
+                });
+            }
+            // Not even one unit fits whole.
+            None if *strategy == Strategy::KeepStart => 0..free.starts.get(1).copied().unwrap_or(0),
+            None => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.atoms.len(),
+        };
+        let others = free.atoms.len() - unit.len();
+        let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
+        let inside = match costs.marker(others) {
+            Some(marker) if settings.truncation_marker != CHAT_MARKER => inline_marker(&marker),
+            _ => TEXT_MARKER.to_owned(),
+        };
+        let end = if is_middle || *strategy == Strategy::KeepStart { RemovedEnd::Middle } else { RemovedEnd::Head };
+        let added = wants_gap.then(|| self.gap_text(&costs, others)).flatten();
+        let gap = if added.is_some() { costs.marker_tokens(others) } else { 0 };
+        let unit_costs: u64 = free.costs.get(unit.clone()).unwrap_or_default().iter().sum();
+        let room = limit.saturating_sub(fixed);
+        let atoms: Vec<Atom> = free.atoms.get(unit.clone()).unwrap_or_default().to_vec();
+        let fits = |this: &mut Self, room: Option<u64>| {
+            room.is_some_and(|room| this.shorten(&atoms, unit_costs, room, end, &inside))
+        };
+        let is_with_gap = fits(self, room.checked_sub(gap));
+        // A marker is not worth an error; a summary was asked for, and a user's turn has to be first.
+        if !is_with_gap && (gap == 0 || summarizes || wants_user || !fits(self, Some(room))) {
+            return Err(self.too_long("not even one message fits when it is shortened; use a larger limit"));
+        }
+        let is_cut = |at: &usize| !unit.contains(at);
+        let cut = (0..free.atoms.len()).filter(is_cut).filter_map(|at| free.atoms.get(at).copied()).collect();
+        Ok(Cut { atoms: cut, added: added.filter(|_| is_with_gap) })
+    }
+
+    /// Tokens of being a user's message.
+    fn message_overhead(&self) -> u64 {
+        PER_MESSAGE + self.prices.text("user")
+    }
+
+    /// The marker, or the summary.
+    fn gap_text(&self, costs: &Costs<'_, '_>, count: usize) -> Option<(&'static str, String)> {
+        match &self.options.phase {
+            Phase::Finish(Some(summary)) => Some(("summary", self.summary(summary))),
+            Phase::Plan => Some(("summary", SUMMARY_PREFIX.to_owned())),
+            Phase::Fit | Phase::Finish(None) => Some(("marker", costs.marker(count)?)),
+        }
+    }
+
+    /// A summary with its prefix, within the tokens that it may have.
+    fn summary(&self, summary: &str) -> String {
+        let text = trim(summary);
+        let most = self.options.summary;
+        let whole = [SUMMARY_PREFIX, text].concat();
+        if self.prices.text(&whole) <= most {
+            return whole;
+        }
+        let clusters = Clusters::new(text);
+        let cut = |keep: usize| {
+            [SUMMARY_PREFIX, trim(text.get(..clusters.head_end(keep)).unwrap_or_default()), " […]"].concat()
+        };
+        let guess = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
+        search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep))).map_or_else(|| cut(0), cut)
+    }
+
+    /// Cuts the largest texts of a unit until it fits. False where it does not, and then nothing is changed.
+    fn shorten(&mut self, atoms: &[Atom], cost: u64, room: u64, end: RemovedEnd, marker: &str) -> bool {
+        let mut slots: Vec<(usize, At, usize)> = Vec::new();
+        for atom in atoms {
+            let Some(message) = self.messages.get(atom.message) else { continue };
+            for (place, piece) in
+                message.pieces.iter().enumerate().take(atom.to).skip(atom.from).filter(|(_, piece)| piece.is_there())
+            {
+                let texts = piece.texts.iter().enumerate().filter(|(_, text)| !text.text.is_empty());
+                slots.extend(texts.map(|(at, text)| (text.text.len(), (atom.message, place), at)));
+            }
+        }
+        // Largest first; of equals the earliest.
+        crate::sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
+        let mut cost = cost;
+        let mut cuts: Vec<(At, usize, String, u64)> = Vec::new();
+        for (_, at, number) in slots {
+            if cost <= room {
+                break;
+            }
+            let text = self
+                .messages
+                .get(at.0)
+                .and_then(|message| message.pieces.get(at.1))
+                .and_then(|piece| piece.texts.get(number));
+            let Some(text) = text else { continue };
+            let rest = cost.saturating_sub(text.tokens);
+            let clusters = Clusters::new(&text.text);
+            let cut = |keep: usize| shortened(end, marker, &text.text, &clusters, keep);
+            let budget = room.saturating_sub(rest);
+            let guess = usize::try_from(budget.saturating_mul(4)).unwrap_or(usize::MAX);
+            let keep =
+                search::largest(1, text.text.len(), guess, budget, |keep| self.prices.text(&cut(keep))).unwrap_or(1);
+            let cut = cut(keep);
+            let tokens = self.prices.text(&cut);
+            if tokens < text.tokens {
+                cost = rest.saturating_add(tokens);
+                cuts.push((at, number, cut, tokens));
+            }
+        }
+        if cost > room {
+            return false;
+        }
+        for (at, number, text, tokens) in cuts {
+            if let Some(piece) = super::pairs::piece_mut(&mut self.messages, at) {
+                piece.shorten(number, text, tokens, Reason::Shortened);
+            }
+        }
+        true
+    }
+
+    /// What leaves, with the account of it.
+    fn fitted(self, cut: &Cut, edits: Vec<Edit>) -> Fitted {
+        let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == "summary");
+        let (fate, reason) = if is_summary { (Fate::Summarized, None) } else { (Fate::Cut, Some(Reason::OverLimit)) };
+        let lead = self.lead();
+        let mut tokens = Tokens { system: self.system, tools: self.tools, overhead: PER_REQUEST, ..Tokens::default() };
+        let mut leaves = Vec::with_capacity(self.messages.len());
+        let mut rows = Vec::with_capacity(self.messages.len());
+        let mut added = None;
+        let mut next = 0;
+        let mut summarized = Vec::new();
+        for (index, message) in self.messages.iter().enumerate() {
+            let from = next;
+            while cut.atoms.get(next).is_some_and(|atom| atom.message == index) {
+                next += 1;
+            }
+            let gone = cut.atoms.get(from..next).unwrap_or_default();
+            let is_gone = |place: usize| gone.iter().any(|atom| (atom.from..atom.to).contains(&place));
+            let is_whole = !gone.is_empty()
+                && (0..message.pieces.len())
+                    .all(|place| is_gone(place) || message.pieces.get(place).is_some_and(|piece| !piece.is_there()));
+            let put = |leaves: &mut Vec<Json>, added: &mut Option<Added>| {
+                if let (Some((kind, text)), None) = (&cut.added, &added) {
+                    let cost = self.message_overhead().saturating_add(self.prices.text(text));
+                    *added = Some(Added { kind, index: leaves.len(), text: text.clone(), tokens: cost });
+                    leaves.push(user_message(self.format, text));
+                }
+            };
+            let begins = gone.first().is_some_and(|atom| atom.from == 0);
+            if begins {
+                put(&mut leaves, &mut added);
+            }
+            let before = message.tokens();
+            let row = if let Some(reason) = message.removed {
+                let summarized = is_summary && reason == Reason::Replaced;
+                Row {
+                    index,
+                    fate: if summarized { fate } else { Fate::Cut },
+                    reason: Some(reason),
+                    tokens: before,
+                    parts: Vec::new(),
+                }
+            } else if is_whole {
+                summarized.push(index);
+                Row { index, fate, reason, tokens: before, parts: Vec::new() }
+            } else {
+                let (changes, parts) = self.changes(message, is_gone, (fate, reason));
+                let kept: u64 = message
+                    .pieces
+                    .iter()
+                    .enumerate()
+                    .filter(|&(place, _)| !is_gone(place))
+                    .map(|(_, piece)| piece.now)
+                    .sum();
+                let overhead = message.overhead.saturating_sub((PER_MESSAGE + 1).saturating_mul(gone.len() as u64));
+                let content = if index < lead { &mut tokens.system } else { &mut tokens.messages };
+                *content = content.saturating_add(kept);
+                tokens.overhead = tokens.overhead.saturating_add(overhead);
+                let is_changed = !changes.is_empty() || !parts.is_empty();
+                leaves.push(if is_changed { json!([index, changes]) } else { json!(index) });
+                let why = parts.first().and_then(|part| part.reason).filter(|_| is_changed);
+                Row {
+                    index,
+                    fate: if is_changed { Fate::Changed } else { Fate::Kept },
+                    reason: why,
+                    tokens: before,
+                    parts,
+                }
+            };
+            rows.push(row);
+            if !begins && !gone.is_empty() {
+                put(&mut leaves, &mut added);
+            }
+        }
+        if let Some(added) = &added {
+            let overhead = self.message_overhead();
+            tokens.overhead = tokens.overhead.saturating_add(overhead);
+            tokens.messages = tokens.messages.saturating_add(added.tokens.saturating_sub(overhead));
+        }
+        tokens.total =
+            tokens.system.saturating_add(tokens.messages).saturating_add(tokens.tools).saturating_add(tokens.overhead);
+        self.prices.counter.name().clone_into(&mut tokens.tokenizer);
+        debug_assert!(tokens.total <= self.options.limit || self.options.phase == Phase::Plan, "over the limit");
+        let same = rows.iter().all(|row| row.fate == Fate::Kept);
+        let is_plan = self.options.phase == Phase::Plan && is_summary && !summarized.is_empty();
+        let summarize = is_plan.then(|| self.summarize(&summarized));
+        let report = Report {
+            format: self.format.name(),
+            strategy: self.options.strategy,
+            limit: self.options.limit,
+            tokens,
+            truncated: !same,
+            messages: rows,
+            edits,
+            added,
+            diagnostics: self.found,
+        };
+        Fitted { messages: (!same).then_some(leaves), report, summarize }
+    }
+
+    /// The changes of a message that stays, and the rows of its parts.
+    fn changes(
+        &self,
+        message: &Message<'_>,
+        is_gone: impl Fn(usize) -> bool,
+        cut: (Fate, Option<Reason>),
+    ) -> (Vec<Json>, Vec<Row>) {
+        let mut changes = Vec::new();
+        let mut parts = Vec::new();
+        let mut removed: Vec<&[Step]> = Vec::new();
+        for (index, piece) in message.pieces.iter().enumerate() {
+            let tokens = piece.tokens;
+            if is_gone(index) || !piece.is_there() {
+                removed.extend(piece.places.iter().map(Vec::as_slice));
+                let (fate, reason) = piece.removed.map_or(cut, |reason| (Fate::Cut, Some(reason)));
+                parts.push(Row { index, fate, reason, tokens, parts: Vec::new() });
+            } else if piece.changed.is_some() {
+                for change in &piece.changes {
+                    match change {
+                        Change::Set(path, value) => changes.push(json!([path, value])),
+                        Change::Remove(path) => changes.push(json!([path])),
+                    }
+                }
+                parts.push(Row { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
+            }
+        }
+        // A list of calls that is empty is refused: its key goes.
+        let places = || message.pieces.iter().flat_map(|piece| &piece.places);
+        let mut done: Vec<&[Step]> = Vec::new();
+        for place in &removed {
+            let list = place.split_last().map_or(&[][..], |(_, list)| list);
+            let is_calls =
+                list.last() == Some(&Step::Key("tool_calls")) && !(self.format == Format::LangChain && list.len() == 1);
+            let count = |list: &[Step]| {
+                places().filter(|place| place.split_last().is_some_and(|(_, in_list)| in_list == list)).count()
+            };
+            let gone = || {
+                removed.iter().filter(|place| place.split_last().is_some_and(|(_, in_list)| in_list == list)).count()
+            };
+            if is_calls && count(list) == gone() {
+                if !done.contains(&list) {
+                    done.push(list);
+                    changes.push(json!([list]));
+                }
+            } else {
+                changes.push(json!([place]));
+            }
+        }
+        (changes, parts)
+    }
+
+    /// What is to be summarized.
+    fn summarize(&self, indices: &[usize]) -> Json {
+        let mut text = String::new();
+        for message in indices.iter().filter_map(|&at| self.messages.get(at)) {
+            let who = match message.role {
+                Role::System => "system",
+                Role::User => "user",
+                Role::Assistant => "assistant",
+                Role::Tool => "tool",
+            };
+            for piece in message.pieces.iter().filter(|piece| piece.is_there()) {
+                let said: Vec<&str> =
+                    piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
+                let line: Cow<'_, str> = match &piece.kind {
+                    Kind::Call { name, .. } => format!("[calls {name}]").into(),
+                    Kind::CallAndResult { name } => format!("[calls {name}]\n{}", said.join("\n")).into(),
+                    Kind::Image => "[image]".into(),
+                    _ if said.is_empty() => continue,
+                    _ => said.join("\n").into(),
+                };
+                text.push_str(if text.is_empty() { "" } else { "\n\n" });
+                text.push_str(who);
+                text.push_str(": ");
+                text.push_str(&line);
+            }
+        }
+        let previous =
+            self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
+                text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
+            });
+        let prefix = self.prices.text(SUMMARY_PREFIX);
+        let mut input =
+            json!({ "indices": indices, "text": text, "maxTokens": self.options.summary.saturating_sub(prefix) });
+        if let (Some(previous), Some(input)) = (previous, input.as_object_mut()) {
+            input.insert("previousSummary".to_owned(), Json::String(previous));
+        }
+        input
+    }
+}
+
+/// Tokens of a message as it is now.
+fn now(message: &Message<'_>) -> u64 {
+    if message.removed.is_some() {
+        return 0;
+    }
+    message.overhead.saturating_add(message.pieces.iter().map(|piece| piece.now).sum())
+}
+
+/// The atoms that may be cut.
+#[derive(Debug)]
+struct Free {
+    atoms: Vec<Atom>,
+    costs: Vec<u64>,
+    /// Where each unit begins; a last element closes the last unit.
+    starts: Vec<usize>,
+    /// Whether a window may begin there.
+    begins: Vec<bool>,
+}
+
+/// As items they are never merged, and only `startOn` asks for a role: that of a user is where a window may begin.
+impl<'a> Items<'a> for Free {
+    fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    fn outline(&self, at: usize) -> Option<Outline> {
+        let shape = Shape::Parts { single: false, begins_with_text: false, ends_with_text: false };
+        Some(Outline { role: self.role(at)?, alone: *self.costs.get(at)?, shape })
+    }
+
+    fn role(&self, at: usize) -> Option<PromptRole> {
+        self.begins.get(at).map(|&begins| if begins { PromptRole::User } else { PromptRole::Assistant })
+    }
+
+    fn is_block(&self, _: usize) -> bool {
+        false
+    }
+
+    fn id(&self, _: usize) -> Option<&'a str> {
+        None
+    }
+
+    fn text(&self, _: usize) -> Option<(&str, &str)> {
+        None
+    }
+
+    fn size_hint(&self, _: usize) -> usize {
+        0
+    }
+
+    fn borrowed_text(&self, _: usize) -> Option<&'a str> {
+        None
+    }
+
+    fn utf16_len(&self, _: usize) -> usize {
+        0
+    }
+
+    fn first_text(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    fn last_text(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    fn break_after(&self, _: usize, _: &Prices<'_>) -> i64 {
+        0
+    }
+
+    fn item(&self, _: usize) -> Option<Item<'a>> {
+        None
+    }
+
+    fn add_to(&self, _: &mut MessageIndex, _: Range<usize>) {}
+}

@@ -1,0 +1,132 @@
+//! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
+
+use super::{At, Key, call, content, result_content, text_part};
+use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::error::Result;
+use crate::json::{Object, Value};
+
+pub(super) fn model_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, None)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), part)?;
+    Ok(reader.message(role, overhead))
+}
+
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, part, "text")?,
+        "reasoning" => {
+            reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
+        }
+        "reasoning-file" => {
+            reader.piece(Kind::Reasoning, Some(at)).sealed(part.get("data")?);
+        }
+        "image" => reader.image(at, TextShape::TextPart),
+        "file" => file(reader, at, part)?,
+        "tool-call" => {
+            let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
+            call(reader, Some(at), id.ok_or_else(|| part.value().lacks("toolCallId"))?, name, input)?;
+        }
+        "tool-result" => {
+            let id = part.text("toolCallId")?;
+            reader.piece(Kind::Result { id }, Some(at.clone()));
+            let at = path(&at, &[Key("output")]);
+            reader.body(at.clone(), TextShape::AiSdkOutput);
+            let output = part.get("output")?;
+            let fields =
+                output.and_then(|output| output.object("").ok()).map(|output| output.fields(["value", "reason"]));
+            match fields.transpose()? {
+                Some([Some(value), _]) => {
+                    let beside = reader.pieces.last().map_or(0, |piece| piece.tokens);
+                    result_content(reader, path(&at, &[Key("value")]), Some(value), TextShape::String)?;
+                    if let Some(piece) = reader.pieces.last_mut() {
+                        (piece.body, piece.beside_body) = (Some((at, TextShape::AiSdkOutput)), beside);
+                    }
+                }
+                Some([None, Some(reason)]) => {
+                    reader.text(path(&at, &[Key("reason")]), reason)?;
+                }
+                _ => {
+                    reader.value(output);
+                }
+            }
+        }
+        "tool-approval-request" | "tool-approval-response" => {
+            let id = part.text("approvalId")?;
+            let call = part.get("toolCallId")?.map(Value::text).transpose()?;
+            reader.piece(Kind::Linked { id, call }, Some(at)).value(part.get("reason")?);
+        }
+        _ => reader.other(at, part.value()),
+    }
+    Ok(())
+}
+
+/// A file, in the forms that the three shapes have.
+fn file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+    let [media_type, data, url] = part.fields(["mediaType", "data", "url"])?;
+    let data = data.or(url);
+    // In a model's prompt data is tagged: `{ type: "data", data }`, `{ type: "text", text }`.
+    let tagged =
+        data.and_then(|data| data.object("").ok()).map(|data| data.fields(["data", "text", "url"])).transpose()?;
+    let (data, text) = match tagged {
+        Some([inner, text, url]) => (inner.or(url).or(data), text),
+        None => (data, None),
+    };
+    if media_type.and_then(Value::as_text).is_some_and(|kind| kind.starts_with("image")) {
+        reader.image(at, TextShape::TextPart);
+    } else if text.is_some() {
+        reader.piece(Kind::Other, Some(at)).value(text);
+    } else {
+        reader.file(at, data);
+    }
+    Ok(())
+}
+
+/// A message of a user interface: a run of an agent is one message, whose steps begin at `step-start`.
+pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, None)?;
+    for (index, value) in message.need("parts")?.list("a list of parts")?.enumerate() {
+        let at = vec![Key("parts"), At(index)];
+        let part = value.object("a part, an object")?;
+        let kind = part.need("type")?.text()?;
+        match &*kind {
+            "text" | "steering-message" if part.get("text")?.is_some() => text_part(&mut reader, at, part, "text")?,
+            "reasoning" => {
+                reader.piece(Kind::Reasoning, Some(at)).value(part.get("text")?);
+            }
+            "file" => file(&mut reader, at, part)?,
+            "step-start" => {
+                reader.step += 1;
+                reader.piece(Kind::Text, Some(at));
+            }
+            kind if kind == "dynamic-tool" || kind.starts_with("tool-") => tool(&mut reader, at, part, kind)?,
+            // What is for the eyes alone is not sent.
+            kind if kind.starts_with("source-") || kind.starts_with("data-") => {
+                reader.piece(Kind::Other, Some(at));
+            }
+            _ => reader.other(at, value),
+        }
+    }
+    let steps = reader.step.saturating_sub(1) as u64;
+    let overhead = overhead.saturating_add(steps.saturating_mul(PER_MESSAGE + 1));
+    Ok(reader.message(role, overhead))
+}
+
+/// A call, with its result where it has one.
+fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    let [id, name, state, input, output, error] =
+        part.fields(["toolCallId", "toolName", "state", "input", "output", "errorText"])?;
+    let id = id.ok_or_else(|| part.value().lacks("toolCallId"))?;
+    let named = name.and_then(Value::as_text).or_else(|| kind.strip_prefix("tool-").map(|name| name.to_owned().into()));
+    let named = named.unwrap_or_default();
+    let is_closed = state.and_then(Value::as_text).is_some_and(|state| state.starts_with("output-"));
+    let tokens = PER_CALL + reader.count(&named);
+    let kind = if is_closed { Kind::CallAndResult { name: named } } else { Kind::Call { id: id.text()?, name: named } };
+    // As two messages it has the overhead of two.
+    reader.piece(kind, Some(at.clone())).tokens(tokens).value(input);
+    if is_closed {
+        reader.tokens(PER_MESSAGE + 1);
+        let (key, body) = if error.is_some() { ("errorText", error) } else { ("output", output) };
+        result_content(reader, path(&at, &[Key(key)]), body, TextShape::String)?;
+    }
+    Ok(())
+}

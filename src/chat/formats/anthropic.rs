@@ -1,0 +1,54 @@
+//! Anthropic's Messages.
+
+use super::{Key, call, content, result_content, text_part};
+use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
+use crate::error::Result;
+use crate::json::Object;
+
+pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (role, overhead) = reader.role(message.need("role")?, None)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), part)?;
+    Ok(reader.message(role, overhead))
+}
+
+/// A block of a content.
+pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, block, "text")?,
+        "image" => reader.image(at, TextShape::TextPart),
+        "document" => {
+            let source = block.need("source")?.object("a source, an object")?;
+            let [kind, data, inner] = source.fields(["type", "data", "content"])?;
+            match (kind, inner) {
+                (Some(kind), _) if kind.is_string("text") => {
+                    reader.piece(Kind::Other, Some(at)).value(data);
+                }
+                (_, Some(inner)) => {
+                    reader.piece(Kind::Other, Some(at)).value(Some(inner));
+                }
+                _ => reader.file(at, data),
+            }
+        }
+        "thinking" => {
+            reader.piece(Kind::Reasoning, Some(at)).value(block.get("thinking")?);
+        }
+        "redacted_thinking" => {
+            reader.piece(Kind::Reasoning, Some(at)).sealed(block.get("data")?);
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let [id, name, input] = block.fields(["id", "name", "input"])?;
+            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, input)?;
+        }
+        "tool_result" | "mcp_tool_result" => {
+            let id = block.text("tool_use_id")?;
+            reader.piece(Kind::Result { id }, Some(at.clone()));
+            result_content(reader, path(&at, &[Key("content")]), block.get("content")?, TextShape::String)?;
+        }
+        kind if kind.ends_with("_tool_result") => {
+            let id = block.text("tool_use_id")?;
+            reader.piece(Kind::Result { id }, Some(at)).value(block.get("content")?);
+        }
+        _ => reader.other(at, block.value()),
+    }
+    Ok(())
+}

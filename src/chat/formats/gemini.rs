@@ -1,0 +1,129 @@
+//! Gemini's contents. REST takes snake case too.
+
+use std::borrow::Cow;
+
+use super::{At, Key, call_by_name};
+use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
+use crate::error::Result;
+use crate::json::{Object, Value};
+
+/// What has to be known of the contents before one: calls mostly have no ids, and are answered by name and order.
+#[derive(Debug, Default)]
+pub(super) struct Contents<'t> {
+    index: usize,
+    /// The content with the last calls.
+    calls: usize,
+    /// The names that were called there, or answered since.
+    called: Vec<Cow<'t, str>>,
+    answered: Vec<Cow<'t, str>>,
+}
+
+impl<'t> Contents<'t> {
+    pub(super) fn message(&mut self, content: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+        self.index += 1;
+        let (role, overhead) = match content.get("role")? {
+            Some(role) => reader.role(role, None)?,
+            None => (Role::User, PER_MESSAGE + 1),
+        };
+        for (index, part) in content.need("parts")?.list("a list of parts")?.enumerate() {
+            self.part(&mut reader, vec![Key("parts"), At(index)], part.object("a part, an object")?)?;
+        }
+        // `function` and `tool` are the user's in old code.
+        Ok(reader.message(if role == Role::Tool { Role::User } else { role }, overhead))
+    }
+
+    fn part(&mut self, reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+        let [text, thought] = part.fields(["text", "thought"])?;
+        if let Some(text) = text {
+            if thought.is_some_and(|thought| thought.bool().unwrap_or(false)) {
+                reader.piece(Kind::Reasoning, Some(at)).value(Some(text));
+            } else {
+                reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key("text")]), text)?;
+            }
+            return Ok(());
+        }
+        if let Some((_, call)) = either(part, ["functionCall", "function_call"])? {
+            let call = call.object("a call, an object")?;
+            let [id, name, args] = call.fields(["id", "name", "args"])?;
+            let name = name.ok_or_else(|| call.value().lacks("name"))?;
+            if self.calls != self.index {
+                self.called.clear();
+                self.answered.clear();
+                self.calls = self.index;
+            }
+            let id = match id {
+                Some(id) => id.text()?,
+                None => numbered(self.calls, &mut self.called, name.text()?),
+            };
+            reader
+                .piece(Kind::Call { id, name: name.text()? }, Some(at))
+                .tokens(PER_CALL)
+                .value(Some(name))
+                .value(args);
+            return Ok(());
+        }
+        if let Some((key, response)) = either(part, ["functionResponse", "function_response"])? {
+            let response = response.object("a response, an object")?;
+            let [id, name, body, parts] = response.fields(["id", "name", "response", "parts"])?;
+            let id = match id {
+                Some(id) => id.text()?,
+                None => numbered(
+                    self.calls,
+                    &mut self.answered,
+                    name.ok_or_else(|| response.value().lacks("name"))?.text()?,
+                ),
+            };
+            reader.piece(Kind::Result { id }, Some(at.clone())).value(name).value(parts);
+            let at = path(&at, &[Key(key), Key("response")]);
+            reader.body(at.clone(), TextShape::GeminiResponse);
+            return texts_of(reader, &at, body);
+        }
+        if either(part, ["inlineData", "inline_data"])?.or(either(part, ["fileData", "file_data"])?).is_some() {
+            let (_, data) = either(part, ["inlineData", "inline_data"])?
+                .or(either(part, ["fileData", "file_data"])?)
+                .unwrap_or(("", part.value()));
+            let data = data.object("data, an object")?;
+            let mime =
+                either(data, ["mimeType", "mime_type"])?.and_then(|(_, mime)| mime.as_text()).unwrap_or_default();
+            if mime.starts_with("image/") {
+                reader.image(at, TextShape::GeminiPart);
+            } else {
+                reader.file(at, data.get("data")?);
+            }
+            return Ok(());
+        }
+        reader.other(at, part.value());
+        Ok(())
+    }
+}
+
+/// The texts of a function's response, its `output`, `result` or `error` where these are texts.
+fn texts_of<'t>(reader: &mut Reader<'_, 't>, at: &[Step], body: Option<Value<'t>>) -> Result<()> {
+    let object = body.and_then(|body| body.object("").ok());
+    let texts = object.map(|object| object.fields(["output", "result", "error"])).transpose()?.unwrap_or_default();
+    let mut rest = object.map_or(0, Object::len);
+    for (key, value) in ["output", "result", "error"].into_iter().zip(texts) {
+        if let Some(value) = value.filter(|value| value.as_text().is_some()) {
+            reader.text(path(at, &[Key(key)]), value)?;
+            rest -= 1;
+        }
+    }
+    if rest > 0 || object.is_none() {
+        reader.value(body);
+    }
+    Ok(())
+}
+
+/// A field under either of its names.
+fn either<'t>(object: Object<'t>, names: [&'static str; 2]) -> Result<Option<(&'static str, Value<'t>)>> {
+    let found = object.fields(names)?;
+    Ok(names.into_iter().zip(found).find_map(|(name, value)| Some((name, value?))))
+}
+
+/// An id for the next call of this name, or its answer.
+fn numbered<'t>(content: usize, names: &mut Vec<Cow<'t, str>>, name: Cow<'t, str>) -> Cow<'t, str> {
+    let before = names.iter().filter(|known| **known == name).count();
+    let id = call_by_name(content, &name, before);
+    names.push(name);
+    Cow::Owned(id)
+}

@@ -1,0 +1,142 @@
+//! LangChain's messages: the fields of an instance, and their serialised forms.
+
+use super::{At, Key, anthropic, call, content, openai, result_content};
+use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
+use crate::error::Result;
+use crate::json::{Kind as JsonKind, Object, Value};
+
+pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let (base, kind, fields) = unwrap(message)?;
+    let role = match &*kind {
+        "human" | "user" | "generic" | "chat" | "remove" => Role::User,
+        "ai" | "assistant" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        "tool" | "function" => Role::Tool,
+        _ => {
+            return Err(message
+                .value()
+                .mismatch("a message of LangChain, whose type is human, ai, system, tool, function or generic"));
+        }
+    };
+    let at = |key| path(base, &[Key(key)]);
+    let [name, body, id, calls, extra, metadata] =
+        fields.fields(["name", "content", "tool_call_id", "tool_calls", "additional_kwargs", "response_metadata"])?;
+    let overhead = PER_MESSAGE + 1 + name.and_then(Value::as_text).map_or(0, |name| 1 + reader.count(&name));
+    if let (Role::Tool, Some(id)) = (role, id.or(name)) {
+        let id = id.text()?;
+        reader.piece(Kind::Result { id }, None);
+        result_content(&mut reader, at("content"), body, TextShape::String)?;
+        return Ok(reader.message(role, overhead));
+    }
+    content(&mut reader, at("content"), body, part)?;
+    // One call stands in several places: it costs once, and goes from all of them.
+    if let Some(calls) = calls {
+        for (index, value) in calls.list("a list of calls")?.enumerate() {
+            let [id, name, args, function] =
+                value.object("a call, an object")?.fields(["id", "name", "args", "function"])?;
+            let place = path(base, &[Key("tool_calls"), At(index)]);
+            if function.is_some() {
+                openai_call(&mut reader, place, value)?;
+            } else if let Some(id) = id {
+                if !also_at(&mut reader, &id.text()?, &place) {
+                    call(&mut reader, Some(place), id, name, args)?;
+                }
+            } else {
+                reader.other(place, value);
+            }
+        }
+    }
+    let inner = |value: Option<Value<'t>>, key| -> Result<Option<Value<'t>>> {
+        let object = value.filter(|value| value.kind() == JsonKind::Object).map(|value| value.object(""));
+        Ok(object.transpose()?.map(|object| object.get(key)).transpose()?.flatten())
+    };
+    if let Some(calls) = inner(extra, "tool_calls")? {
+        for (index, value) in calls.list("a list of calls")?.enumerate() {
+            openai_call(&mut reader, path(base, &[Key("additional_kwargs"), Key("tool_calls"), At(index)]), value)?;
+        }
+    }
+    if let Some(output) = inner(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
+        for (index, value) in output.list("a list of items")?.enumerate() {
+            let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();
+            if let Some(id) = id.and_then(Value::as_text) {
+                also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
+            }
+        }
+    }
+    if let Some(reasoning) = inner(extra, "reasoning_content")? {
+        let place = path(base, &[Key("additional_kwargs"), Key("reasoning_content")]);
+        reader.piece(Kind::Reasoning, Some(place)).value(Some(reasoning));
+    }
+    Ok(reader.message(role, overhead))
+}
+
+/// Where the fields are, the type, and the fields.
+fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, str>, Object<'_>)> {
+    let [lc, kind, role, kwargs, data] = message.fields(["lc", "type", "role", "kwargs", "data"])?;
+    if let (Some(_), Some(kwargs)) = (lc, kwargs) {
+        let id = message.need("id")?.list("the path of a class")?.last();
+        let class = id.and_then(Value::as_text).unwrap_or_default();
+        let kind = class.strip_suffix("Chunk").unwrap_or(&class).trim_end_matches("Message").to_ascii_lowercase();
+        return Ok((&[Key("kwargs")], kind.into(), kwargs.object("the fields of a message, an object")?));
+    }
+    let kind = match kind.or(role) {
+        Some(kind) => kind.text()?,
+        None => return Err(message.value().lacks("type")),
+    };
+    match data {
+        Some(data) => Ok((&[Key("data")], kind, data.object("the fields of a message, an object")?)),
+        None => Ok((&[], kind, message)),
+    }
+}
+
+/// A call of OpenAI's form.
+fn openai_call<'t>(reader: &mut Reader<'_, 't>, place: Path, value: Value<'t>) -> Result<()> {
+    let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
+    let Some(id) = id else {
+        reader.other(place, value);
+        return Ok(());
+    };
+    if also_at(reader, &id.text()?, &place) {
+        return Ok(());
+    }
+    let called = function.map(|function| function.object("a function, an object")).transpose()?;
+    let [name, arguments] = called.map(|called| called.fields(["name", "arguments"])).transpose()?.unwrap_or_default();
+    call(reader, Some(place), id, name, arguments)?;
+    Ok(())
+}
+
+/// Notes that a call stands in another place, too; whether it is known.
+fn also_at(reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
+    let known = reader.pieces.iter_mut().find(|piece| matches!(&piece.kind, Kind::Call { id, .. } if id == call));
+    known.map(|piece| piece.places.push(place.clone())).is_some()
+}
+
+/// A block of a content: of version 1, or the vendor's own.
+fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "image_url" | "image" => reader.image(at, TextShape::TextPart),
+        "audio" | "video" | "file" | "input_audio" => reader.file(at, block.get("data")?),
+        "reasoning" => {
+            reader.piece(Kind::Reasoning, Some(at)).value(block.get("reasoning")?.or(block.get("text")?));
+        }
+        "tool_call" | "server_tool_call" => {
+            let [id, name, args] = block.fields(["id", "name", "args"])?;
+            match id {
+                Some(id) if !also_at(reader, &id.text()?, &at) => {
+                    call(reader, Some(at), id, name, args)?;
+                }
+                Some(_) => {}
+                None => reader.other(at, block.value()),
+            }
+        }
+        "text-plain" => {
+            reader.piece(Kind::Other, Some(at)).value(block.get("text")?);
+        }
+        "text" | "thinking" | "redacted_thinking" | "tool_use" | "server_tool_use" | "document" => {
+            anthropic::part(reader, at, block, kind)?;
+        }
+        kind if kind.ends_with("tool_result") => anthropic::part(reader, at, block, kind)?,
+        _ => openai::part(reader, at, block, kind)?,
+    }
+    Ok(())
+}

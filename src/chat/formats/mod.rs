@@ -1,0 +1,153 @@
+//! Reading messages of each format into pieces. What is not known of a message is left as it is and costs its JSON.
+
+mod ai_sdk;
+mod anthropic;
+mod gemini;
+mod generic;
+mod langchain;
+mod openai;
+mod responses;
+
+use super::detect::Format;
+use super::message::{Kind, Message, PER_CALL, Path, Reader, Step, TextShape, path};
+use crate::error::Result;
+use crate::json::{self, Object, Value};
+use crate::prompt::Prices;
+
+use Step::{At, Key};
+
+/// Reads the messages of a chat.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no message of the format.
+pub(super) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_>) -> Result<Vec<Message<'t>>> {
+    let mut gemini = gemini::Contents::default();
+    let read = |(index, &message): (usize, &Value<'t>)| {
+        let object = message.object("a chat message, an object")?;
+        let reader = Reader::new(prices);
+        let read = match format {
+            Format::OpenAi => openai::message(object, reader),
+            Format::Responses | Format::Agents => responses::item(object, reader),
+            Format::Anthropic => anthropic::message(object, reader),
+            Format::Gemini => gemini.message(object, reader),
+            Format::AiSdk => ai_sdk::model_message(object, reader),
+            Format::AiSdkUi => ai_sdk::ui_message(object, reader),
+            Format::LangChain => langchain::message(object, reader),
+            Format::Generic => generic::message(object, reader),
+        };
+        read.map_err(|error| error.with("index", index))
+    };
+    messages.iter().enumerate().map(read).collect()
+}
+
+/// The message that a text of our own is, in a format.
+pub(super) fn user_message(format: Format, text: &str) -> serde_json::Value {
+    use serde_json::json;
+    match format {
+        Format::Gemini => json!({ "role": "user", "parts": [{ "text": text }] }),
+        Format::AiSdkUi => json!({ "id": "ctxweave", "role": "user", "parts": [{ "type": "text", "text": text }] }),
+        _ => json!({ "role": "user", "content": text }),
+    }
+}
+
+/// The text of a message that is nothing but a text.
+pub(super) fn text_of<'m>(message: &'m Message<'_>) -> Option<&'m str> {
+    match message.pieces.as_slice() {
+        [piece] if piece.kind == Kind::Text => match piece.texts.as_slice() {
+            [text] => Some(&text.text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A content that is a text, or a list of parts read by `part`.
+fn content<'r, 't>(
+    reader: &mut Reader<'r, 't>,
+    at: Path,
+    content: Option<Value<'t>>,
+    mut part: impl FnMut(&mut Reader<'r, 't>, Path, Object<'t>, &str) -> Result<()>,
+) -> Result<()> {
+    let Some(content) = content else { return Ok(()) };
+    if content.as_text().is_some() {
+        reader.piece(Kind::Text, None).text(at, content)?;
+        return Ok(());
+    }
+    for (index, value) in content.list("a string or a list of parts")?.enumerate() {
+        let place = path(&at, &[At(index)]);
+        if value.as_text().is_some() {
+            reader.piece(Kind::Text, Some(place.clone())).text(place, value)?;
+            continue;
+        }
+        let object = value.object("a part, an object")?;
+        let kind = object.need("type")?.text()?;
+        part(reader, place, object, &kind)?;
+    }
+    Ok(())
+}
+
+/// A text part of a message: the field holds the text.
+fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field: &'static str) -> Result<()> {
+    let text = part.need(field)?;
+    reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key(field)]), text)?;
+    Ok(())
+}
+
+/// A call with its name and arguments.
+fn call<'r, 'm, 't>(
+    reader: &'m mut Reader<'r, 't>,
+    at: Option<Path>,
+    id: Value<'t>,
+    name: Option<Value<'t>>,
+    arguments: Option<Value<'t>>,
+) -> Result<&'m mut Reader<'r, 't>> {
+    let named = name.and_then(Value::as_text).unwrap_or_default();
+    let kind = Kind::Call { id: id.text()?, name: named };
+    Ok(reader.piece(kind, at).tokens(PER_CALL).value(name).value(arguments))
+}
+
+/// The content of a result, a text or a list of parts, into the last piece: texts may be cut, images and the rest cost what
+/// they cost.
+fn result_content<'t>(
+    reader: &mut Reader<'_, 't>,
+    at: Path,
+    content: Option<Value<'t>>,
+    shape: TextShape,
+) -> Result<()> {
+    reader.body(at.clone(), shape);
+    let Some(content) = content else { return Ok(()) };
+    if content.as_text().is_some() {
+        reader.text(at, content)?;
+        return Ok(());
+    }
+    if content.kind() != json::Kind::List {
+        reader.value(Some(content));
+        return Ok(());
+    }
+    for (index, part) in content.list("a string or a list of parts")?.enumerate() {
+        let texts = part.object("a part, an object").ok().map(|part| part.fields(["type", "text"])).transpose()?;
+        match texts {
+            Some([Some(kind), Some(text)])
+                if ["text", "input_text", "output_text"].iter().any(|name| kind.is_string(name)) =>
+            {
+                reader.text(path(&at, &[At(index), Key("text")]), text)?;
+            }
+            Some([Some(kind), _])
+                if ["image", "input_image", "image_url", "media", "image-data", "image-url"]
+                    .iter()
+                    .any(|name| kind.is_string(name)) =>
+            {
+                reader.tokens(reader.prices.image.tokens(None));
+            }
+            _ => {
+                reader.value(Some(part));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An id for the call of a name that has none.
+fn call_by_name(message: usize, name: &str, before: usize) -> String {
+    format!("\0{message}\0{name}\0{before}")
+}

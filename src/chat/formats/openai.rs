@@ -1,0 +1,85 @@
+//! OpenAI's Chat Completions.
+
+use super::{At, Key, call, content, result_content, text_part};
+use crate::chat::message::{Kind, Message, Path, Reader, Role, TextShape, path};
+use crate::error::Result;
+use crate::json::{Object, Value};
+
+pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+    let [name, body, id, calls] = message.fields(["name", "content", "tool_call_id", "tool_calls"])?;
+    let (role, overhead) = reader.role(message.need("role")?, name)?;
+    match (role, id, name) {
+        (Role::Tool, Some(id), _) => {
+            let id = id.text()?;
+            reader.piece(Kind::Result { id }, None);
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String)?;
+        }
+        // The older form has no ids: the name of the function pairs.
+        (Role::Tool, None, Some(name)) => {
+            let id = name.text()?;
+            reader.piece(Kind::Result { id }, None);
+            result_content(&mut reader, vec![Key("content")], body, TextShape::String)?;
+        }
+        (Role::Tool, None, None) => return Err(message.value().lacks("tool_call_id")),
+        _ => content(&mut reader, vec![Key("content")], body, part)?,
+    }
+    let [refusal, reasoning, thinking, function, audio] =
+        message.fields(["refusal", "reasoning_content", "thinking_blocks", "function_call", "audio"])?;
+    if let Some(refusal) = refusal {
+        reader.piece(Kind::Text, Some(vec![Key("refusal")])).value(Some(refusal));
+    }
+    if let Some(reasoning) = reasoning {
+        let piece = reader.piece(Kind::Reasoning, Some(vec![Key("reasoning_content")]));
+        piece.value(Some(reasoning));
+    }
+    // What LiteLLM has of Anthropic's thinking: the same thoughts, signed.
+    if let Some(thinking) = thinking {
+        let tokens = if reasoning.is_some() { None } else { Some(thinking) };
+        reader.piece(Kind::Reasoning, Some(vec![Key("thinking_blocks")])).value(tokens);
+    }
+    if let Some(audio) = audio {
+        reader.file(vec![Key("audio")], Some(audio).filter(|audio| audio.as_text().is_some()));
+    }
+    if let Some(function) = function {
+        let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
+        let name = name.ok_or_else(|| function.lacks("name"))?;
+        call(&mut reader, Some(vec![Key("function_call")]), name, Some(name), arguments)?;
+    }
+    if let Some(calls) = calls {
+        tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
+    }
+    Ok(reader.message(role, overhead))
+}
+
+/// Calls of the newer form, functions and custom tools.
+pub(super) fn tool_calls<'t>(
+    reader: &mut Reader<'_, 't>,
+    at: &[crate::chat::message::Step],
+    calls: Value<'t>,
+) -> Result<()> {
+    for (index, value) in calls.list("a list of calls")?.enumerate() {
+        let [id, function, custom] = value.object("a call, an object")?.fields(["id", "function", "custom"])?;
+        let id = id.ok_or_else(|| value.lacks("id"))?;
+        let called = function.or(custom).ok_or_else(|| value.lacks("function"))?;
+        let [name, arguments, input] = called.object("a call, an object")?.fields(["name", "arguments", "input"])?;
+        call(reader, Some(path(at, &[At(index)])), id, name, arguments.or(input))?;
+    }
+    Ok(())
+}
+
+/// A part of a content.
+pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
+    match kind {
+        "text" => text_part(reader, at, part, "text")?,
+        "refusal" => text_part(reader, at, part, "refusal")?,
+        "image_url" => reader.image(at, TextShape::TextPart),
+        "input_audio" | "file" => {
+            let field = if kind == "file" { "file" } else { "input_audio" };
+            let inner = part.get(field)?.and_then(|inner| inner.object("").ok());
+            let data = inner.map(|inner| inner.fields(["data", "file_data"])).transpose()?;
+            reader.file(at, data.and_then(|[data, file]| data.or(file)));
+        }
+        _ => reader.other(at, part.value()),
+    }
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! A message as fitting sees it: pieces that have a cost, a place in the message and what they belong to.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::report::Reason;
+use crate::error::Result;
+use crate::json::Value;
+use crate::prompt::Prices;
+
+/// A step from a message to something in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Step {
+    Key(&'static str),
+    At(usize),
+}
+
+/// Where something stands in its message.
+pub(super) type Path = Vec<Step>;
+
+/// The path `base` with more steps.
+pub(super) fn path(base: &[Step], more: &[Step]) -> Path {
+    [base, more].concat()
+}
+
+/// Who a message is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// System and developer.
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+/// The names that formats have for roles.
+pub(super) const ROLES: &[(&str, Role)] = &[
+    ("system", Role::System),
+    ("developer", Role::System),
+    ("user", Role::User),
+    ("human", Role::User),
+    ("assistant", Role::Assistant),
+    ("ai", Role::Assistant),
+    ("model", Role::Assistant),
+    ("tool", Role::Tool),
+    ("function", Role::Tool),
+];
+
+/// What a piece is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind<'t> {
+    Text,
+    /// A call, with the id that its result names.
+    Call {
+        id: Cow<'t, str>,
+        name: Cow<'t, str>,
+    },
+    /// The result of the call with this id.
+    Result {
+        id: Cow<'t, str>,
+    },
+    /// A call and its result in one.
+    CallAndResult {
+        name: Cow<'t, str>,
+    },
+    Reasoning,
+    Image,
+    /// Goes where others with this id go, as the request and the answer of an approval of the call.
+    Linked {
+        id: Cow<'t, str>,
+        call: Option<Cow<'t, str>>,
+    },
+    Other,
+}
+
+/// How a format writes a text in the place of something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextShape {
+    String,
+    /// `{ type: "text", text }`
+    TextPart,
+    /// `{ type: "input_text", text }`
+    InputText,
+    /// `{ text }`
+    GeminiPart,
+    /// `{ output }`, a function's response
+    GeminiResponse,
+    /// `{ type: "text", value }`, a tool's output
+    AiSdkOutput,
+}
+
+impl TextShape {
+    pub(super) fn write(self, text: &str) -> Json {
+        match self {
+            Self::String => json!(text),
+            Self::TextPart => json!({ "type": "text", "text": text }),
+            Self::InputText => json!({ "type": "input_text", "text": text }),
+            Self::GeminiPart => json!({ "text": text }),
+            Self::GeminiResponse => json!({ "output": text }),
+            Self::AiSdkOutput => json!({ "type": "text", "value": text }),
+        }
+    }
+}
+
+/// A text of a piece that may be cut.
+#[derive(Clone, Debug)]
+pub(super) struct Text<'t> {
+    pub path: Path,
+    pub text: Cow<'t, str>,
+    pub tokens: u64,
+}
+
+/// A change of a message: a value that is put somewhere, or something that is removed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Change {
+    Set(Path, Json),
+    Remove(Path),
+}
+
+/// Something in a message that is kept, changed or removed by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Piece<'t> {
+    pub kind: Kind<'t>,
+    /// Everywhere it stands; none where it is all of the message.
+    pub places: Vec<Path>,
+    /// What of it may be cut.
+    pub texts: Vec<Text<'t>>,
+    /// Where a text can stand for it, and how it is written there: for results their content, for images the part.
+    pub body: Option<(Path, TextShape)>,
+    /// What it cost when it came in.
+    pub tokens: u64,
+    /// What of that stays when a text is put in the place of its body.
+    pub beside_body: u64,
+    /// What it costs now.
+    pub now: u64,
+    /// Which step of a run in one message it belongs to.
+    pub step: usize,
+    pub removed: Option<Reason>,
+    pub changed: Option<Reason>,
+    pub changes: Vec<Change>,
+}
+
+impl Piece<'_> {
+    pub(super) fn is_there(&self) -> bool {
+        self.removed.is_none()
+    }
+
+    /// Takes it out; how many tokens that frees.
+    pub(super) fn remove(&mut self, reason: Reason) -> u64 {
+        if self.removed.is_some() {
+            return 0;
+        }
+        self.removed = Some(reason);
+        std::mem::take(&mut self.now)
+    }
+
+    /// Puts a text in the place of its body; how many tokens that frees. Nothing where it would not be less.
+    pub(super) fn put_text(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
+        let now = self.beside_body.saturating_add(tokens);
+        let Some((path, shape)) = self.body.as_ref().filter(|_| self.removed.is_none() && now < self.now) else {
+            return 0;
+        };
+        self.changes = vec![Change::Set(path.clone(), shape.write(text))];
+        self.changed = Some(reason);
+        self.texts.clear();
+        std::mem::replace(&mut self.now, now).saturating_sub(now)
+    }
+
+    /// Puts a shorter text in the place of one of its texts.
+    pub(super) fn shorten(&mut self, at: usize, text: String, tokens: u64, reason: Reason) {
+        let Some(place) = self.texts.get_mut(at) else { return };
+        self.now = self.now.saturating_sub(place.tokens).saturating_add(tokens);
+        place.tokens = tokens;
+        let is_same = |change: &Change| matches!(change, Change::Set(path, _) if *path == place.path);
+        self.changes.retain(|change| !is_same(change));
+        self.changes.push(Change::Set(place.path.clone(), Json::String(text.clone())));
+        place.text = Cow::Owned(text);
+        self.changed = Some(reason);
+    }
+
+    /// Whether it says nothing by itself: reasoning, or a blank text.
+    pub(super) fn is_silent(&self) -> bool {
+        match self.kind {
+            Kind::Reasoning => true,
+            Kind::Text => self.now == 0 || self.texts.iter().all(|text| crate::text::is_blank(&text.text)),
+            _ => false,
+        }
+    }
+}
+
+/// A message, read.
+#[derive(Clone, Debug)]
+pub(super) struct Message<'t> {
+    pub role: Role,
+    /// Tokens of its role and name, and of being a message.
+    pub overhead: u64,
+    pub pieces: Vec<Piece<'t>>,
+    /// Whether it has an id at its vendor.
+    pub has_id: bool,
+    /// Why all of it goes, where it does.
+    pub removed: Option<Reason>,
+}
+
+impl Message<'_> {
+    /// What it cost when it came in.
+    pub(super) fn tokens(&self) -> u64 {
+        self.overhead.saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
+    }
+}
+
+/// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
+pub(super) const PER_MESSAGE: u64 = 3;
+/// Tokens of a request.
+pub(super) const PER_REQUEST: u64 = 3;
+/// For a name beside its tokens, and for a call beside its name and arguments.
+pub(super) const PER_NAME: u64 = 1;
+pub(super) const PER_CALL: u64 = 3;
+/// Characters of sealed reasoning (base64) that stand for a token; only the endpoint knows.
+const SEALED: usize = 5;
+/// Bytes of a file that stand for a token, and the least that one costs: PDFs have some 3,000 tokens and 60 KB a page.
+const FILE_BYTES: u64 = 20;
+const FILE_LEAST: u64 = 3_000;
+
+/// Collects the pieces of a message.
+#[derive(Debug)]
+pub(super) struct Reader<'r, 't> {
+    pub prices: Prices<'r>,
+    pub pieces: Vec<Piece<'t>>,
+    pub step: usize,
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    pub(super) fn new(prices: Prices<'r>) -> Self {
+        Self { prices, pieces: Vec::new(), step: 0 }
+    }
+
+    pub(super) fn count(&self, text: &str) -> u64 {
+        self.prices.text(text)
+    }
+
+    /// A new piece that stands at a place; none for one that is all of its message.
+    pub(super) fn piece(&mut self, kind: Kind<'t>, place: Option<Path>) -> &mut Self {
+        self.pieces.push(Piece {
+            kind,
+            places: place.into_iter().collect(),
+            texts: Vec::new(),
+            body: None,
+            tokens: 0,
+            beside_body: 0,
+            now: 0,
+            step: self.step,
+            removed: None,
+            changed: None,
+            changes: Vec::new(),
+        });
+        self
+    }
+
+    fn last(&mut self) -> Option<&mut Piece<'t>> {
+        self.pieces.last_mut()
+    }
+
+    /// More tokens for the last piece.
+    pub(super) fn tokens(&mut self, tokens: u64) -> &mut Self {
+        self.last().into_iter().for_each(|piece| piece.tokens = piece.tokens.saturating_add(tokens));
+        self
+    }
+
+    /// A text of the last piece that may be cut.
+    pub(super) fn text(&mut self, at: Path, value: Value<'t>) -> Result<&mut Self> {
+        let text = value.text()?;
+        let tokens = self.count(&text);
+        self.last()
+            .into_iter()
+            .for_each(|piece| piece.texts.push(Text { path: at.clone(), text: text.clone(), tokens }));
+        Ok(self.tokens(tokens))
+    }
+
+    /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON.
+    pub(super) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let Some(value) = value else { return self };
+        let tokens = match value.as_text() {
+            Some(text) => self.count(&text),
+            None => match size_of(value) {
+                Some(bytes) => file_tokens(bytes),
+                None => self.count(&value.json()),
+            },
+        };
+        self.tokens(tokens)
+    }
+
+    /// Sealed reasoning of the last piece.
+    pub(super) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
+        let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
+        self.tokens(len.div_ceil(SEALED) as u64)
+    }
+
+    /// A text can stand for the last piece, or for what of it was not read yet.
+    pub(super) fn body(&mut self, at: Path, shape: TextShape) -> &mut Self {
+        if let Some(piece) = self.last() {
+            piece.body = Some((at, shape));
+            piece.beside_body = piece.tokens;
+        }
+        self
+    }
+
+    /// An image at a place, for which a text can stand.
+    pub(super) fn image(&mut self, at: Path, shape: TextShape) {
+        let tokens = self.prices.image.tokens(None);
+        self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
+    }
+
+    /// A file or a recording: what it costs is not published. Its text where it is one, else by its size.
+    pub(super) fn file(&mut self, at: Path, data: Option<Value<'t>>) {
+        let tokens = match data.map(|data| (size_of(data), data.as_text())) {
+            Some((Some(bytes), _)) => file_tokens(bytes),
+            Some((None, Some(text))) => file_tokens(text.len() as u64 * 3 / 4),
+            _ => FILE_LEAST,
+        };
+        self.piece(Kind::Other, Some(at)).tokens(tokens);
+    }
+
+    /// A part that is not known: what its JSON costs.
+    pub(super) fn other(&mut self, at: Path, value: Value<'t>) {
+        self.piece(Kind::Other, Some(at)).value(Some(value));
+    }
+
+    /// The message of these pieces.
+    pub(super) fn message(self, role: Role, overhead: u64) -> Message<'t> {
+        let mut pieces = self.pieces;
+        pieces.iter_mut().for_each(|piece| piece.now = piece.tokens);
+        Message { role, overhead, pieces, has_id: false, removed: None }
+    }
+
+    /// The role of a message by its name, and what it and a name cost.
+    pub(super) fn role(&self, role: Value<'t>, name: Option<Value<'t>>) -> Result<(Role, u64)> {
+        let known = role.one_of(ROLES)?;
+        let tokens = PER_MESSAGE + self.count(&role.text()?);
+        let name = name.and_then(Value::as_text).map_or(0, |name| PER_NAME + self.count(&name));
+        Ok((known, tokens + name))
+    }
+}
+
+/// Bytes that stayed outside: `{ "\0size": bytes }`.
+fn size_of(value: Value<'_>) -> Option<u64> {
+    if value.kind() != crate::json::Kind::Object {
+        return None;
+    }
+    value.object("an object").ok()?.get("\0size").ok()??.safe_integer().ok()
+}
+
+fn file_tokens(bytes: u64) -> u64 {
+    (bytes / FILE_BYTES).max(FILE_LEAST)
+}

@@ -1,0 +1,18 @@
+//! A chat under a budget: an array of messages in any provider's format goes in, the decisions about it come out (SPEC §8).
+//!
+//! `formats` reads a message into pieces: a text, a call, a result, with what each costs and where it stands. `pairs` finds
+//! what belongs together, `edits` clears and removes what the caller allows to go first, and `fit` puts the rest under the
+//! budget by the strategies of [`crate::assembly`]. Nothing is rebuilt: what leaves is which messages stay, and what to
+//! change in them.
+
+mod calls;
+mod detect;
+mod edits;
+mod fit;
+mod formats;
+mod message;
+mod options;
+mod pairs;
+mod report;
+
+pub use calls::CALLS;

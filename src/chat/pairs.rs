@@ -1,0 +1,212 @@
+//! What of a chat belongs together: calls, their results and their reasoning (SPEC §8 "Units").
+
+use super::detect::Format;
+use super::message::{Kind, Message, Role};
+use super::report::Reason;
+use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::maps::SortedMap;
+
+/// A piece, by its message and its place there.
+pub(super) type At = (usize, usize);
+
+/// The calls of a chat and their results.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    pub pairs: Vec<(At, At)>,
+    /// Calls without results, and the other way round.
+    calls: Vec<At>,
+    results: Vec<At>,
+}
+
+impl Pairs {
+    /// Pairs by id: a result belongs to the last call before it that has none yet.
+    pub(super) fn find(messages: &[Message<'_>]) -> Self {
+        let mut found = Self::default();
+        let mut open: SortedMap<&str, Vec<At>> = SortedMap::new();
+        for (index, message) in messages.iter().enumerate() {
+            for (place, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
+                match &piece.kind {
+                    Kind::Call { id, .. } => match open.get_mut(&**id) {
+                        Some(calls) => calls.push((index, place)),
+                        None => {
+                            open.insert(id, vec![(index, place)]);
+                        }
+                    },
+                    Kind::Result { id } => match open.get_mut(&**id).and_then(Vec::pop) {
+                        Some(call) => found.pairs.push((call, (index, place))),
+                        None => found.results.push((index, place)),
+                    },
+                    _ => {}
+                }
+            }
+        }
+        found.calls = open.into_iter().flat_map(|(_, calls)| calls).collect();
+        found.calls.sort_unstable();
+        found
+    }
+
+    /// Takes out calls without results and results without calls. A call at the end is open, not broken.
+    pub(super) fn repair(self, messages: &mut [Message<'_>], found: &mut Vec<Diagnostic>) -> Vec<(At, At)> {
+        let speaks = |message: &Message<'_>| {
+            let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Linked { .. });
+            message.role != Role::Tool
+                && !(message.role == Role::User && message.pieces.iter().all(|piece| is_result(&piece.kind)))
+        };
+        let acts = |message: &Message<'_>| message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. }));
+        // Several items in a row may call together.
+        let end = messages.iter().rposition(|message| speaks(message) && !acts(message)).map_or(0, |last| last + 1);
+        let open_from = messages.iter().enumerate().skip(end).filter(|(_, message)| speaks(message)).map(|(at, _)| at);
+        let open_from: Vec<usize> = open_from.collect();
+        let last = open_from.last().copied();
+        // Everything from the first of the last run of calls that no result separates.
+        let first_open = last.map(|last| {
+            let mut first = last;
+            while first > end && messages.get(first - 1).is_some_and(|message| speaks(message)) {
+                first -= 1;
+            }
+            first
+        });
+        let broken = self.calls.into_iter().filter(|&(index, _)| first_open.is_none_or(|first| index < first));
+        let broken: Vec<(At, &str)> = broken
+            .map(|at| (at, "a call without its result"))
+            .chain(self.results.into_iter().map(|at| (at, "a result without its call")))
+            .collect();
+        for (at, what) in broken {
+            let Some(piece) = piece_mut(messages, at) else { continue };
+            piece.remove(Reason::ToolPairBroken);
+            let message = format!("message {} has {what}; it was left out", at.0);
+            found.push(
+                Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
+                    .at_path(format!("messages[{}]", at.0)),
+            );
+        }
+        self.pairs
+    }
+}
+
+pub(super) fn piece_mut<'m, 't>(
+    messages: &'m mut [Message<'t>],
+    (message, piece): At,
+) -> Option<&'m mut super::message::Piece<'t>> {
+    messages.get_mut(message)?.pieces.get_mut(piece)
+}
+
+/// Takes out what went with a call that is gone: the request of its approval, and the answer to that.
+pub(super) fn drop_links(messages: &mut [Message<'_>]) {
+    let mut gone: Vec<String> = Vec::new();
+    for message in messages.iter() {
+        for piece in message.pieces.iter().filter(|piece| !piece.is_there()) {
+            if let Kind::Call { id, .. } = &piece.kind {
+                gone.push(id.clone().into_owned());
+            }
+        }
+    }
+    if gone.is_empty() {
+        return;
+    }
+    gone.sort_unstable();
+    let has = |id: &str, gone: &[String]| gone.binary_search_by(|known| known.as_str().cmp(id)).is_ok();
+    let mut answers: Vec<String> = Vec::new();
+    for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
+        if let Kind::Linked { id, call: Some(call) } = &piece.kind
+            && has(call, &gone)
+        {
+            answers.push(id.clone().into_owned());
+            piece.remove(Reason::ToolPairBroken);
+        }
+    }
+    answers.sort_unstable();
+    for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
+        if let Kind::Linked { id, call: None } = &piece.kind
+            && has(id, &answers)
+        {
+            piece.remove(Reason::ToolPairBroken);
+        }
+    }
+}
+
+/// A message, or a step of a run that is one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Atom {
+    pub message: usize,
+    /// The pieces from here on, up to the next atom's.
+    pub from: usize,
+    pub to: usize,
+}
+
+/// The atoms of a chat. Messages of which nothing is left have none.
+pub(super) fn atoms(messages: &[Message<'_>]) -> Vec<Atom> {
+    let mut atoms = Vec::with_capacity(messages.len());
+    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
+        let mut from = 0;
+        let mut to = 0;
+        while let Some(piece) = message.pieces.get(to) {
+            // What stands before the first step is part of it.
+            if to > from && piece.step > 1 && message.pieces.get(to - 1).is_some_and(|before| before.step != piece.step)
+            {
+                atoms.push(Atom { message: index, from, to });
+                from = to;
+            }
+            to += 1;
+        }
+        atoms.push(Atom { message: index, from, to });
+    }
+    atoms
+}
+
+/// Where each unit begins among the atoms; a last element closes the last unit.
+pub(super) fn units(messages: &[Message<'_>], atoms: &[Atom], pairs: &[(At, At)], format: Format) -> Vec<usize> {
+    // For each atom, whether it is joined with the next.
+    let mut joined = vec![0_i32; atoms.len() + 1];
+    let atom_of = |(message, piece): At| {
+        let after = atoms.partition_point(|atom| (atom.message, atom.from) <= (message, piece));
+        after.checked_sub(1)
+    };
+    let mut join = |first: Option<usize>, last: Option<usize>| {
+        if let (Some(first), Some(last)) = (first, last) {
+            let (first, last) = (first.min(last), first.max(last));
+            joined.get_mut(first).into_iter().for_each(|open| *open += 1);
+            joined.get_mut(last).into_iter().for_each(|open| *open -= 1);
+        }
+    };
+    let there =
+        |at: At| messages.get(at.0).and_then(|message| message.pieces.get(at.1)).is_some_and(|piece| piece.is_there());
+    for &(call, result) in pairs.iter().filter(|&&(call, result)| there(call) && there(result)) {
+        join(atom_of(call), atom_of(result));
+    }
+    let mut links: SortedMap<&str, usize> = SortedMap::new();
+    for (number, atom) in atoms.iter().enumerate() {
+        let Some(message) = messages.get(atom.message) else { continue };
+        for piece in message.pieces.iter().take(atom.to).skip(atom.from).filter(|piece| piece.is_there()) {
+            if let Kind::Linked { id, .. } = &piece.kind {
+                match links.get(&**id) {
+                    Some(&first) => join(Some(first), Some(number)),
+                    None => {
+                        links.insert(id, number);
+                    }
+                }
+            }
+        }
+        let mut live = message.pieces.iter().filter(|piece| piece.is_there()).peekable();
+        let thinks = live.peek().is_some() && live.all(|piece| piece.kind == Kind::Reasoning);
+        // Reasoning goes with what follows from it.
+        if thinks && number + 1 < atoms.len() {
+            join(Some(number), Some(number + 1));
+        }
+        // Anthropic takes instructions in the middle only between a user's turn and an assistant's.
+        if format == Format::Anthropic && message.role == Role::System && number > 0 {
+            join(number.checked_sub(1), Some(number));
+            join(Some(number), Some(number + 1).filter(|&next| next < atoms.len()));
+        }
+    }
+    let mut starts = Vec::with_capacity(atoms.len() + 1);
+    let mut open = 0;
+    for (number, by) in joined.iter().take(atoms.len()).enumerate() {
+        if open == 0 {
+            starts.push(number);
+        }
+        open += by;
+    }
+    starts.push(atoms.len());
+    starts
+}

@@ -1,0 +1,117 @@
+//! What became of a chat (SPEC §8 "Report").
+
+use serde::Serialize;
+
+use super::options::Strategy;
+use crate::error::Diagnostic;
+
+/// The account of a fit: where every message and every token went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    /// The format that was given or found.
+    pub format: &'static str,
+    pub strategy: Strategy,
+    /// Tokens that the request may have.
+    pub limit: u64,
+    pub tokens: Tokens,
+    /// Whether anything was cut, summarized or changed.
+    pub truncated: bool,
+    /// A row for each message that came in.
+    pub messages: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Edit>,
+    /// The marker or summary that was put in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<Added>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Token totals of what leaves. Their sum is the total.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Tokens {
+    /// Leading system and developer messages, and the system context beside the messages.
+    pub system: u64,
+    /// The contents of all other messages.
+    pub messages: u64,
+    /// The definitions of tools.
+    pub tools: u64,
+    /// What messages and the request cost beside their contents.
+    pub overhead: u64,
+    pub total: u64,
+    pub tokenizer: String,
+}
+
+/// What became of a message, or of a part of one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Row {
+    /// Of messages in what came in; of parts in their message.
+    pub index: usize,
+    pub fate: Fate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Before the change.
+    pub tokens: u64,
+    /// Where parts of the message fare differently.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Row>,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Fate {
+    Kept,
+    Changed,
+    Cut,
+    Summarized,
+}
+
+/// Why a message is not there, or not as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Reason {
+    /// The strategy took it.
+    OverLimit,
+    /// A text of it was cut, since not even the newest unit fits.
+    Shortened,
+    /// A call without its result, or a result without its call.
+    ToolPairBroken,
+    /// `edits.toolResults`: the placeholder stands for it.
+    ResultCleared,
+    /// `edits.toolResults.maxTokens`.
+    ResultShortened,
+    /// `edits.toolCalls`.
+    CallRemoved,
+    /// `edits.reasoning`.
+    ReasoningRemoved,
+    /// `edits.images`.
+    ImageRemoved,
+    /// `endOn`: nothing may stand behind the last message of these roles.
+    EndOn,
+    /// Nothing of it is left that says anything.
+    NothingLeft,
+    /// A marker or summary of an earlier fit, in whose place there is a new one.
+    Replaced,
+}
+
+/// What an edit did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Edit {
+    pub edit: &'static str,
+    /// How many results, calls, thoughts or images.
+    pub count: usize,
+    /// How many tokens that freed.
+    pub tokens: u64,
+}
+
+/// A message that was put in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Added {
+    pub kind: &'static str,
+    /// Where it stands in what leaves.
+    pub index: usize,
+    pub text: String,
+    /// With its overhead.
+    pub tokens: u64,
+}
