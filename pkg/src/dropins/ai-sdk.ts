@@ -16,7 +16,12 @@ export function fitModelMessages<Message>(
 }
 
 /** `fitMessages` for a list of `UIMessage`: a run of several steps that is one message is cut between its steps. */
-export const fitUIMessages: typeof fitModelMessages = fitModelMessages;
+export function fitUIMessages<Message>(
+  messages: readonly Message[],
+  options: FitOptions<Message>,
+): FitResult<Message[]> {
+  return fitMessages(messages, { format: "ai-sdk-ui", ...options } as object) as FitResult<Message[]>;
+}
 
 /** What `wrapLanguageModel` takes, of each version of the SDK that has middleware. */
 export interface FitMiddleware {

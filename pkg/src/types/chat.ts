@@ -7,7 +7,15 @@ import type { TruncationStrategy } from "./loom.js";
 
 /** Whose messages they are; docs/chats.md says what each format is. `generic` is `{ role, content }` with a text. */
 export type ChatFormat =
-  "ai-sdk" | "anthropic" | "gemini" | "generic" | "langchain" | "openai" | "openai-agents" | "openai-responses";
+  | "ai-sdk"
+  | "ai-sdk-ui"
+  | "anthropic"
+  | "gemini"
+  | "generic"
+  | "langchain"
+  | "openai"
+  | "openai-agents"
+  | "openai-responses";
 
 /**
  * A conversation that stands in a field of an object, beside what else a request has: `{ system, messages }`,
@@ -130,14 +138,14 @@ export interface FitReport {
   /** Tokens that there may be. */
   limit: number;
   tokens: FitTokens;
-  /** Whether messages were cut. */
+  /** Whether anything was cut, summarised or changed. */
   truncated: boolean;
   /** A row for each message that was given, in their order. */
   messages: FitRow[];
-  /** What the edits freed. */
-  edits?: FitEditCounts;
-  /** The message that stands where some were cut: its index among those that came out, and its text. */
-  marker?: { index: number; text: string };
+  /** The edits that were made. */
+  edits?: FitEdit[];
+  /** The message that stands where some were cut: its index among those that came out, its text and its cost. */
+  added?: { kind: "marker" | "summary"; index: number; text: string; tokens: number };
   diagnostics: Diagnostic[];
 }
 
@@ -167,25 +175,36 @@ export interface FitRow {
   parts?: { index: number; fate: FitFate; reason?: FitReason; tokens: number }[];
 }
 
-/** Why a message or a part of it is not as it was. */
+/** Why a message or a part of it is not there, or not as it was. */
 export type FitReason =
-  | "end_on"
-  | "image_removed"
-  | "old_marker"
-  | "over_limit"
-  | "reasoning_removed"
+  /** `edits.toolCalls` took the call with its result. */
+  | "callRemoved"
+  /** It stood behind the last message of a role that `endOn` names. */
+  | "endOn"
+  /** `edits.images` put a text in the image's place. */
+  | "imageRemoved"
+  /** Nothing of it was left that says anything. */
+  | "nothingLeft"
+  /** The strategy took it. */
+  | "overLimit"
+  /** `edits.reasoning` took it. */
+  | "reasoningRemoved"
+  /** A marker or a summary of an earlier fit, in whose place there is a new one. */
+  | "replaced"
+  /** `edits.toolResults` put the placeholder in its place. */
+  | "resultCleared"
+  /** `edits.toolResults` cut it to `maxTokens`. */
+  | "resultShortened"
+  /** A text of it was cut, since not even the newest unit fits. */
   | "shortened"
-  | "tool_call_removed"
-  | "tool_pair_broken"
-  | "tool_result_cleared"
-  | "tool_result_shortened";
+  /** A result without its call, or a call without its results. */
+  | "toolPairBroken";
 
-/** What each edit did: how often, and the tokens that it freed. */
-export interface FitEditCounts {
-  toolResults?: { count: number; tokens: number };
-  toolCalls?: { count: number; tokens: number };
-  reasoning?: { count: number; tokens: number };
-  images?: { count: number; tokens: number };
+/** What an edit did: how many results, calls, thoughts or images it changed, and the tokens that it freed. */
+export interface FitEdit {
+  edit: "toolResults" | "toolCalls" | "reasoning" | "images";
+  count: number;
+  tokens: number;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
