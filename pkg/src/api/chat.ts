@@ -75,7 +75,7 @@ export function finishFit<Chat extends AnyChat>(
   if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
   const own = { phase: "finish", ...(isText ? { summaryText: summary } : {}) };
   const answer = answerOf(messages, options as object, own);
-  const failed = answer.report.diagnostics.find(({ code }) => (code as string) === "summary_failed");
+  const failed = answer.report.diagnostics.find(({ code }) => code === "summary_failed");
   if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
   return resultOf(messages as Chat, answer);
 }

@@ -62,17 +62,18 @@ async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Pro
       : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
   const startOn = given({ startOn: types(fields.startOn) });
   const endOn = given({ endOn: types(fields.endOn) });
-  const all = await count(messages);
-  if (all <= maxTokens) return fitted(messages, undefined, { ...startOn, ...endOn });
+  // What stands behind the last of these goes in any case.
+  const ended = strategy === "last" && endOn.endOn ? fitted(messages, undefined, endOn) : messages;
+  const all = await count(ended);
+  if (all <= maxTokens) return fitted(ended, undefined, { ...startOn, ...endOn });
 
-  const each = await Promise.all(messages.map((message) => count([message])));
+  const each = await Promise.all(ended.map((message) => count([message])));
   // What the counter adds to every list, however long.
-  const perList = messages.length > 1 ? (sum(each) - all) / (messages.length - 1) : 0;
-  const costs = new Map(messages.map((message, at) => [message, Math.max(0, (each[at] ?? 0) - perList)]));
-  const systems = messages.findIndex((message) => message.getType() !== "system");
+  const perList = ended.length > 1 ? (sum(each) - all) / (ended.length - 1) : 0;
+  const costs = new Map(ended.map((message, at) => [message, Math.max(0, (each[at] ?? 0) - perList)]));
+  const systems = ended.findIndex((message) => message.getType() !== "system");
   // They are the oldest: a window that moves on leaves them behind first.
-  const within = strategy === "last" && !includeSystem && systems > 0 ? messages.slice(systems) : messages;
-  const list = strategy === "last" ? fitted(within, undefined, endOn) : within;
+  const list = strategy === "last" && !includeSystem && systems > 0 ? ended.slice(systems) : ended;
   const cut: FitOptions =
     strategy === "last" ? { truncationStrategy: "rollingWindow", ...startOn } : { truncationStrategy: "keepStart" };
   for (let limit = Math.max(1, maxTokens - perList); ;) {
