@@ -191,8 +191,10 @@ test("no file of the packages names a folder of the machine that built it", () =
 test("the package takes no part of wasm-pack's and brings no dependency along", () => {
   for (const folder of Object.values(packages)) {
     const manifest = JSON.parse(inRoot(`${folder}/package.json`));
-    for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
-      assert.equal(manifest[field], undefined);
+    for (const field of ["dependencies", "optionalDependencies"]) assert.equal(manifest[field], undefined);
+    // Who uses a drop-in has its host; nobody else gets one.
+    for (const peer of Object.keys(manifest.peerDependencies ?? {}))
+      assert.equal(manifest.peerDependenciesMeta[peer].optional, true, peer);
   }
   assert.ok(!files.some((name) => /_bg\b|snippets|\.gitignore|Cargo/.test(name)), files.join(", "));
 });
