@@ -351,7 +351,10 @@ describe("summaries", () => {
     const again = chat.planFit(longer, options);
     assert.equal(again.status, "summarize");
     assert.equal(again.input.previousSummary, "They talked about words.");
+    // The conversation goes on meanwhile.
+    longer.push(...conversation(6).slice(1));
     const second = chat.finishFit(again.state, "More words.");
+    assert.equal(second.report.messages.length, fitted.length + 4);
     const summaries = second.messages.filter(({ content }) => /\[Summary/.test(content));
     assert.equal(summaries.length, 1);
     assert.equal(
@@ -462,6 +465,50 @@ describe("LangChain", () => {
       assert.equal(letters(ours), letters(expected), JSON.stringify(fields));
       for (const message of ours) assert.ok(messages.includes(message), "the very instances");
     }
+  });
+
+  test("LangChain's documented cases", async () => {
+    const { trimMessages } = await load("dropins/langchain.js");
+    const { trimMessages: theirs } = await import("@langchain/core/messages");
+    const block = (text) => ({ type: "text", text });
+    const messages = () => [
+      new SystemMessage("S"),
+      new HumanMessage("H1"),
+      new AIMessage({ content: [block("FIRST"), block("SECOND")] }),
+      new HumanMessage("H3"),
+      new AIMessage("A4"),
+    ];
+    const size = ({ content }) => (Array.isArray(content) ? 6 + 4 * content.length : 10);
+    const tokenCounter = (list) => list.reduce((sum, message) => sum + size(message), 0);
+    const said = (list) =>
+      list.map(({ content }) => (Array.isArray(content) ? content.map(({ text }) => text) : content));
+    const both = [
+      [{ maxTokens: 30, strategy: "first" }, ["S", "H1"]],
+      [{ maxTokens: 30, strategy: "first", allowPartial: true }, ["S", "H1", ["FIRST"]]],
+      [{ maxTokens: 30, strategy: "first", allowPartial: true, endOn: "human" }, ["S", "H1"]],
+      [{ maxTokens: 30, includeSystem: true }, ["S", "H3", "A4"]],
+      [{ maxTokens: 40, includeSystem: true, allowPartial: true, startOn: "human" }, ["S", "H3", "A4"]],
+      [{ maxTokens: 40, startOn: [HumanMessage] }, ["H3", "A4"]],
+      [{ maxTokens: 40, endOn: [HumanMessage] }, ["H1", ["FIRST", "SECOND"], "H3"]],
+    ];
+    for (const [fields, expected] of both) {
+      const all = { tokenCounter, ...fields };
+      assert.deepEqual(said(await trimMessages(messages(), all)), expected, JSON.stringify(fields));
+      assert.deepEqual(said(await theirs(messages(), all)), expected, JSON.stringify(fields));
+    }
+    // Of a message that is cut, what is next to what stays is kept.
+    const differ = [
+      [{ maxTokens: 40, includeSystem: true, allowPartial: true }, ["FIRST"], ["SECOND"]],
+      [{ maxTokens: 30, includeSystem: true, allowPartial: true, endOn: "human" }, ["FIRST"], ["SECOND"]],
+    ];
+    for (const [fields, before, after] of differ) {
+      const all = { tokenCounter, ...fields };
+      assert.deepEqual(said(await theirs(messages(), all))[1], before);
+      assert.deepEqual(said(await trimMessages(messages(), all))[1], after);
+    }
+    const hundred = { maxTokens: 14, allowPartial: true, tokenCounter: (list) => list.length * 100 };
+    assert.deepEqual(await theirs(messages(), hundred), []);
+    await assert.rejects(trimMessages(messages(), hundred), { code: "context_too_long" });
   });
 
   test("under the limit trimMessages changes nothing", async () => {

@@ -103,8 +103,7 @@ function checkAnthropic({ messages, system }) {
     const parts = typeof content === "string" ? [] : content;
     if (content.length === 0) return "empty content";
     const results = parts.filter(({ type }) => type === "tool_result").map(({ tool_use_id: id }) => id);
-    if (String(results.sort()) !== String(open.sort()))
-      return `results ${results}, calls ${open}`;
+    if (String(results.sort()) !== String(open.sort())) return `results ${results}, calls ${open}`;
     open = parts.filter(({ type }) => type === "tool_use").map(({ id }) => id);
   }
   return open.length > 0 ? `no results for ${open}` : undefined;

@@ -33,7 +33,7 @@ export function fitMessages<Chat extends AnyChat>(
   messages: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
 ): FitResult<Fitted<Chat>> {
-  return resultOf(messages, answerOf(messages, options, {}));
+  return resultOf(messages, answerOf(messages, checkedOptions(messages, options)));
 }
 
 /**
@@ -46,12 +46,14 @@ export function planFit<Chat extends AnyChat>(
   messages: Chat,
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
 ): PlannedFit<Chat> {
-  const answer = answerOf(messages, options, { phase: "plan" });
+  const checked = checkedOptions(messages, options);
+  const answer = answerOf(messages, { ...checked, phase: "plan" });
   if (!answer.summarize) return { status: "ready", result: resultOf(messages, answer) };
   const { indices, ...rest } = answer.summarize;
-  const list = listOf(messages) as MessageOf<Chat>[];
+  const list = listOf(messages).slice() as MessageOf<Chat>[];
   const state = {} as FitState<Chat>;
-  planned.set(state, [messages, options]);
+  // While the summary is made the conversation may go on in the caller's own list.
+  planned.set(state, [withList(messages, list) as AnyChat, checked]);
   return {
     status: "summarize",
     input: { ...rest, messages: indices.map((index) => list[index] as MessageOf<Chat>) },
@@ -70,11 +72,10 @@ export function finishFit<Chat extends AnyChat>(
   summary: string | { readonly error: unknown },
 ): FitResult<Fitted<Chat>> {
   const [messages, options] = planned.get(state) ?? [];
-  if (messages === undefined) throw invalid("state", "the `state` that `planFit` gave");
+  if (messages === undefined || options === undefined) throw invalid("state", "the `state` that `planFit` gave");
   const isText = typeof summary === "string";
   if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
-  const own = { phase: "finish", ...(isText ? { summaryText: summary } : {}) };
-  const answer = answerOf(messages, options as object, own);
+  const answer = answerOf(messages, { ...options, phase: "finish", ...(isText ? { summaryText: summary } : {}) });
   const failed = answer.report.diagnostics.find(({ code }) => code === "summary_failed");
   if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
   return resultOf(messages as Chat, answer);
@@ -119,31 +120,34 @@ interface Answer {
   summarize?: Omit<SummaryInput, "messages"> & { indices: number[] };
 }
 
+function answerOf(chat: AnyChat, options: object): Answer {
+  let messages: unknown = chat;
+  try {
+    const list = listOf(chat);
+    if (list.some(isLangChain)) messages = withList(chat, list.map(plainMessage));
+  } catch {
+    // Whose getter threw, is said where the request is written.
+  }
+  return callJson("fitMessages", { messages, options }, "sizes") as Answer;
+}
+
 /** Options that are between this file and the wasm. */
 const OWN = ["phase", "summaryText"];
 
-function answerOf(chat: AnyChat, options: object, own: object): Answer {
-  return callJson("fitMessages", requestOf(chat, options, own), "sizes") as Answer;
-}
-
-function requestOf(chat: AnyChat, options: object, own: object): unknown {
+/** The options, with the indices of what is pinned. */
+function checkedOptions(chat: AnyChat, options: object): object {
+  if (typeof options !== "object" || options === null) throw invalid("options", "an object");
+  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
   try {
-    const list = listOf(chat);
-    const messages = list.some(isLangChain) ? withList(chat, list.map(plainMessage)) : chat;
-    return { messages, options: crossingOptions(list, options, own) };
+    const { pinned } = options as { pinned?: unknown };
+    return typeof pinned === "function"
+      ? { ...options, pinned: pinnedBy(pinned as Pinned, listOf(chat)) }
+      : { ...options };
   } catch (thrown) {
     if (thrown instanceof CtxweaveError) throw thrown;
-    // A getter of the caller's: which one, is said where the request is written.
-    return { messages: chat, options };
+    // A getter of the caller's, of the messages or the options.
+    return options;
   }
-}
-
-function crossingOptions(list: readonly unknown[], options: object, own: object): unknown {
-  if (typeof options !== "object" || options === null) return options;
-  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
-  const { pinned } = options as { pinned?: unknown };
-  const asked = typeof pinned === "function" ? { pinned: pinnedBy(pinned as Pinned, list) } : {};
-  return { ...options, ...asked, ...own };
 }
 
 type Pinned = (message: unknown, index: number) => unknown;

@@ -61,7 +61,10 @@ export type FitPrepareStep = <Message>(step: {
  */
 export function fitPrepareStep(options: HookOptions = {}): FitPrepareStep {
   return async ({ messages, model, instructions }) => {
-    const host = given({ model: modelName(model), system: instructions });
+    const system = [instructions]
+      .flat()
+      .flatMap((it) => (it as { content?: unknown } | undefined)?.content ?? it ?? []);
+    const host = given({ model: modelName(model), system });
     const fitted = await fitInHook<unknown>(messages, options, { format: "ai-sdk", ...host });
     const isSame = fitted.length === messages.length && fitted.every((message, at) => message === messages[at]);
     return isSame ? undefined : { messages: fitted as typeof messages };
