@@ -553,6 +553,17 @@ describe("LangChain", () => {
         for (const message of kept) assert.ok(messages.includes(message));
       }
     }
+    // Of a message whose calls lost their results the text stays, and all its fields.
+    const torn = [
+      new HumanMessage("H"),
+      new AIMessage({ content: "A", id: "a", name: "n", tool_calls: [{ id: "a", name: "f", args: {} }] }),
+      new HumanMessage("H2"),
+    ];
+    const [, repaired] = await trimMessages(torn, { maxTokens: 100, tokenCounter: ten });
+    assert.ok(AIMessage.isInstance(repaired) && Object.getPrototypeOf(repaired) === AIMessage.prototype);
+    assert.deepEqual([repaired.text, repaired.id, repaired.name, repaired.tool_calls], ["A", "a", "n", []]);
+    assert.deepEqual(repaired.toJSON().kwargs.tool_calls, []);
+    assert.equal(torn[1].tool_calls.length, 1);
     const none = trimMessages(messages, { maxTokens: 5, tokenCounter: ten, includeSystem: true });
     await assert.rejects(none, (error) => error.code.endsWith("context_too_long") && error.details.limit === 5);
     for (const fields of [

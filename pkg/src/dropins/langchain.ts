@@ -120,7 +120,9 @@ function fitted(
   if (messages.length === 0) return [];
   const named = messages.map((message, at) => {
     const cost = Math.max(0, Math.round((budget?.costs.get(message) ?? 0) * SCALE) - BESIDE);
-    return copyWith(message, [[["name"], `${COST}${Math.min(cost, 2 ** 32 - 1)} ${at}`]]);
+    // All else it inherits: a copy would take longer than the whole fit.
+    const name = { value: `${COST}${Math.min(cost, 2 ** 32 - 1)} ${at}`, configurable: true };
+    return Object.create(message, { name }) as BaseMessage;
   });
   const count = (text: string): number => (text.startsWith(COST) ? Number(text.split(" ")[1]) : Number(text !== ""));
   const { messages: kept } = fitMessages(named, {
@@ -133,7 +135,12 @@ function fitted(
   return kept.map((message) => {
     const at = Number(message.name?.split(" ")[2]);
     const original = messages[at] as BaseMessage;
-    return message === named[at] ? original : copyWith(message, [[["name"], original.name]]);
+    if (message === named[at]) return original;
+    const changed = Object.entries(message).filter(([key]) => !["name", "lc_kwargs"].includes(key));
+    return copyWith(
+      original,
+      changed.map(([key, value]) => [[key], value]),
+    );
   });
 }
 
