@@ -791,6 +791,42 @@ describe("AI SDK", () => {
     assert.ok(prompts[0].length < history().length);
   });
 
+  test("what pruneMessages does is an edit, and what it does not touch is the very object", async () => {
+    const { fitModelMessages } = await load("dropins/ai-sdk.js");
+    const { pruneMessages } = await import("ai");
+    const turn = (id) => [
+      { role: "user", content: `Question ${id}.` },
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "Hm." },
+          { type: "text", text: "I look." },
+          { type: "tool-call", toolCallId: id, toolName: "find", input: {} },
+        ],
+      },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: id, toolName: "find", output: { type: "text", value: "found" } }],
+      },
+      { role: "assistant", content: [{ type: "text", text: "There." }] },
+    ];
+    const messages = frozen([...turn("a"), ...turn("b"), { role: "user", content: "And?" }]);
+    for (const [edits, options] of [
+      [{ reasoning: { remove: "all" } }, { reasoning: "all" }],
+      [{ toolCalls: { keepLast: 0 } }, { toolCalls: "all" }],
+      [{ toolCalls: { keepLast: 1 } }, { toolCalls: "before-last-4-messages" }],
+      [
+        { toolCalls: { keepLast: 0 }, reasoning: { remove: "all" } },
+        { toolCalls: "all", reasoning: "all" },
+      ],
+    ]) {
+      const ours = fitModelMessages(messages, { maxTokens: 100_000, edits: { when: "always", ...edits } }).messages;
+      assert.deepEqual(ours, pruneMessages({ messages: structuredClone(messages), ...options }), JSON.stringify(edits));
+      assert.equal(ours[0], messages[0]);
+      assert.equal(ours.at(-1), messages.at(-1));
+    }
+  });
+
   test("ModelMessage and UIMessage lists are fitted, a run within its message", async () => {
     const { fitModelMessages, fitUIMessages } = await load("dropins/ai-sdk.js");
     const messages = frozen(history().slice(0, -1));
@@ -873,6 +909,28 @@ describe("OpenAI Agents", () => {
     const stored = await session.getItems();
     for (const [at, item] of items.entries()) assert.deepEqual(stored[at].content, item.content);
   });
+});
+
+test("the drop-ins can be required, and load by themselves", () => {
+  const path = join(folder("chat-require"), "required.cjs");
+  writeFileSync(
+    path,
+    `const { trimMessages } = require("ctxweave/langchain");
+const { fitMiddleware } = require("ctxweave/ai-sdk");
+const { fitModelInput } = require("ctxweave/openai-agents");
+const { HumanMessage } = require("@langchain/core/messages");
+(async () => {
+  const [kept] = await trimMessages([new HumanMessage("a"), new HumanMessage("b")], { maxTokens: 1, tokenCounter: (list) => list.length });
+  const params = { prompt: [{ role: "user", content: [{ type: "text", text: "Hi." }] }] };
+  const fitted = await fitMiddleware({ maxTokens: 50 }).transformParams({ params });
+  const modelData = { input: [{ role: "user", content: "Hi." }] };
+  const { input } = await fitModelInput({ maxTokens: 50 })({ modelData });
+  console.log(kept.content, fitted.prompt[0] === params.prompt[0], input[0] === modelData.input[0]);
+})();
+`,
+  );
+  const { stdout, stderr } = spawnSync(process.execPath, [path], { encoding: "utf8" });
+  assert.equal(stdout + stderr, "b true true\n");
 });
 
 test("the drop-ins fit the types of their hosts, without casts", () => {
