@@ -9,6 +9,8 @@
  *   to count soon, hold the core: each file costs half a millisecond to import;
  * - `core.cjs` and `node.cjs`, the same for `require`.
  *
+ * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would.
+ *
  * `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
  * `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
@@ -27,9 +29,14 @@ const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(pr
 const [main, ...smaller] = process.argv.slice(5);
 
 /** What is in each package besides its flavours. */
-const { vocabularies, inline, types } = {
-  ctxweave: { vocabularies: ["o200k_base", "cl100k_base"], inline: true, types: "tsconfig.types.json" },
-  "ctxweave-tiktoken": { vocabularies: [], inline: false, types: "tiktoken/tsconfig.json" },
+const { vocabularies, dropins, inline, types } = {
+  ctxweave: {
+    vocabularies: ["o200k_base", "cl100k_base"],
+    dropins: ["ai-sdk", "langchain", "openai-agents"],
+    inline: true,
+    types: "tsconfig.types.json",
+  },
+  "ctxweave-tiktoken": { vocabularies: [], dropins: [], inline: false, types: "tiktoken/tsconfig.json" },
 }[name];
 
 /** The modules of src that go into `shared.js`. */
@@ -64,6 +71,7 @@ for (const vocabulary of vocabularies) {
   await bundle({ from: `${stem}.node`, to: `${stem}.node` });
   await bundle({ from: `${stem}.inline.require`, to: `${stem}.inline`, formats: ["cjs"] });
 }
+for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
 declarations();
 
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
@@ -78,7 +86,7 @@ async function bundle({ flavour, stdin, from, to, formats = ["esm", "cjs"] }) {
       format,
       platform: format === "esm" ? "neutral" : "node",
       target: format === "esm" ? "es2022" : "node18",
-      external: ["node:*"],
+      external: ["node:*", "@langchain/*"],
       define: {
         ...(flavour && { AREA: JSON.stringify(flavour) }),
         ...(needsUrl && { "import.meta.url": "moduleUrl" }),
@@ -101,6 +109,7 @@ function layout({ onResolve }, { flavour, to, end, isShared }) {
     if (/\.(wasm|bin|packed\.js)$/.test(path)) return { path, external: true };
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
     if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
+    if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
     if (!isShared && shared.includes(module)) return external(`shared${end}`);
     // The entry points are written for the first flavour and serve them all.
     if (module === "entries/default" && !to.endsWith("core")) {

@@ -190,11 +190,12 @@ class RequestWriter {
 
 /**
  * Makes JSON of a request. Bytes go beside it; what JSON would lose or turn into something else (NaN, functions, a `Map`) is
- * marked, so that the wasm can name the field where it needs a value there.
+ * marked, so that the wasm can name the field where it needs a value there. With `sizes` bytes do not cross: how many they are
+ * does.
  *
  * @throws {CtxweaveError} `invalid_input` where the caller's own code throws while it is asked for a value
  */
-export function toRequest(value: unknown): Request {
+export function toRequest(value: unknown, binary?: "sizes"): Request {
   const bytes: Uint8Array[] = [];
   let writer = new RequestWriter();
   let isExact = false;
@@ -205,7 +206,7 @@ export function toRequest(value: unknown): Request {
   }
   if (!isExact) {
     writer.close();
-    const copy = marked(value, "", [], bytes);
+    const copy = marked(value, "", [], binary ?? bytes);
     writer = new RequestWriter();
     writer.value(copy, 0);
   }
@@ -227,8 +228,8 @@ interface OwnTokenizer {
  * Calls a function of the wasm by its name and gives its result. A tokenizer in the request that is an object with a function
  * `count` goes beside it.
  */
-export function callJson(name: string, request: unknown): unknown {
-  return answerOf((wasm, { json, bytes }, tokenizer) => wasm.call(name, json, bytes, tokenizer), request);
+export function callJson(name: string, request: unknown, binary?: "sizes"): unknown {
+  return answerOf((wasm, { json, bytes }, tokenizer) => wasm.call(name, json, bytes, tokenizer), request, binary);
 }
 
 type Raw = Parameters<Parameters<typeof call>[0]>[0];
@@ -237,17 +238,19 @@ type Raw = Parameters<Parameters<typeof call>[0]>[0];
 export function answerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
+  binary?: "sizes",
 ): unknown {
-  return fromAnswer(rawAnswerOf(run, request));
+  return fromAnswer(rawAnswerOf(run, request, binary));
 }
 
 /** The same with what the call gives as it is. */
 export function rawAnswerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
+  binary?: "sizes",
 ): unknown {
-  const tokenizer = ownTokenizer(request);
-  const crossing = toRequest(tokenizer ? { ...(request as object), tokenizer: {} } : request);
+  const [tokenizer, rest] = withoutTokenizer(request);
+  const crossing = toRequest(rest, binary);
   return call((wasm) => run(wasm, crossing, tokenizer));
 }
 
@@ -276,18 +279,23 @@ function tooLarge(place: string, value: number, max: number, options?: ErrorOpti
   return new CtxweaveError("limit_exceeded", message, { limit: "inputBytes", value, max }, options);
 }
 
-function ownTokenizer(request: unknown): OwnTokenizer | undefined {
+/** The tokenizer that the caller brings, and the request with an empty object in its place. */
+function withoutTokenizer(request: unknown): [OwnTokenizer | undefined, unknown] {
+  const isOwn = (given: unknown): given is OwnTokenizer =>
+    typeof given === "object" && typeof (given as OwnTokenizer | null)?.count === "function";
   try {
     const { tokenizer, options } = request as { tokenizer?: unknown; options?: { tokenizer?: unknown } };
-    const given = (tokenizer ?? options?.tokenizer) as OwnTokenizer | null | undefined;
-    return typeof given === "object" && typeof given?.count === "function" ? given : undefined;
+    if (isOwn(tokenizer)) return [tokenizer, { ...(request as object), tokenizer: {} }];
+    const inOptions = tokenizer ?? options?.tokenizer;
+    if (isOwn(inOptions)) return [inOptions, { ...(request as object), options: { ...options, tokenizer: {} } }];
   } catch {
-    return undefined;
+    // Whose getter threw, `toRequest` says.
   }
+  return [undefined, request];
 }
 
 /** A copy that `JSON.stringify` keeps all of. */
-function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[]): unknown {
+function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[] | "sizes"): unknown {
   const mark = (what: string): object => ({ "\0": what });
   switch (typeof value) {
     case "number":
@@ -320,7 +328,10 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     }
   };
   const view = guarded(path, () => asBytes(value));
-  if (view) return { "\0bytes": bytes.push(view) - 1 };
+  if (bytes === "sizes") {
+    const size = view?.length ?? (typeof Blob === "function" && value instanceof Blob ? value.size : undefined);
+    if (size !== undefined) return { "\0size": size };
+  } else if (view) return { "\0bytes": bytes.push(view) - 1 };
   if (value instanceof Map) return mark("a Map");
   if (value instanceof Set) return mark("a Set");
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? mark("an invalid Date") : value.toISOString();

@@ -10,7 +10,7 @@ mod write;
 #[cfg(feature = "folders")]
 pub(crate) use number::float;
 pub(crate) use number::number;
-#[cfg(feature = "loom")]
+#[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use special::plain_bytes;
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]

@@ -238,7 +238,7 @@ impl<'t> Value<'t> {
     }
 
     /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
-    #[cfg(feature = "commits")]
+    #[cfg(any(feature = "chat", feature = "commits"))]
     pub(crate) fn safe_integer(self) -> Result<u64> {
         self.whole_to((1 << 53) - 1)
     }

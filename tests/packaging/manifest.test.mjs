@@ -92,6 +92,7 @@ test("the features and the profile reach cargo", () => {
 
 test("the smaller flavours have their areas and no other", () => {
   const names = {
+    chat: ["fitMessages"],
     commits: ["artifactRef", "importTranscript"],
     folders: ["buildContextChain", "parseContextFile"],
     loom: ["assembleDialogue", "assembleBuffer"],

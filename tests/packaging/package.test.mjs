@@ -17,7 +17,7 @@ const inRoot = (path) => readFileSync(join(root, path), "utf8");
 const inPackage = (path, name = "ctxweave") => readFileSync(join(installed(), "node_modules", name, path));
 
 /** The areas that have an entry point and a module of their own. */
-const areas = ["commits", "folders", "loom", "operators", "tokens", "workspace"];
+const areas = ["chat", "commits", "folders", "loom", "operators", "tokens", "workspace"];
 
 for (const name of Object.keys(packages)) {
   test(`the tarball of ${name} holds exactly the files in files.txt`, () => {
@@ -137,6 +137,7 @@ function core(area, name) {
 
 test("an area has no JavaScript of the others, and the errors are those of all", async () => {
   const names = {
+    chat: /fitMessages/,
     commits: /CommitGraph|importTranscript/,
     folders: /buildContextChain/,
     loom: /class LoomTree|function (assembleDialogue|requestBody)\b/,
@@ -190,8 +191,10 @@ test("no file of the packages names a folder of the machine that built it", () =
 test("the package takes no part of wasm-pack's and brings no dependency along", () => {
   for (const folder of Object.values(packages)) {
     const manifest = JSON.parse(inRoot(`${folder}/package.json`));
-    for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
-      assert.equal(manifest[field], undefined);
+    for (const field of ["dependencies", "optionalDependencies"]) assert.equal(manifest[field], undefined);
+    // Who uses a drop-in has its host; nobody else gets one.
+    for (const peer of Object.keys(manifest.peerDependencies ?? {}))
+      assert.equal(manifest.peerDependenciesMeta[peer].optional, true, peer);
   }
   assert.ok(!files.some((name) => /_bg\b|snippets|\.gitignore|Cargo/.test(name)), files.join(", "));
 });

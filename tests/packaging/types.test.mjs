@@ -104,6 +104,9 @@ ${load("c", "ctxweave/slim")}
 ${load("l", "ctxweave/loom")}
 ${load("n", "ctxweave/tokens")}
 ${load("t", "ctxweave-tiktoken")}
+${load("aiSdk", "ctxweave/ai-sdk")}
+${load("openAiAgents", "ctxweave/openai-agents")}
+${load("chat", "ctxweave/chat")}
 ${load("commits", "ctxweave/commits")}
 ${load("folders", "ctxweave/folders")}
 ${load("operators", "ctxweave/operators")}
@@ -121,10 +124,11 @@ const rest: Omit<typeof a, "init"> = slim;
 const wider: Omit<typeof a, "CtxweaveError" | "nextRequest"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const least: Omit<typeof n, "CtxweaveError"> = l;
-const parts: (Omit<typeof n, "CtxweaveError">)[] = [commits, folders, operators, workspace];
-const all: Omit<typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
+const parts: (Omit<typeof n, "CtxweaveError">)[] = [chat, commits, folders, operators, workspace];
+const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const packed: typeof o200k.load = inline.load;
-type Named = commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
+type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
+const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), openAiAgents.fitModelInput({ model: "gpt-4o" })];
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const there: typeof o200k.load = loomVocabulary.load;
@@ -194,7 +198,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [whole, backwards, rest, wider, part, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, wider, part, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

@@ -35,6 +35,7 @@ export function readGoldens() {
 
 /** The entry points that have a module of their own, and the folders of the goldens that they must give too. */
 export const areas = {
+  chat: ["chat", "tokens"],
   commits: ["commits", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
   loom: ["bodies", "loom", "resident", "tokens"],

@@ -72,6 +72,7 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
     // What one area does not use of the code that they share, another does; where it is none, the checks of all areas say so.
     let shared = ["-A", "dead_code", "-A", "unused_imports"];
     for (name, features) in [
+        ("clippy for wasm32, chat alone", "--features=chat"),
         ("clippy for wasm32, commits alone", "--features=commits"),
         ("clippy for wasm32, folders alone", "--features=folders"),
         ("clippy for wasm32, loom alone", "--features=loom"),

@@ -1,5 +1,6 @@
 /** `ctxweave`: all areas. */
 
+export * from "./chat.js";
 export * from "./commits.js";
 export * from "./folders.js";
 export * from "./loom.js";

@@ -80,7 +80,9 @@ export type DiagnosticCode =
   | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
+  | "role_unmet"
   | "start_on_user_unmet"
+  | "summary_failed"
   | "system_context_left_out"
   | "taste_missing"
   | "taste_not_declared"
@@ -111,7 +113,10 @@ export interface ErrorDetails {
   chain_cycle: { commitId: string; artifactRef: string };
   commit_not_found: { commitId: string; childId?: string; artifactRef?: string };
   context_retrieval_failure: { attempts: number; reason: string };
-  context_too_long: TokenExcess & { nodes?: { nodeId: string; tokens: number }[] };
+  context_too_long: TokenExcess & {
+    nodes?: { nodeId: string; tokens: number }[];
+    messages?: { index: number; tokens: number }[];
+  };
   duplicate_id: { kind: string; id: string };
   edge_node_not_found: { edgeId: string; nodeId: string };
   edge_not_found: { edgeId: string };
@@ -128,6 +133,8 @@ export interface ErrorDetails {
   invalid_edit: { path?: string; section?: string };
   invalid_input: {
     path?: string;
+    index?: number;
+    expected?: string[];
     nodeId?: string;
     edgeId?: string;
     commitId?: string;

@@ -1,0 +1,202 @@
+/** Chats, fitted to their limits. */
+
+import { CtxweaveError } from "../error.js";
+import { callJson } from "../json.js";
+import { reasonOf } from "../runtime.js";
+import type {
+  ChatContainer,
+  FitOptions,
+  FitReport,
+  FitResult,
+  FitState,
+  Fitted,
+  MessageOf,
+  PlannedFit,
+  Summarize,
+  SummaryInput,
+} from "../types/chat.js";
+import type { ReadonlyData } from "../types/common.js";
+import { invalid } from "./checked.js";
+import { type Change, copyWith, type Entry, isLangChain, plainMessage } from "./messages.js";
+
+/** A chat as it may be given. */
+type AnyChat = readonly unknown[] | ChatContainer;
+
+/**
+ * Fits a chat into its limit: what does not fit is cut, in whole units of calls, their results and their reasoning, and the
+ * report says what became of each message. What comes back is of the same kind as what was given; a message that is not
+ * changed is the very object. Nothing that is given is ever changed.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function fitMessages<Chat extends AnyChat>(
+  messages: Chat,
+  options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
+): FitResult<Fitted<Chat>> {
+  return resultOf(messages, answerOf(messages, checkedOptions(messages, options)));
+}
+
+/**
+ * The same, where what is cut is to be replaced by a summary: either it fits, or `input` has to be summarised and
+ * {@link finishFit} be given the `state` and the summary.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function planFit<Chat extends AnyChat>(
+  messages: Chat,
+  options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
+): PlannedFit<Chat> {
+  const checked = checkedOptions(messages, options);
+  const answer = answerOf(messages, { ...checked, phase: "plan" });
+  if (!answer.summarize) return { status: "ready", result: resultOf(messages, answer) };
+  const { indices, ...rest } = answer.summarize;
+  const list = listOf(messages).slice() as MessageOf<Chat>[];
+  const state = {} as FitState<Chat>;
+  // While the summary is made the conversation may go on in the caller's own list.
+  planned.set(state, [withList(messages, list) as AnyChat, checked]);
+  return {
+    status: "summarize",
+    input: { ...rest, messages: indices.map((index) => list[index] as MessageOf<Chat>) },
+    state: Object.freeze(state),
+  };
+}
+
+/**
+ * Finishes what {@link planFit} began: the summary stands where messages were cut, in a message of its own that a later fit
+ * knows again. One that is too long is cut. Where it could not be made, the strategy cuts without it and a diagnostic says so.
+ *
+ * @throws {CtxweaveError} `invalid_input` for an empty summary
+ */
+export function finishFit<Chat extends AnyChat>(
+  state: FitState<Chat>,
+  summary: string | { readonly error: unknown },
+): FitResult<Fitted<Chat>> {
+  const [messages, options] = planned.get(state) ?? [];
+  if (messages === undefined || options === undefined) throw invalid("state", "the `state` that `planFit` gave");
+  const isText = typeof summary === "string";
+  if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
+  const answer = answerOf(messages, { ...options, phase: "finish", ...(isText ? { summaryText: summary } : {}) });
+  const failed = answer.report.diagnostics.find(({ code }) => code === "summary_failed");
+  if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
+  return resultOf(messages as Chat, answer);
+}
+
+/**
+ * Fits a chat and has what is cut summarised. Where the summariser throws, the strategy cuts without it and the diagnostic
+ * `summary_failed` says why.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export async function fitMessagesWith<Chat extends AnyChat>(
+  messages: Chat,
+  options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
+  summarize: Summarize<MessageOf<Chat>>,
+): Promise<FitResult<Fitted<Chat>>> {
+  if (typeof summarize !== "function") throw invalid("summarize", "a function");
+  const begun = planFit(messages, options);
+  if (begun.status === "ready") return begun.result;
+  return finishFit(begun.state, await summaryOf(begun.input, summarize));
+}
+
+async function summaryOf<Message>(
+  input: SummaryInput<Message>,
+  summarize: Summarize<Message>,
+): Promise<string | { error: unknown }> {
+  try {
+    return await summarize(input);
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** What a state stands for; apart from it, so that it is of no use to change it. */
+const planned = new WeakMap<object, [chat: AnyChat, options: object]>();
+
+/** What the wasm says of a chat. */
+interface Answer {
+  /** What stands where: absent where all is as it was. */
+  messages?: Entry[];
+  report: FitReport;
+  summarize?: Omit<SummaryInput, "messages"> & { indices: number[] };
+}
+
+function answerOf(chat: AnyChat, options: object): Answer {
+  let messages: unknown = chat;
+  try {
+    const list = listOf(chat);
+    if (list.some(isLangChain)) messages = withList(chat, list.map(plainMessage));
+  } catch {
+    // Whose getter threw, is said where the request is written.
+  }
+  return callJson("fitMessages", { messages, options }, "sizes") as Answer;
+}
+
+/** Options that are between this file and the wasm. */
+const OWN = ["phase", "summaryText"];
+
+/** The options, with the indices of what is pinned. */
+function checkedOptions(chat: AnyChat, options: object): object {
+  if (typeof options !== "object" || options === null) throw invalid("options", "an object");
+  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
+  try {
+    const { pinned } = options as { pinned?: unknown };
+    return typeof pinned === "function"
+      ? { ...options, pinned: pinnedBy(pinned as Pinned, listOf(chat)) }
+      : { ...options };
+  } catch (thrown) {
+    if (thrown instanceof CtxweaveError) throw thrown;
+    // A getter of the caller's, of the messages or the options.
+    return options;
+  }
+}
+
+type Pinned = (message: unknown, index: number) => unknown;
+
+/** The indices of the messages that the caller's function names. */
+function pinnedBy(pinned: Pinned, list: readonly unknown[]): number[] {
+  return Array.from(list.keys()).filter((index) => {
+    try {
+      return pinned(list[index], index);
+    } catch (cause) {
+      const message = `\`options.pinned\` threw for message ${index}: ${reasonOf(cause)}`;
+      throw new CtxweaveError("invalid_input", message, { path: "options.pinned" }, { cause });
+    }
+  });
+}
+
+function resultOf<Chat extends AnyChat>(chat: Chat, { messages: entries, report }: Answer): FitResult<Fitted<Chat>> {
+  const list = listOf(chat);
+  const added = (message: object): unknown => addedMessage(message, list);
+  const fitted = entries?.map((entry) => messageOf(entry, list, added)) ?? list.slice();
+  return { messages: withList(chat, fitted) as Fitted<Chat>, report };
+}
+
+function messageOf(entry: Entry, list: readonly unknown[], added: (message: object) => unknown): unknown {
+  if (typeof entry === "number") return list[entry];
+  return Array.isArray(entry) ? copyWith(list[entry[0]], entry[1]) : added(entry);
+}
+
+/** A marker or a summary. Among instances it is one, made of another message of a human; where there is none, a plain object. */
+function addedMessage(message: object, list: readonly unknown[]): unknown {
+  const human = list.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
+  if (human === undefined) return message;
+  const { content } = message as { content: unknown };
+  const none: Change[] = ["id", "name"].filter((key) => key in (human as object)).map((key) => [[key]]);
+  return copyWith(human, [[["content"], content], [["additional_kwargs"], {}], [["response_metadata"], {}], ...none]);
+}
+
+/** The list of a chat: itself, or that of the container. */
+function listOf(chat: AnyChat): readonly unknown[] {
+  const list: unknown = Array.isArray(chat) ? chat : (chat as Partial<Record<string, unknown>> | null)?.[keyOf(chat)];
+  return Array.isArray(list) ? list : [];
+}
+
+function keyOf(chat: AnyChat): string {
+  return "contents" in Object(chat) ? "contents" : "messages";
+}
+
+/** The chat with another list in it. */
+function withList(chat: AnyChat, list: readonly unknown[]): unknown {
+  if (Array.isArray(chat)) return list;
+  return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], list]]) : chat;
+}

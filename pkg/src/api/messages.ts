@@ -1,0 +1,93 @@
+/** Messages of a chat, as they cross and as they come back. */
+
+/** What stands at a place of the result: a message by its index, a message with changes, or one that was added. */
+export type Entry = number | [index: number, changes: Change[]] | object;
+
+/** What becomes of the value at a path within a message: another value, or with none it is removed. */
+export type Change = [path: Path] | [path: Path, value: unknown];
+
+type Path = (string | number)[];
+
+const langChain = Symbol.for("langchain.message");
+
+/** Whether it is an instance of a message class of LangChain. */
+export function isLangChain(message: unknown): message is object {
+  if (typeof message !== "object" || message === null) return false;
+  return langChain in message || typeof (message as { getType?: unknown }).getType === "function";
+}
+
+/** The fields of an instance that say what it is. */
+const FIELDS = [
+  "content",
+  "name",
+  "id",
+  "role",
+  "tool_calls",
+  "invalid_tool_calls",
+  "tool_call_id",
+  "status",
+  "additional_kwargs",
+  "response_metadata",
+];
+
+/** An instance as plain data, with its fields in their places; anything else is what it is. */
+export function plainMessage(message: unknown): Record<string, unknown> {
+  const given = message as Record<string, unknown> & { getType?: () => unknown };
+  if (!isLangChain(message)) return given;
+  const plain: Record<string, unknown> = { type: given.getType?.() ?? given["type"] };
+  for (const field of FIELDS) if (field in given) plain[field] = given[field];
+  return plain;
+}
+
+/**
+ * A copy with changes. Only what is on the way to a change is copied, with its prototype and its properties as they are;
+ * everything else is the very same.
+ */
+export function copyWith<T>(original: T, changes: readonly Change[]): T {
+  const fresh = new Set<unknown>();
+  const within = (holder: Holder, key: string | number): Holder => {
+    const inner = holder[key] as Holder;
+    if (fresh.has(inner)) return inner;
+    const copy = copied(inner);
+    fresh.add(copy);
+    put(holder, key, copy);
+    return copy;
+  };
+  const top = { original } as unknown as Holder;
+  const place = (path: Path): [Holder, string | number] => {
+    let holder = within(top, "original");
+    for (const key of path.slice(0, -1)) holder = within(holder, key);
+    return [holder, path.at(-1) as string | number];
+  };
+  const copy = within(top, "original");
+  for (const [path, ...value] of changes) if (value.length > 0) put(...place(path), value[0]);
+  // What an instance was made with it is written to JSON from, and a host may set its id there.
+  if (isLangChain(copy) && "lc_kwargs" in copy) within(copy, "lc_kwargs");
+  // From the back: what is before it keeps its index.
+  for (const [path, ...value] of changes.slice().reverse()) {
+    if (value.length > 0) continue;
+    const [holder, key] = place(path);
+    if (Array.isArray(holder)) holder.splice(Number(key), 1);
+    else delete holder[key];
+    if (holder === copy && "lc_kwargs" in holder) delete (holder["lc_kwargs"] as Holder)[key];
+  }
+  return copy as T;
+}
+
+type Holder = Record<string | number, unknown>;
+
+function copied(value: Holder): Holder {
+  if (Array.isArray(value)) return value.slice() as unknown as Holder;
+  const properties = Object.getOwnPropertyDescriptors(value);
+  for (const property of Object.values(properties)) {
+    // The original may be frozen.
+    property.configurable = true;
+    if ("value" in property) property.writable = true;
+  }
+  return Object.create(Object.getPrototypeOf(value) as object | null, properties) as Holder;
+}
+
+/** Not an assignment: there may be an accessor, and `__proto__` is a key as any other. */
+function put(holder: Holder, key: string | number, value: unknown): void {
+  Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,288 @@
+/** `ctxweave/langchain`: LangChain's messages, fitted; its `trimMessages` that tears no pair; hooks for its agents. */
+
+import type { BaseLanguageModel } from "@langchain/core/language_models/base";
+import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesFields } from "@langchain/core/messages";
+import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
+import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
+import { CtxweaveError, type FitOptions, fitMessages, init } from "../entries/chat.js";
+import { copyWith, isLangChain } from "../api/messages.js";
+import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
+
+export { CtxweaveError, fitMessages, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
+export type * from "../types/chat.js";
+export type { HookOptions, TrimMessagesFields };
+
+// ---------------------------------------------------------------------------------------------------------------------
+// trimMessages
+// ---------------------------------------------------------------------------------------------------------------------
+
+/**
+ * LangChain's `trimMessages`, with its parameters, by which calls and their results stay together or go together. The
+ * messages that stay are the very instances. With the fields alone it gives a runnable.
+ *
+ * @throws {CtxweaveError} `context_too_long` where nothing fits
+ */
+export function trimMessages(fields: TrimMessagesFields): Runnable<BaseMessage[], BaseMessage[]>;
+export function trimMessages(messages: BaseMessage[], fields: TrimMessagesFields): Promise<BaseMessage[]>;
+export function trimMessages(
+  given: BaseMessage[] | TrimMessagesFields,
+  fields?: TrimMessagesFields,
+): Runnable<BaseMessage[], BaseMessage[]> | Promise<BaseMessage[]> {
+  if (Array.isArray(given)) return trimmed(given, checked(fields));
+  const own = checked(given);
+  return RunnableLambda.from((messages: BaseMessage[]) => trimmed(messages, own)).withConfig({
+    runName: "trim_messages",
+  }) as unknown as Runnable<BaseMessage[], BaseMessage[]>;
+}
+
+function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
+  const wrong = (path: string, expected: string): CtxweaveError =>
+    new CtxweaveError("invalid_input", `\`${path}\` must be ${expected}`, { path });
+  if (typeof fields !== "object" || fields === null) throw wrong("fields", "an object");
+  const { maxTokens, tokenCounter, strategy = "last", startOn, includeSystem } = fields;
+  if (!(typeof maxTokens === "number" && maxTokens > 0)) throw wrong("maxTokens", "a number above 0");
+  if (typeof tokenCounter !== "function" && typeof Object(tokenCounter).getNumTokens !== "function") {
+    throw wrong("tokenCounter", "a function of a list of messages, or a model");
+  }
+  if (strategy !== "first" && strategy !== "last") throw wrong("strategy", "`first` or `last`");
+  if (strategy === "first" && startOn !== undefined) throw wrong("startOn", "left out where `strategy` is `first`");
+  if (strategy === "first" && includeSystem) throw wrong("includeSystem", "left out where `strategy` is `first`");
+  return fields;
+}
+
+type Count = (messages: readonly BaseMessage[]) => Promise<number>;
+
+async function trimmed(messages: BaseMessage[], fields: TrimMessagesFields): Promise<BaseMessage[]> {
+  await init();
+  const { maxTokens, tokenCounter, strategy = "last", allowPartial = false, includeSystem = false } = fields;
+  if (messages.length === 0) return [];
+  const count: Count =
+    typeof tokenCounter === "function"
+      ? async (list) => tokenCounter([...list])
+      : async (list) => sum(await Promise.all(list.map(({ content }) => contentTokens(tokenCounter, content))));
+  const startOn = given({ startOn: types(fields.startOn) });
+  const endOn = given({ endOn: types(fields.endOn) });
+  // What stands behind the last of these goes in any case.
+  const ended = strategy === "last" && endOn.endOn ? fitted(messages, undefined, endOn) : messages;
+  const all = await count(ended);
+  if (all <= maxTokens) return fitted(ended, undefined, { ...startOn, ...endOn });
+
+  const each = await Promise.all(ended.map((message) => count([message])));
+  // What the counter adds to every list, however long.
+  const perList = ended.length > 1 ? (sum(each) - all) / (ended.length - 1) : 0;
+  const costs = new Map(ended.map((message, at) => [message, Math.max(0, (each[at] ?? 0) - perList)]));
+  const systems = ended.findIndex((message) => message.getType() !== "system");
+  // They are the oldest: a window that moves on leaves them behind first.
+  const list = strategy === "last" && !includeSystem && systems > 0 ? ended.slice(systems) : ended;
+  const cut: FitOptions =
+    strategy === "last" ? { truncationStrategy: "rollingWindow", ...startOn } : { truncationStrategy: "keepStart" };
+  for (let limit = Math.max(1, maxTokens - perList); ;) {
+    let kept: BaseMessage[];
+    let none: unknown;
+    try {
+      kept = fitted(list, { costs, limit }, cut);
+    } catch (thrown) {
+      none = tooLong(thrown, maxTokens);
+      if (!allowPartial) throw none;
+      kept = strategy === "last" && includeSystem ? list.slice(0, Math.max(0, systems)) : [];
+    }
+    if (allowPartial) {
+      const before = kept.length;
+      kept = await withPartial(kept, list, fields, startOn.startOn, count);
+      if (none !== undefined && kept.length === before) throw none;
+    }
+    if (strategy === "first" && endOn.endOn) kept = fitted(kept, undefined, endOn);
+    const excess = (await count(kept)) - maxTokens;
+    if (excess <= 0) return kept;
+    if (limit <= 1) throw none ?? tooLong(undefined, maxTokens);
+    limit = Math.max(1, limit - Math.max(1, excess));
+  }
+}
+
+/** Tokens are counted in parts of this size, so that what is counted besides the messages' own costs is next to nothing. */
+const SCALE = 4096;
+
+/** What that is for a message with one text. */
+const BESIDE = 6;
+
+/** Begins the name by which a message tells its cost. */
+const COST = "\0cost ";
+
+/**
+ * The messages that fit, the very same. What each costs crosses as its name. Without a budget all fit, and only pairs and ends
+ * are looked after.
+ */
+function fitted(
+  messages: readonly BaseMessage[],
+  budget: { costs: Map<BaseMessage, number>; limit: number } | undefined,
+  options: FitOptions,
+): BaseMessage[] {
+  if (messages.length === 0) return [];
+  const named = messages.map((message, at) => {
+    const cost = Math.max(0, Math.round((budget?.costs.get(message) ?? 0) * SCALE) - BESIDE);
+    // All else it inherits: a copy would take longer than the whole fit.
+    const name = { value: `${COST}${Math.min(cost, 2 ** 32 - 1)} ${at}`, configurable: true };
+    return Object.create(message, { name }) as BaseMessage;
+  });
+  const count = (text: string): number => (text.startsWith(COST) ? Number(text.split(" ")[1]) : Number(text !== ""));
+  const { messages: kept } = fitMessages(named, {
+    ...options,
+    format: "langchain",
+    maxTokens: budget ? Math.floor(budget.limit * SCALE) + SCALE / 2 : Number.MAX_SAFE_INTEGER,
+    tokenizer: { count },
+    truncationMarker: "",
+  } as FitOptions<BaseMessage>);
+  return kept.map((message) => {
+    const at = Number(message.name?.split(" ")[2]);
+    const original = messages[at] as BaseMessage;
+    if (message === named[at]) return original;
+    const changed = Object.entries(message).filter(([key]) => !["name", "lc_kwargs"].includes(key));
+    return copyWith(
+      original,
+      changed.map(([key, value]) => [[key], value]),
+    );
+  });
+}
+
+/** Where nothing fits: the same error, in the caller's tokens. */
+function tooLong(thrown: unknown, limit: number): unknown {
+  const isOurs = thrown instanceof CtxweaveError;
+  if (thrown !== undefined && !(isOurs && /^(system_)?context_too_long$/.test(thrown.code))) return thrown;
+  const scaled = isOurs ? Number((thrown.details as { required?: number }).required) : Number.NaN;
+  const required = Number.isNaN(scaled) ? limit + 1 : Math.ceil(scaled / SCALE);
+  const message = `not even what has to stay fits into \`maxTokens\`, which is ${limit}; give more, or \`allowPartial\``;
+  const details = { limit, required, overBy: required - limit };
+  return new CtxweaveError("context_too_long", message, details, { cause: thrown });
+}
+
+/** With as much of the message at the edge as fits: of its blocks, or of its text in pieces. One with calls stays out. */
+async function withPartial(
+  kept: BaseMessage[],
+  list: readonly BaseMessage[],
+  { maxTokens, strategy = "last", textSplitter }: TrimMessagesFields,
+  startOn: string[] | undefined,
+  count: Count,
+): Promise<BaseMessage[]> {
+  const isLast = strategy === "last";
+  const systems = list.findIndex((message) => message.getType() !== "system");
+  const place = isLast ? kept.findIndex((message) => list.indexOf(message) >= systems) : -1;
+  const at = place < 0 ? kept.length : place;
+  const beside = kept[isLast ? at : at - 1];
+  const found = beside === undefined ? (isLast ? list.length : -1) : list.indexOf(beside);
+  const edge = list[isLast ? found - 1 : found + 1];
+  if ((found < 0 && beside) || !edge || kept.includes(edge)) return kept;
+  const { tool_calls: calls = [] } = edge as { tool_calls?: unknown[] };
+  const type = edge.getType();
+  if (calls.length > 0 || type === "tool" || type === "function") return kept;
+  if (isLast && startOn && !startOn.includes(type)) return kept;
+
+  const withContent = (content: unknown): BaseMessage[] => [
+    ...kept.slice(0, at),
+    copyWith(edge, [[["content"], content]]),
+    ...kept.slice(at),
+  ];
+  /** The most of the pieces, from the side that is kept, that fit. */
+  const most = async <Piece>(
+    pieces: Piece[],
+    joined: (some: Piece[]) => unknown,
+  ): Promise<BaseMessage[] | undefined> => {
+    const some = (length: number): BaseMessage[] =>
+      withContent(joined(isLast ? pieces.slice(pieces.length - length) : pieces.slice(0, length)));
+    let [fits, over] = [0, pieces.length];
+    while (over - fits > 1) {
+      const middle = (fits + over) >> 1;
+      if ((await count(some(middle))) <= maxTokens) fits = middle;
+      else over = middle;
+    }
+    return fits > 0 ? some(fits) : undefined;
+  };
+  const { content } = edge;
+  if (Array.isArray(content)) {
+    const blocks = await most<unknown>(content, (some) => some);
+    const block = content.at(isLast ? -1 : 0) as { text?: unknown } | undefined;
+    if (blocks || typeof block?.text !== "string") return blocks ?? kept;
+    const pieces = await split(block.text, textSplitter);
+    return (await most(pieces, (some) => [copyWith(block, [[["text"], some.join("")]])])) ?? kept;
+  }
+  return (await most(await split(content, textSplitter), (some) => some.join(""))) ?? kept;
+}
+
+async function split(text: string, splitter: TrimMessagesFields["textSplitter"]): Promise<string[]> {
+  if (typeof splitter === "function") return splitter(text);
+  // Lines, with their ends.
+  return splitter ? splitter.splitText(text) : (text.match(/[^\n]*\n|[^\n]+/g) ?? []);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function contentTokens(model: BaseLanguageModel, content: MessageContent): Promise<number> {
+  return model.getNumTokens(content);
+}
+
+/** The names of types that are given as names or as classes. */
+function types(given: TrimMessagesFields["startOn"]): string[] | undefined {
+  if (given === undefined) return undefined;
+  return [given]
+    .flat()
+    .map((type) => (typeof type === "string" ? type : new (type as new (fields: object) => BaseMessage)({}).getType()));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hooks
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What `createAgent` takes as middleware, and `createMiddleware` too. */
+export interface FitMiddleware {
+  name: string;
+  wrapModelCall<Request extends { messages: BaseMessage[] }, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ): Promise<Answer>;
+}
+
+/**
+ * Middleware for `createAgent`: the messages of each call of the model are fitted, with the system prompt and the tools counted.
+ * The agent's state keeps all messages.
+ */
+export function fitMiddleware(options: HookOptions<BaseMessage> = {}): FitMiddleware {
+  return {
+    name: "fit",
+    async wrapModelCall(request, handler) {
+      const { model, systemMessage, systemPrompt, tools } = request as Partial<Record<string, unknown>>;
+      const { content } = (systemMessage ?? {}) as { content?: unknown };
+      const host = given({
+        model: modelName(model),
+        system: content ?? systemPrompt,
+        tools: definitions(tools),
+      });
+      return handler({ ...request, messages: await fitInstances(request.messages, options, host) });
+    },
+  };
+}
+
+/** A `preModelHook` for LangGraph's `createReactAgent`: what the model gets is fitted, the state stays whole. */
+export function preModelHook(
+  options: HookOptions<BaseMessage>,
+): (state: { messages: BaseMessage[] }) => Promise<{ llmInputMessages: BaseMessage[] }> {
+  return async ({ messages }) => ({ llmInputMessages: await fitInstances(messages, options, {}) });
+}
+
+/** Markers and summaries are instances as well. */
+async function fitInstances(
+  messages: BaseMessage[],
+  options: HookOptions<BaseMessage>,
+  host: object,
+): Promise<BaseMessage[]> {
+  const fitted = await fitInHook<BaseMessage>(messages, options, { format: "langchain", ...host });
+  return fitted.map((message) =>
+    isLangChain(message as unknown) ? message : new HumanMessage({ content: message.content }),
+  );
+}
+
+/** What the model is told of tools. */
+function definitions(tools: unknown): unknown[] | undefined {
+  if (!Array.isArray(tools) || tools.length === 0) return undefined;
+  return (tools as unknown[]).map((tool) => (isLangChainTool(tool) ? convertToOpenAITool(tool as never) : tool));
+}

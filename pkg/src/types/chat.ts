@@ -1,0 +1,239 @@
+import type { Diagnostic, OwnTokenizer, Tokenizer } from "./common.js";
+import type { TruncationStrategy } from "./loom.js";
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is fitted
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** Whose messages they are; docs/chats.md says what each format is. `generic` is `{ role, content }` with a text. */
+export type ChatFormat =
+  | "ai-sdk"
+  | "ai-sdk-ui"
+  | "anthropic"
+  | "gemini"
+  | "generic"
+  | "langchain"
+  | "openai"
+  | "openai-agents"
+  | "openai-responses";
+
+/**
+ * A conversation that stands in a field of an object, beside what else a request has: `{ system, messages }`,
+ * `{ systemInstruction, contents }`. The same kind of object comes back.
+ */
+export type ChatContainer = { readonly messages: readonly unknown[] } | { readonly contents: readonly unknown[] };
+
+/** One message of a list, or of the list in a container. */
+export type MessageOf<Chat> = Chat extends readonly (infer Message)[]
+  ? Message
+  : Chat extends { readonly messages: readonly (infer Message)[] }
+    ? Message
+    : Chat extends { readonly contents: readonly (infer Message)[] }
+      ? Message
+      : unknown;
+
+/** What comes back for a chat: a list of the same messages, or the same container. */
+export type Fitted<Chat> = Chat extends readonly (infer Message)[] ? Message[] : Chat;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Options
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** How to fit a chat. The limit is one of `maxTokens`, `contextWindow` and `model`. */
+export interface FitOptions<Message = unknown> {
+  /** Default: found by the shape of the messages. */
+  format?: ChatFormat;
+  /** The limit itself: nothing is taken off it. */
+  maxTokens?: number;
+  /** Tokens that the model takes in; the limit is this less `tokenBuffer`. */
+  contextWindow?: number;
+  /** Tokens kept free for the answer. Default 1024; of a `model` its output limit. */
+  tokenBuffer?: number;
+  /** A model that `modelInfo` knows: its context window, and where `tokenizer` is not given its tokenizer. */
+  model?: string;
+  /** Default `heuristic`. */
+  tokenizer?: Tokenizer | OwnTokenizer;
+  /** The definitions of the tools, as the provider is sent them: they cost tokens. */
+  tools?: unknown;
+  /** The system context where it stands beside the messages: text, or what the provider has in its place. */
+  system?: unknown;
+  /** Messages that are never cut, by their indices or by a function that is asked once for each. */
+  pinned?: readonly number[] | ((message: Message, index: number) => boolean);
+  /** What becomes of a result without its call, and of a call without its results: `drop` (the default) or `off`. */
+  repair?: "drop" | "off";
+  /** Messages at the beginning, after the system messages, that are kept as pinned ones are. Default 0. */
+  keepFirst?: number;
+  /** Where something was cut, the rest begins with a message of one of these roles. */
+  startOn?: string | readonly string[];
+  /** The conversation ends with a message of one of these roles; what comes after the last of them is left out. */
+  endOn?: string | readonly string[];
+  /** Default `truncateMiddle`. `keepStart` keeps the longest beginning that fits. */
+  truncationStrategy?: TruncationStrategy | "keepStart";
+  /** Messages at the end that `truncateMiddle` protects. Default 4. */
+  minimumRecentNodes?: number;
+  /**
+   * The text of the user message that stands where messages were cut; `{count}` becomes their number. Default
+   * `[… {count} earlier messages omitted …]`; with `""` there is none.
+   */
+  truncationMarker?: string;
+  /** Tokens; what is removed is rounded up to the next multiple, so that the cut stays put over many turns. Default 0. */
+  cutQuantum?: number;
+  /** What is taken out of messages before whole ones are cut. */
+  edits?: FitEdits;
+  /** Asks for a summary in place of what is cut; only {@link planFit} and {@link fitMessagesWith} do. */
+  summary?: {
+    /** Default: a quarter of the limit. */
+    maxTokens?: number;
+  };
+}
+
+/**
+ * What is taken out of messages before whole ones are cut, in this order, oldest first, only as far as the limit needs; each
+ * is counted in `report.edits`.
+ */
+export interface FitEdits {
+  /** Tokens above which edits are made. Default: the limit. */
+  trigger?: number;
+  /** `always`: all that may be edited is, however few the tokens. Default `needed`. */
+  when?: "needed" | "always";
+  /** Tokens that an edit has to free; one that frees fewer is not made, so that a provider's cache is not lost for little. */
+  atLeast?: number;
+  /** Clears old tool results, or shortens them to `maxTokens`; their calls stay. */
+  toolResults?: {
+    /** Results at the end that stay as they are. */
+    keepLast: number;
+    maxTokens?: number;
+    /** What stands in place of a result. */
+    placeholder?: string;
+    /** Tools whose results stay as they are. */
+    exclude?: readonly string[];
+  };
+  /** Takes out old tool calls with their results. */
+  toolCalls?: { keepLast: number };
+  /** Takes out what the model thought. */
+  reasoning?: { remove: "all" | "beforeLastUser" };
+  /** Takes out old images. */
+  images?: { keepLast: number };
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Results
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A chat inside its limit. */
+export interface FitResult<Chat> {
+  /**
+   * The kind of thing that was given. A message that is not changed is the very object that came in; one that is changed is
+   * a copy, and what else it holds is the same.
+   */
+  messages: Chat;
+  report: FitReport;
+}
+
+/** What became of a chat. */
+export interface FitReport {
+  /** The format that was given, or found. */
+  format: ChatFormat;
+  strategy: TruncationStrategy | "keepStart";
+  /** Tokens that there may be. */
+  limit: number;
+  tokens: FitTokens;
+  /** Whether anything was cut, summarised or changed. */
+  truncated: boolean;
+  /** A row for each message that was given, in their order. */
+  messages: FitRow[];
+  /** The edits that were made. */
+  edits?: FitEdit[];
+  /** The message that stands where some were cut: its index among those that came out, its text and its cost. */
+  added?: { kind: "marker" | "summary"; index: number; text: string; tokens: number };
+  diagnostics: Diagnostic[];
+}
+
+/** What the fitted chat costs: a recount of it gives `total`. */
+export interface FitTokens {
+  system: number;
+  messages: number;
+  tools: number;
+  overhead: number;
+  total: number;
+  /** The name of the tokenizer. */
+  tokenizer: string;
+}
+
+/** What became of a message, or of a part of it. */
+export type FitFate = "kept" | "changed" | "cut" | "summarized";
+
+/** What became of one message. */
+export interface FitRow {
+  /** Its index among those that were given. */
+  index: number;
+  fate: FitFate;
+  reason?: FitReason;
+  /** What it cost as it was given. */
+  tokens: number;
+  /** Where its parts fare differently: a row for each. */
+  parts?: { index: number; fate: FitFate; reason?: FitReason; tokens: number }[];
+}
+
+/** Why a message or a part of it is not there, or not as it was. */
+export type FitReason =
+  /** `edits.toolCalls` took the call with its result. */
+  | "callRemoved"
+  /** It stood behind the last message of a role that `endOn` names. */
+  | "endOn"
+  /** `edits.images` put a text in the image's place. */
+  | "imageRemoved"
+  /** Nothing of it was left that says anything. */
+  | "nothingLeft"
+  /** The strategy took it. */
+  | "overLimit"
+  /** `edits.reasoning` took it. */
+  | "reasoningRemoved"
+  /** A marker or a summary of an earlier fit, in whose place there is a new one. */
+  | "replaced"
+  /** `edits.toolResults` put the placeholder in its place. */
+  | "resultCleared"
+  /** `edits.toolResults` cut it to `maxTokens`. */
+  | "resultShortened"
+  /** A text of it was cut, since not even the newest unit fits. */
+  | "shortened"
+  /** A result without its call, or a call without its results. */
+  | "toolPairBroken";
+
+/** What an edit did: how many results, calls, thoughts or images it changed, and the tokens that it freed. */
+export interface FitEdit {
+  edit: "toolResults" | "toolCalls" | "reasoning" | "images";
+  count: number;
+  tokens: number;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Summaries
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What comes of {@link planFit}: the chat, or what has to be summarised first. */
+export type PlannedFit<Chat> =
+  | { status: "ready"; result: FitResult<Fitted<Chat>> }
+  | { status: "summarize"; input: SummaryInput<MessageOf<Chat>>; state: FitState<Chat> };
+
+/** What a summary has to be made of. */
+export interface SummaryInput<Message = unknown> {
+  /** The messages that will be cut: the caller's own objects. */
+  messages: Message[];
+  /** The same as text, each message with its role. */
+  text: string;
+  /** The most that the summary may have; a longer one is cut. */
+  maxTokens: number;
+  /** The summary that an earlier one of these messages was made of; the new one takes its place. */
+  previousSummary?: string;
+}
+
+declare const fitState: unique symbol;
+
+/** What {@link finishFit} goes on from. It holds the chat and the options that it was planned with. */
+export interface FitState<Chat> {
+  readonly [fitState]: Chat;
+}
+
+/** Makes a summary. */
+export type Summarize<Message = unknown> = (input: SummaryInput<Message>) => string | Promise<string>;
