@@ -9,6 +9,7 @@ use crate::assembly::search;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
 use crate::prompt::Prices;
+use crate::sorting;
 use crate::text::Clusters;
 
 /// A chat that edits are made in.
@@ -66,7 +67,7 @@ impl Editor<'_, '_> {
         if let Some(keep) = edits.calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
             let mut calls: Vec<At> = calls.into_iter().chain(self.free_pairs().map(|(call, _)| call)).collect();
-            calls.sort_unstable();
+            sorting::sort(&mut calls);
             edit("toolCalls", but_last(calls, keep), &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
@@ -119,7 +120,7 @@ impl Editor<'_, '_> {
         let paired = self.pairs.iter().copied().filter(|&(_, result)| !self.is_pinned(result.0));
         let mut results: Vec<(At, At)> =
             alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();
-        results.sort_unstable();
+        sorting::sort(&mut results);
         let results = but_last(results, edit.keep_last);
         let excluded =
             |call: At| name_of(call).is_some_and(|name| edit.exclude.iter().any(|excluded| excluded == name));

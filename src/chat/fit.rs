@@ -9,9 +9,9 @@ use super::detect::Format;
 use super::edits::Editor;
 use super::formats::{text_of, user_message};
 use super::message::{Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
-use super::options::{Options, Phase, Strategy};
+use super::options::{Options, Phase};
 use super::pairs::{At, Atom, Pairs, atoms, drop_links, units};
-use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
+use super::report::{Added, Edit, Fate, Reason, Report, Row, Strategy, Tokens};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::{Item, Items, Kept, Outline, Shape};
@@ -22,6 +22,7 @@ use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::prompt::{Overhead, Prices, Role as PromptRole};
+use crate::sorting;
 use crate::text::{Clusters, is_blank, trim};
 
 /// What a summary begins with, by which a later fit knows it.
@@ -460,7 +461,7 @@ impl<'t> Fit<'_, 't> {
             }
         }
         // Largest first; of equals the earliest.
-        crate::sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
+        sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
         let mut cost = cost;
         let mut cuts: Vec<(At, usize, String, u64)> = Vec::new();
         for (_, at, number) in slots {

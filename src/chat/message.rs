@@ -309,9 +309,15 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
+    /// Tokens of an image, by the size that its bytes say.
+    pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
+        let size = source.and_then(Value::as_text).and_then(|source| super::image::size(&source));
+        self.prices.image.tokens(size)
+    }
+
     /// An image at a place, for which a text can stand.
-    pub(super) fn image(&mut self, at: Path, shape: TextShape) {
-        let tokens = self.prices.image.tokens(None);
+    pub(super) fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
+        let tokens = self.image_tokens(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
     }
 

@@ -1,6 +1,6 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
-use super::{At, Key, anthropic, call, content, openai, result_content};
+use super::{At, Key, anthropic, call, content, openai, result_content, source_of};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
@@ -115,7 +115,7 @@ fn also_at(reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
 /// A block of a content: of version 1, or the vendor's own.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
-        "image_url" | "image" => reader.image(at, TextShape::TextPart),
+        "image_url" | "image" => reader.image(at, TextShape::TextPart, source_of(block)),
         "audio" | "video" | "file" | "input_audio" => reader.file(at, block.get("data")?),
         "reasoning" => {
             reader.piece(Kind::Reasoning, Some(at)).value(block.get("reasoning")?.or(block.get("text")?));

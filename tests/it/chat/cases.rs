@@ -252,6 +252,9 @@ fn tools_and_a_system_context_beside_the_messages_cost() {
         json!({ "maxTokens": 9000, "system": long(1), "tools": [{ "type": "function", "function": { "name": "f", "parameters": { "type": "object" } } }] }),
     );
     assert!(more["system"].as_u64() > Some(50) && more["tools"].as_u64() > Some(20), "{more}");
+    let body = json!({ "system": long(1), "messages": chat, "tools": [{ "name": "f", "input_schema": { "type": "object" } }] });
+    let of_body = fit(&body, &json!({ "maxTokens": 9000 })).unwrap().report["tokens"].clone();
+    assert!(of_body["system"].as_u64() > Some(50) && of_body["tools"].as_u64() > Some(20), "{of_body}");
     assert_eq!(plain["system"], 0);
     assert_eq!(plain["tools"], 0);
 }
@@ -347,4 +350,24 @@ fn instructions_in_the_middle_stay_in_their_place() {
             assert!(at > 0 && roles[at - 1] == "user" && roles[at + 1] == "assistant", "{role} {roles:?}");
         }
     }
+}
+
+/// Sizes as files say them; made by hand, a header each.
+#[test]
+fn an_image_costs_what_its_size_says() {
+    let images = [
+        ("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "a PNG of 200 by 200"),
+        ("R0lGODlhyADIAA==", "a GIF"),
+        ("/9j/4AAEAAD/wAALCADIAMgBAREA", "a JPEG"),
+        ("UklGRgAAAABXRUJQVlA4WAoAAAAAAAAAxwAAxwAA", "a WebP"),
+    ];
+    for (data, what) in images {
+        let chat = json!([{ "role": "user", "content": [
+            { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } }, { "type": "text", "text": "" },
+        ] }]);
+        let tokens = fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"].clone();
+        assert_eq!(tokens, 64, "{what}");
+    }
+    let chat = json!([{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }] }]);
+    assert_eq!(fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"], 4784);
 }
