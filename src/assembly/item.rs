@@ -100,8 +100,6 @@ pub(crate) trait Items<'a> {
     fn id(&self, at: usize) -> Option<&'a str>;
     /// The header with the break behind it, and the text, of an item that is one text.
     fn text(&self, at: usize) -> Option<(&str, &str)>;
-    /// About how many bytes its header and its text have.
-    fn size_hint(&self, at: usize) -> usize;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
     /// Length of that text in UTF-16 code units; 0 where there is none.

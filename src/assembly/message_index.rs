@@ -28,6 +28,8 @@ pub(crate) struct IndexedMessage {
     /// Where its items end in the list of all. They begin where those of the message before end.
     pub end: usize,
     pub kind: MessageKind,
+    /// About how many bytes its texts have.
+    pub bytes: u32,
     /// The hash of its role and content; 0 until it is known.
     pub hash: u64,
 }
@@ -56,13 +58,17 @@ impl MessageIndex {
     }
 
     /// Adds an item, or something else where there is no key, to the last message where that is of the same role, else to
-    /// a new one.
-    pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>) {
+    /// a new one. `bytes` is about how large its texts are.
+    pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>, bytes: usize) {
         self.items.extend(key);
         let end = self.items.len();
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         match self.messages.last_mut().filter(|message| message.role == role) {
-            Some(message) => (message.end, message.kind) = (end, message.kind.max(kind)),
-            None => self.messages.push(IndexedMessage { role, end, kind, hash: 0 }),
+            Some(message) => {
+                (message.end, message.kind) = (end, message.kind.max(kind));
+                message.bytes = message.bytes.saturating_add(bytes);
+            }
+            None => self.messages.push(IndexedMessage { role, end, kind, bytes, hash: 0 }),
         }
     }
 
@@ -118,6 +124,9 @@ impl PreviousMessages {
     pub(crate) fn runs(&self, index: &MessageIndex) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut at = 0;
+        if self.index.messages.is_empty() && !index.messages.is_empty() {
+            return vec![Run { from: 0, count: index.messages.len(), known: None }];
+        }
         while at < index.messages.len() {
             let noted = index.first_slot(at).and_then(|slot| self.at.get(slot));
             let there = noted.map_or(usize::MAX, |noted| noted.wrapping_sub(self.offset) as usize);

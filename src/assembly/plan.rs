@@ -207,12 +207,12 @@ impl<'a> Plan<'_, 'a> {
         let Kept { head, tail } = choice.kept;
         let mut index = MessageIndex::with_capacity(head + count.saturating_sub(tail));
         if let Some(role) = self.system.role {
-            index.add(role, MessageKind::Parts, None);
+            index.add(role, MessageKind::Parts, None, 0);
         }
         self.items.add_to(&mut index, 0..head);
         let mut marker_at = None;
-        if choice.marker.is_some() {
-            index.add(Role::User, MessageKind::Volatile, None);
+        if let Some(marker) = &choice.marker {
+            index.add(Role::User, MessageKind::Volatile, None, marker.len());
             marker_at = index.messages.len().checked_sub(1);
         }
         self.items.add_to(&mut index, tail..count);
@@ -293,10 +293,15 @@ impl<'a> Plan<'_, 'a> {
         }
         let mut text = String::new();
         let mut spans = Vec::new();
-        self.write_text(planned, at, &mut |piece, id| {
+        self.write_text(planned, at, &mut |piece, item| {
             let start = text.len();
             text.push_str(piece);
-            spans.extend(id.map(|id| ByteSpan { id, part: 0, start, end: text.len() }));
+            spans.extend(item.and_then(|item| self.items.id(item)).map(|id| ByteSpan {
+                id,
+                part: 0,
+                start,
+                end: text.len(),
+            }));
         });
         let content = vec![Block::text(text)];
         let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
@@ -314,12 +319,12 @@ impl<'a> Plan<'_, 'a> {
         shortened.cloned().or_else(|| self.items.item(at))
     }
 
-    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its id.
-    pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<&'a str>)) {
+    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place.
+    pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<usize>)) {
         let range = planned.index.range(at);
         let gap = planned.gap(at);
         let mut first = true;
-        let mut separate = |write: &mut dyn FnMut(&str, Option<&'a str>)| {
+        let mut separate = |write: &mut dyn FnMut(&str, Option<usize>)| {
             if !std::mem::take(&mut first) {
                 write(JOIN, None);
             }
@@ -330,20 +335,16 @@ impl<'a> Plan<'_, 'a> {
                 write(marker, None);
             }
             let item = planned.choice.item_at(place);
-            if let Some((header, text)) = self.items.text(item).filter(|_| place < range.end) {
+            if place < range.end
+                && let Some((header, text)) = self.items.text(item)
+            {
                 separate(write);
                 if !header.is_empty() {
                     write(header, None);
                 }
-                write(text, self.items.id(item));
+                write(text, Some(item));
             }
         }
-    }
-
-    /// About how many bytes the text of such a message has, told without a look at it.
-    pub(crate) fn text_size(&self, planned: &Planned<'a>, at: usize) -> usize {
-        let range = planned.index.range(at);
-        range.map(|place| self.items.size_hint(planned.choice.item_at(place)) + JOIN.len()).sum()
     }
 
     /// What was removed.

@@ -740,25 +740,18 @@ pub(crate) fn unescape(raw: &str) -> String {
         // What stands between the quotes and is not plain is a backslash.
         let (plain, escape) = rest.split_at_checked(plain_bytes(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
-        let mut chars = escape.chars();
-        chars.next();
-        let plain = match chars.next() {
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('n') => '\n',
-            Some('r') => '\r',
-            Some('t') => '\t',
-            Some('u') => {
-                let (ch, length) = unicode_escape(escape.as_bytes());
-                out.push(ch);
-                rest = escape.get(length..).unwrap_or_default();
-                continue;
-            }
-            Some(other) => other,
+        let (ch, length) = match escape.as_bytes().get(1) {
+            Some(b'b') => ('\u{8}', 2),
+            Some(b'f') => ('\u{c}', 2),
+            Some(b'n') => ('\n', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b't') => ('\t', 2),
+            Some(b'u') => unicode_escape(escape.as_bytes()),
+            Some(&other) => (char::from(other), 2),
             None => return out,
         };
-        out.push(plain);
-        rest = chars.as_str();
+        out.push(ch);
+        rest = escape.get(length..).unwrap_or_default();
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a tree to the body of a provider's request (SPEC §1 "Provider bodies").
 
-use crate::assembly::body::{body, with_fallback};
+use crate::assembly::body::{PreviousBody, body, with_fallback};
 use crate::error::{Diagnostic, Result};
 use crate::loom::buffer::{BufferAssembly, assemble_buffer};
 use crate::loom::dialogue::{Purpose, plan_dialogue};
@@ -44,8 +44,9 @@ pub fn request_body<'a>(
         let mut planned = plan.choose()?;
         let mut report = plan.report(&mut planned, None);
         let hints = plan.plan.hints(&planned, report.cache.as_ref());
-        let bytes = body(&plan.plan, &planned, target, &hints, &mut report.diagnostics)?;
-        Ok(RequestBody { bytes, report })
+        let last = PreviousBody::default();
+        let (body, _) = body(&plan.plan, &planned, target, &hints, &last, &mut report.diagnostics)?;
+        Ok(RequestBody { bytes: body.bytes, report })
     })
 }
 
@@ -62,7 +63,8 @@ pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, count
         let mut planned = plan.choose()?;
         let cached = plan.cache(&mut planned, None);
         let hints = plan.plan.hints(&planned, cached.as_ref());
-        body(&plan.plan, &planned, target, &hints, &mut Vec::new())
+        let (body, _) = body(&plan.plan, &planned, target, &hints, &PreviousBody::default(), &mut Vec::new())?;
+        Ok(body.bytes)
     })
 }
 

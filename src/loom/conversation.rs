@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::assembly::costs::break_after;
 use crate::assembly::item::{Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
+use crate::assembly::render::JOIN;
 use crate::content::Block;
 use crate::error::Diagnostic;
 use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
@@ -49,6 +50,8 @@ pub(crate) struct Member {
     alone: u64,
     blocks: MemberBlocks,
     shape: Shape,
+    /// Bytes of its text, where that is all of its node.
+    bytes: u32,
     /// Length of its text in UTF-16 code units, where that is all of its node and somebody asked.
     utf16_len: OnceCell<usize>,
 }
@@ -166,8 +169,11 @@ impl OpenReasoning {
 fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut Vec<(usize, Diagnostic)>) -> Member {
     let blocks: &[Block] = &context.tree.at(entry.node).content;
     if let [Block::Text(text)] = blocks {
-        let alone = context.text_tokens(entry.node, trim(text));
-        return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, utf16_len: OnceCell::new() };
+        let text = trim(text);
+        let alone = context.text_tokens(entry.node, text);
+        let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let (blocks, shape) = (MemberBlocks::OneText, Shape::Text);
+        return Member { entry, alone, blocks, shape, bytes, utf16_len: OnceCell::new() };
     }
     let blocks: Vec<&Block> = blocks.iter().collect();
     member(context, entry, &blocks, at, found)
@@ -190,13 +196,13 @@ fn member(
     let alone = parts.iter().map(|part| context.prices.block(part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
-        return Member { entry, alone, blocks: MemberBlocks::All, shape, utf16_len: OnceCell::new() };
+        return Member { entry, alone, blocks: MemberBlocks::All, shape, bytes: 0, utf16_len: OnceCell::new() };
     }
     let mut rest = blocks.iter().peekable();
     let kept = node.content.iter().enumerate();
     let kept = kept.filter(|(_, block)| rest.next_if(|next| std::ptr::eq(**next, *block)).is_some());
     let blocks = MemberBlocks::Some(kept.map(|(at, _)| at).collect());
-    Member { entry, alone, blocks, shape, utf16_len: OnceCell::new() }
+    Member { entry, alone, blocks, shape, bytes: 0, utf16_len: OnceCell::new() }
 }
 
 /// The members of a conversation with the header of each, between the blocks that stand around them.
@@ -328,20 +334,6 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         }
     }
 
-    fn size_hint(&self, at: usize) -> usize {
-        match self.slot(at) {
-            None => 0,
-            Some(Slot::Block(text, _)) => text.len(),
-            Some(Slot::Member(member, number)) => {
-                let header = self.framing.header(member.entry.node, number).map_or(0, |(_, header)| header.len());
-                match self.context.tree.at(member.entry.node).content.as_slice() {
-                    [Block::Text(text)] => header + text.len(),
-                    _ => header,
-                }
-            }
-        }
-    }
-
     fn borrowed_text(&self, at: usize) -> Option<&'a str> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
         let bare = self.framing.header(member.entry.node, number).is_none();
@@ -389,20 +381,25 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
         let lead = self.framing.lead();
-        let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK));
+        let block = |index: &mut MessageIndex, block: &Option<(String, u64)>| {
+            let bytes = block.as_ref().map_or(0, |(text, _)| text.len());
+            index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), bytes);
+        };
         if range.start < lead && !range.is_empty() {
-            block(index);
+            block(index, &self.framing.before);
         }
         let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
         for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
-            let Member { entry, blocks, .. } = member;
+            let Member { entry, blocks, bytes, .. } = member;
             let texts = *blocks == MemberBlocks::OneText;
             let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
             let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
-            index.add(entry.role, kind, Some(ItemKey { node: entry.node, content, header }));
+            let key = ItemKey { node: entry.node, content, header };
+            let header = self.framing.header(entry.node, number).map_or(0, |(_, header)| header.len());
+            index.add(entry.role, kind, Some(key), header + *bytes as usize + JOIN.len());
         }
         if range.end > lead + self.members.len() && range.start < range.end {
-            block(index);
+            block(index, &self.framing.after);
         }
     }
 }
