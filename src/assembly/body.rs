@@ -72,7 +72,8 @@ impl MessageSource for PlannedTexts<'_, '_, '_> {
     }
 
     fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
-        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| out.plain(text));
+        let write = &mut |text: &str, is_escaped, _| if is_escaped { out.escaped(text) } else { out.plain(text) };
+        self.plan.write_text(self.planned, at + self.lead, true, write);
     }
 
     fn size_hint(&self, at: usize) -> usize {

@@ -102,7 +102,9 @@ pub(crate) trait Items<'a> {
     fn text(&self, at: usize) -> Option<(&str, &str)>;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// Length of that text in UTF-16 code units; 0 where there is none.
+    /// The same as it stands in the string of a body, where it was read so and nobody has looked at it.
+    fn escaped_text(&self, at: usize) -> Option<&'a str>;
+    /// Length of the borrowed text in UTF-16 code units; 0 where there is none.
     fn utf16_len(&self, at: usize) -> usize;
     /// The text that the item begins with.
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;

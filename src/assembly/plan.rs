@@ -293,7 +293,7 @@ impl<'a> Plan<'_, 'a> {
         }
         let mut text = String::new();
         let mut spans = Vec::new();
-        self.write_text(planned, at, &mut |piece, item| {
+        self.write_text(planned, at, false, &mut |piece, _, item| {
             let start = text.len();
             text.push_str(piece);
             spans.extend(item.and_then(|item| self.items.id(item)).map(|id| ByteSpan {
@@ -319,30 +319,41 @@ impl<'a> Plan<'_, 'a> {
         shortened.cloned().or_else(|| self.items.item(at))
     }
 
-    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place.
-    pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<usize>)) {
+    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
+    /// the caller takes them, texts come escaped that are known so, and are said to.
+    pub(crate) fn write_text(
+        &self,
+        planned: &Planned<'a>,
+        at: usize,
+        takes_escaped: bool,
+        write: &mut dyn FnMut(&str, bool, Option<usize>),
+    ) {
         let range = planned.index.range(at);
         let gap = planned.gap(at);
         let mut first = true;
-        let mut separate = |write: &mut dyn FnMut(&str, Option<usize>)| {
+        let mut separate = |write: &mut dyn FnMut(&str, bool, Option<usize>)| {
             if !std::mem::take(&mut first) {
-                write(JOIN, None);
+                write(JOIN, false, None);
             }
         };
         for place in range.start..=range.end {
             if let Some(marker) = planned.choice.marker.as_deref().filter(|_| gap == Some(place)) {
                 separate(write);
-                write(marker, None);
+                write(marker, false, None);
             }
             let item = planned.choice.item_at(place);
-            if place < range.end
-                && let Some((header, text)) = self.items.text(item)
-            {
+            if place == range.end {
+                continue;
+            }
+            if let Some(text) = self.items.escaped_text(item).filter(|_| takes_escaped) {
+                separate(write);
+                write(text, true, Some(item));
+            } else if let Some((header, text)) = self.items.text(item) {
                 separate(write);
                 if !header.is_empty() {
-                    write(header, None);
+                    write(header, false, None);
                 }
-                write(text, Some(item));
+                write(text, false, Some(item));
             }
         }
     }

@@ -31,6 +31,9 @@ const TEXT: u8 = 1;
 /// Added to the `end` of a string that holds escapes.
 const ESCAPED: u32 = OFFSETS;
 
+/// Added where one of them is not what `JSON.stringify` writes, or might not be.
+const UNUSUAL: u32 = 2 * OFFSETS;
+
 impl Step {
     fn start(self) -> usize {
         (self.start % OFFSETS) as usize
@@ -164,6 +167,27 @@ impl<'t> Tape<'t> {
         }
         let raw = self.text.get(step.start() + 1..(step.end % OFFSETS) as usize)?;
         Some((raw, step.end & ESCAPED != 0))
+    }
+
+    /// The bytes of the string at a step; nothing where it holds escapes.
+    #[inline(always)]
+    pub(super) fn plain_string(&self, at: u32) -> Option<&'t [u8]> {
+        let step = self.step(at);
+        if step.kind() == Kind::String && step.end < OFFSETS {
+            self.text.as_bytes().get(step.start() + 1..step.end as usize)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the string at a step holds escapes, all of them such as `JSON.stringify` writes.
+    pub(super) fn has_usual_escapes(&self, at: u32) -> bool {
+        self.step(at).end & (ESCAPED | UNUSUAL) == ESCAPED
+    }
+
+    /// Bytes of the whole text.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 }
 
@@ -311,7 +335,8 @@ impl<'t> Reader<'t> {
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
-                    escaped = ESCAPED;
+                    let is_unusual = matches!(self.bytes.get(self.at + 1), Some(b'/' | b'u'));
+                    escaped |= if is_unusual { ESCAPED | UNUSUAL } else { ESCAPED };
                     lone += self.escape()?;
                 }
                 Some(_) => return Err(self.stop("no control character in a string")),

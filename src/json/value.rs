@@ -13,6 +13,8 @@ use serde_json::Map;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 use crate::maps::SortedMap;
+#[cfg(feature = "loom")]
+use crate::text::trim;
 
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
@@ -178,12 +180,22 @@ impl<'t> Value<'t> {
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
+    /// A string with escapes, as it stands in the text, where `JSON.stringify` would write it so and it neither begins nor ends
+    /// with white space.
+    #[cfg(feature = "loom")]
+    pub(crate) fn escaped_text(self) -> Option<&'t str> {
+        let (raw, _) = self.document.tape.string(self.at).filter(|_| self.document.tape.has_usual_escapes(self.at))?;
+        // What the last character is part of is told by the one before it.
+        let visible =
+            !raw.starts_with('\\') && !matches!(raw.as_bytes(), [.., b'\\', _]) && trim(raw).len() == raw.len();
+        visible.then_some(raw)
+    }
+
     /// Whether it is this string.
     pub(crate) fn is_string(self, text: &str) -> bool {
-        match self.document.tape.string(self.at) {
-            Some((raw, false)) => raw == text,
-            Some((raw, true)) => unescape(raw) == text,
-            None => false,
+        match self.document.tape.plain_string(self.at) {
+            Some(plain) => plain == text.as_bytes(),
+            None => self.as_text().is_some_and(|own| own == text),
         }
     }
 
@@ -453,6 +465,14 @@ impl<'t> Steps<'t> {
 /// The items of a list.
 pub(crate) struct List<'t>(Steps<'t>);
 
+impl List<'_> {
+    /// How many bytes the whole request has.
+    #[cfg(feature = "loom")]
+    pub(crate) fn request_bytes(&self) -> usize {
+        self.0.document.tape.len()
+    }
+}
+
 impl<'t> Iterator for List<'t> {
     type Item = Value<'t>;
 
@@ -542,20 +562,21 @@ impl<'t> Object<'t> {
         // Objects mostly have their fields in this order.
         let mut next = 0;
         while step < close {
-            let (raw, is_escaped) = document.tape.string(step).unwrap_or_default();
             let value = Value { document, at: step + 1 };
-            step = document.tape.next(step + 1);
             let unescaped;
-            let key = if is_escaped {
-                unescaped = unescape(raw);
-                &unescaped
-            } else {
-                raw
+            let key = match document.tape.plain_string(step) {
+                Some(key) => key,
+                None => {
+                    unescaped = Value { document, at: step }.as_text().unwrap_or_default();
+                    unescaped.as_bytes()
+                }
             };
+            step = document.tape.next(step + 1);
             for _ in 0..names.len() {
                 let at = if next < names.len() { next } else { 0 };
                 next = at + 1;
-                if names.get(at).is_some_and(|name| name.len() == key.len() && *name == key) {
+                let name = names.get(at).map_or(&[][..], |name| name.as_bytes());
+                if name.len() == key.len() && name.first() == key.first() && name == key {
                     if found.get_mut(at).is_some_and(|field| field.replace(value).is_some()) {
                         return Err(twice(value));
                     }

@@ -89,8 +89,7 @@ impl Conversation {
 
         let entries = selection.entries.get(from..).unwrap_or_default();
         let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
-        let has = |entry: &Entry, what: fn(&Block) -> bool| context.tree.at(entry.node).content.iter().any(what);
-        if entries.iter().any(|entry| has(entry, acts)) {
+        if entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
             for entry in entries {
                 if let Some(row) =
                     selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken))
@@ -155,7 +154,7 @@ impl OpenReasoning {
     /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
     fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
         let assistant = entry.role == Role::Assistant;
-        let content = &tree.at(entry.node).content;
+        let content = tree.at(entry.node).content.read_blocks();
         // A call in a human's node follows from the reasoning before it, too.
         let calls = |block: &Block| matches!(block, Block::ToolCall { .. });
         let before = self.in_turn && self.open && (assistant || content.iter().any(calls));
@@ -167,15 +166,19 @@ impl OpenReasoning {
 }
 
 fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut Vec<(usize, Diagnostic)>) -> Member {
-    let blocks: &[Block] = &context.tree.at(entry.node).content;
-    if let [Block::Text(text)] = blocks {
-        let text = trim(text);
-        let alone = context.text_tokens(entry.node, text);
-        let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let (blocks, shape) = (MemberBlocks::OneText, Shape::Text);
-        return Member { entry, alone, blocks, shape, bytes, utf16_len: OnceCell::new() };
+    let content = &context.tree.at(entry.node).content;
+    let one_text = |alone, bytes| {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, bytes, utf16_len: OnceCell::new() }
+    };
+    if let Some(text) = content.escaped().filter(|_| !context.counts) {
+        return one_text(0, text.len());
     }
-    let blocks: Vec<&Block> = blocks.iter().collect();
+    if let [Block::Text(text)] = content.as_slice() {
+        let text = trim(text);
+        return one_text(context.text_tokens(entry.node, text), text.len());
+    }
+    let blocks: Vec<&Block> = content.iter().collect();
     member(context, entry, &blocks, at, found)
 }
 
@@ -338,6 +341,12 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
         let bare = self.framing.header(member.entry.node, number).is_none();
         if bare { member.one_text(self.context) } else { None }
+    }
+
+    fn escaped_text(&self, at: usize) -> Option<&'a str> {
+        let Slot::Member(member, number) = self.slot(at)? else { return None };
+        let text = self.context.tree.at(member.entry.node).content.escaped()?;
+        self.framing.header(member.entry.node, number).is_none().then_some(text)
     }
 
     fn utf16_len(&self, at: usize) -> usize {
