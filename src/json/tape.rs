@@ -82,7 +82,7 @@ impl<'t> Tape<'t> {
         if text.len() >= OFFSETS as usize {
             return Err(limits::exceeded("inputBytes", text.len(), OFFSETS - 1));
         }
-        let mut reader = Reader::new(text, text.len() / 32 + 16);
+        let mut reader = Reader::new(text, text.len() / 16 + 16);
         reader.tape.has_texts = text.as_bytes().first() == Some(&TEXT);
         reader.at = usize::from(reader.tape.has_texts);
         let read = reader.value().and_then(|()| match reader.peek() {
@@ -327,18 +327,25 @@ impl<'t> Reader<'t> {
     }
 
     fn string(&mut self) -> Read<()> {
-        let start = self.at;
-        self.at += 1;
+        let (start, bytes) = (self.at, self.bytes);
+        let mut at = start + 1;
         let (mut escaped, mut lone) = (0, 0);
         loop {
-            self.at += plain_bytes(self.bytes.get(self.at..).unwrap_or_default());
-            match self.bytes.get(self.at) {
+            at += plain_bytes(bytes.get(at..).unwrap_or_default());
+            self.at = at;
+            match bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => {
-                    let is_unusual = matches!(self.bytes.get(self.at + 1), Some(b'/' | b'u'));
-                    escaped |= if is_unusual { ESCAPED | UNUSUAL } else { ESCAPED };
-                    lone += self.escape()?;
-                }
+                Some(b'\\') => match bytes.get(at + 1) {
+                    Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                        escaped |= ESCAPED;
+                        at += 2;
+                    }
+                    _ => {
+                        escaped |= ESCAPED | UNUSUAL;
+                        lone += self.unusual_escape()?;
+                        at = self.at;
+                    }
+                },
                 Some(_) => return Err(self.stop("no control character in a string")),
                 None => return Err(self.stop("the end of a string")),
             }
@@ -366,11 +373,11 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes an escape, and says how many lone surrogates it is.
-    fn escape(&mut self) -> Read<u32> {
+    /// Passes an escape that is none of the usual ones, and says how many lone surrogates it is.
+    fn unusual_escape(&mut self) -> Read<u32> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match rest.get(1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+            Some(b'/') => {
                 self.at += 2;
                 Ok(0)
             }
