@@ -125,7 +125,8 @@ impl PreviousMessages {
         let mut runs: Vec<Run> = Vec::new();
         let mut at = 0;
         if self.index.messages.is_empty() && !index.messages.is_empty() {
-            return vec![Run { from: 0, count: index.messages.len(), known: None }];
+            at = index.messages.len();
+            runs.push(Run { from: 0, count: at, known: None });
         }
         while at < index.messages.len() {
             let noted = index.first_slot(at).and_then(|slot| self.at.get(slot));

@@ -404,8 +404,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
             let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
             let key = ItemKey { node: entry.node, content, header };
-            let header = self.framing.header(entry.node, number).map_or(0, |(_, header)| header.len());
-            index.add(entry.role, kind, Some(key), header + *bytes as usize + JOIN.len());
+            index.add(entry.role, kind, Some(key), *bytes as usize + JOIN.len());
         }
         if range.end > lead + self.members.len() && range.start < range.end {
             block(index, &self.framing.after);

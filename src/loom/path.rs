@@ -202,8 +202,7 @@ fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
 
 /// The edge to follow of those into `at`, which is the node or what it is an edit of; a choice may name either.
 fn choose_edge(tree: &Tree, node: NodeIx, at: NodeIx, edges: &[EdgeIx], choices: &Choices) -> Result<EdgeIx> {
-    let mut named = [node, at].into_iter().filter(|_| !choices.edges.is_empty());
-    let chosen = named.find_map(|node| {
+    let chosen = [node, at].into_iter().find_map(|node| {
         let id = &*tree.at(node).id;
         Some((id, choices.edges.get(id)?))
     });
