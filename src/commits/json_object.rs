@@ -37,3 +37,18 @@ pub(crate) fn list_of(values: impl Iterator<Item = String>) -> String {
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
+
+/// Writes JSON without the white space between its tokens.
+pub(crate) fn write_compact(out: &mut Vec<u8>, json: &[u8]) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\t' | b'\r' | b'\n' if !in_string => continue,
+            _ => {}
+        }
+        out.push(byte);
+    }
+}

@@ -23,7 +23,7 @@ use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
 use crate::maps::SortedSet;
-use crate::tokens::Counter;
+use crate::tokens::{Counter, Heuristic};
 
 /// How a delta was translated, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -83,17 +83,28 @@ pub struct TranslateOptions<'a> {
     pub counter: &'a dyn Counter,
 }
 
+impl<'a> TranslateOptions<'a> {
+    /// The options of default, with the estimator.
+    pub(crate) fn new(limits: &'a Limits) -> Self {
+        Self { cross_family: CrossFamily::default(), through_compactions: false, limits, counter: &Heuristic }
+    }
+}
+
 /// A conversation in the format asked for.
-#[derive(Debug)]
-pub struct Translated {
-    /// The conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Materialized {
+    /// The conversation. Empty where the caller appended the blobs.
     pub bytes: Vec<u8>,
+    /// The ref of the conversation's bytes.
+    pub artifact_ref: String,
+    /// Their format.
+    pub format: String,
     /// The lowest tier that was used.
     pub tier: Tier,
-    /// Turns of the result, as the target format is read.
-    pub message_count: u32,
-    /// Tokens of the texts of these turns.
-    pub token_count: u32,
+    /// Its messages. Where nothing was translated, those that the records give, and counted for records that give none.
+    pub message_count: u64,
+    /// Tokens of its texts, with the same exception.
+    pub token_count: u64,
     /// What was damaged, not known, or not expressible.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -103,7 +114,7 @@ pub struct Translated {
 ///
 /// # Errors
 /// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
-pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
+pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Materialized> {
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
     let mut tier = Tier::Native;
@@ -122,22 +133,28 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
     }
     let bytes = out.finish(&mut diagnostics)?;
     let (message_count, token_count) = count(target_format, &bytes, options)?;
-    Ok(Translated { bytes, tier, message_count, token_count, diagnostics })
+    let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
+    Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
 }
 
 /// How many turns a conversation has, and how many tokens their texts are. A text of no known format is one message.
 ///
 /// # Errors
 /// Those of [`Format::read`].
-pub fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u32, u32)> {
+pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
     let Some(format) = format else {
         let text = String::from_utf8_lossy(bytes);
-        return Ok((u32::from(!bytes.is_empty()), options.counter.count(&text)));
+        return Ok((u64::from(!bytes.is_empty()), options.counter.count(&text).into()));
     };
     let read = ReadOptions { through_compactions: options.through_compactions, source: BlobSource::default() };
     let (transcript, _) = format.read(bytes, read, options.limits)?;
-    let turns = u32::try_from(transcript.turns.len()).unwrap_or(u32::MAX);
-    Ok((turns, transcript.count(options.counter)))
+    Ok((transcript.turns.len() as u64, transcript.count(options.counter).into()))
+}
+
+/// Messages and tokens of a blob whose record does not say them. One that cannot be read is joined as it is all the same,
+/// and has none.
+pub(crate) fn count_blob(format: Format, blob: &[u8], limits: &Limits) -> (u64, u64) {
+    count(Some(format), blob, &TranslateOptions::new(limits)).unwrap_or_default()
 }
 
 /// A conversation that is being put together in a known format.
@@ -214,19 +231,12 @@ impl Output {
         if *first_seed != run_seed {
             continuation.reseed(&run_seed);
         }
-        let place = first.source;
-        let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
+        let mut notes = Notes::at(first.source.name());
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
-                let capacity = run.iter().map(|part| part.blob.len()).sum();
-                let mut older = Concatenator::new(from, options.limits, capacity);
-                for part in run {
-                    older.push(part.blob, part.source)?;
-                }
-                let older = older.finish()?;
-                diagnostics.extend(older.diagnostics);
-                let bytes = map_fields(&older.bytes, target, options.through_compactions, continuation, &mut notes)?;
-                joined.push(&bytes, place)?;
+                let older = join(from, run, options.limits, diagnostics)?;
+                let bytes = map_fields(&older, target, options.through_compactions, continuation, &mut notes)?;
+                joined.push(&bytes, first.source)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
             }
@@ -246,7 +256,7 @@ impl Output {
             }
         };
         let bytes = write_part(target, &turns, continuation, &mut notes)?;
-        joined.push(&bytes, place)?;
+        joined.push(&bytes, first.source)?;
         diagnostics.extend(notes.finish());
         Ok(tier)
     }
@@ -351,6 +361,17 @@ fn seed(part: &Delta<'_>) -> String {
     format!("{} {blob}", part.source.commit)
 }
 
+/// Joins deltas of one format.
+fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
+    let mut joined = Concatenator::new(format, limits, run.iter().map(|part| part.blob.len()).sum());
+    for part in run {
+        joined.push(part.blob, part.source)?;
+    }
+    let joined = joined.finish()?;
+    diagnostics.extend(joined.diagnostics);
+    Ok(joined.bytes)
+}
+
 /// Reads deltas of one format as one conversation.
 fn read(
     format: Format,
@@ -365,22 +386,15 @@ fn read(
             format.read(part.blob, read, options.limits)?
         }
         parts => {
-            let capacity = parts.iter().map(|part| part.blob.len()).sum();
-            let mut joined = Concatenator::new(format, options.limits, capacity);
-            for part in parts {
-                joined.push(part.blob, part.source)?;
-            }
-            let joined = joined.finish()?;
-            diagnostics.extend(joined.diagnostics);
+            let joined = join(format, parts, options.limits, diagnostics)?;
             // The findings are about the joined deltas: they name the first and the last.
-            let between = |of: fn(&BlobSource<'_>) -> String| -> String {
+            let between = |of: for<'s> fn(&BlobSource<'s>) -> &'s str| -> String {
                 let ends = [parts.first(), parts.last()].into_iter().flatten();
                 ends.map(|part| of(&part.source)).filter(|name| !name.is_empty()).collect::<Vec<_>>().join("..")
             };
-            let commit = between(|source| source.commit.to_owned());
-            let blob = between(|source| source.artifact_ref.to_owned());
+            let (commit, blob) = (between(|source| source.commit), between(|source| source.artifact_ref));
             let source = BlobSource { commit: &commit, artifact_ref: &blob };
-            format.read(&joined.bytes, ReadOptions { through_compactions, source }, options.limits)?
+            format.read(&joined, ReadOptions { through_compactions, source }, options.limits)?
         }
     };
     diagnostics.extend(found);

@@ -58,15 +58,13 @@ pub(super) fn knows_record(kind: &str) -> bool {
 /// A record of a session.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
-    /// Its own bytes.
     pub bytes: &'a [u8],
-    /// What it says.
     pub map: Map<String, Value>,
-    /// Whether it takes part in the graph: it has a uuid that none before it has, or somebody says it.
+    /// Whether it is part of the graph: it has a uuid that no earlier one has, or is something said.
     linked: bool,
-    /// Whether it is of another agent.
+    /// Whether it is of a side chain.
     pub side: bool,
-    /// The entry before it.
+    /// The place of the entry before it.
     pub parent: Option<usize>,
 }
 
@@ -108,29 +106,26 @@ impl Entry<'_> {
         }
     }
 
-    /// The ids of what it answers, where it is nothing but results.
+    fn blocks(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.content().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+    }
+
+    /// The ids of the calls that a user's record has results for.
     fn answers(&self) -> Vec<&str> {
-        if self.kind() != "user" {
-            return Vec::new();
-        }
-        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        blocks.iter().filter_map(Value::as_object).filter_map(|block| text(block, "tool_use_id")).collect()
+        let blocks = self.blocks().filter(|_| self.kind() == "user");
+        blocks.filter_map(|block| text(block, "tool_use_id")).collect()
     }
 
     fn calls(&self) -> impl Iterator<Item = &str> {
-        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        blocks
-            .iter()
-            .filter_map(Value::as_object)
-            .filter(|block| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use")))
-            .filter_map(|block| text(block, "id"))
+        let is_call = |block: &&Map<String, Value>| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use"));
+        self.blocks().filter(is_call).filter_map(|block| text(block, "id"))
     }
 }
 
 /// A session file with its graph.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
-    /// The records, in the order of the file.
+    /// In the order of the file.
     pub entries: Vec<Entry<'a>>,
 }
 
@@ -179,13 +174,10 @@ impl<'a> Session<'a> {
         let mut at = Some(tip);
         let mut summarised = false;
         while let Some(index) = at {
-            match seen.get_mut(index) {
-                Some(seen) if !*seen => *seen = true,
-                _ => {
-                    let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
-                    notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
-                    break;
-                }
+            if !mark(&mut seen, index) {
+                let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
+                notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
+                break;
             }
             let Some(entry) = self.entries.get(index) else { break };
             if !through && summarised && !entry.is_boundary() {
@@ -214,9 +206,7 @@ impl<'a> Session<'a> {
             }
         }
         for &index in &path {
-            if let Some(place) = on_path.get_mut(index) {
-                *place = true;
-            }
+            mark(&mut on_path, index);
             if let Some(entry) = self.entries.get(index) {
                 for id in entry.answers() {
                     open.remove(id);
@@ -240,9 +230,7 @@ impl<'a> Session<'a> {
                 for id in entry.answers() {
                     open.remove(id);
                 }
-                if let Some(place) = on_path.get_mut(index) {
-                    *place = true;
-                }
+                mark(&mut on_path, index);
                 beside.or_default(parent).push(index);
             }
         }
@@ -312,6 +300,11 @@ impl<'a> Session<'a> {
         }
         turns
     }
+}
+
+/// Marks a place; whether it was there and not marked yet.
+pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
+    places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
 }
 
 /// Finds each record's parent.
@@ -420,20 +413,14 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
 pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> {
     let mut inner = vec![false; session.entries.len()];
     for &index in path {
-        if let Some(place) = inner.get_mut(index) {
-            *place = true;
-        }
+        mark(&mut inner, index);
     }
     // A record with a message below it is no leaf. Parents may stand after their children in damaged files, so each
     // record marks its ancestors until one is marked already.
     let mut reached = vec![false; session.entries.len()];
     for entry in session.entries.iter().filter(|entry| entry.speaks()) {
         let mut at = entry.parent;
-        while let Some(index) = at {
-            match reached.get_mut(index) {
-                Some(mark) if !*mark => *mark = true,
-                _ => break,
-            }
+        while let Some(index) = at.filter(|&index| mark(&mut reached, index)) {
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
     }

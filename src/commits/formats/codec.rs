@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::continuation::Continuation;
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, gemini, gemini_join, generic};
+use super::{bureau, claude, codex, gemini, generic};
 use crate::commits::transcript::{Notes, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -45,9 +45,8 @@ impl Format {
         options: ReadOptions<'_>,
         limits: &Limits,
     ) -> Result<(Transcript, Vec<Diagnostic>)> {
-        let source = options.source;
-        let mut notes = Notes::at(if source.commit.is_empty() { source.artifact_ref } else { source.commit });
-        let through = options.through_compactions;
+        let (source, through) = (options.source, options.through_compactions);
+        let mut notes = Notes::at(source.name());
         let transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
@@ -120,11 +119,6 @@ pub(crate) fn map_fields(
 pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
     continuation.begins = false;
     format != Format::ClaudeCodeV1 || claude::end(bytes, continuation)
-}
-
-/// A session file of Gemini CLI as lines, whichever kind it is.
-pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
-    gemini_join::to_lines(bytes)
 }
 
 fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {

@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use super::append;
 use super::format::{BlobSource, Format};
+use crate::commits::json_object::write_compact;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Kind};
 use crate::jsonl::{Reader, not_utf8};
@@ -112,7 +113,7 @@ pub(super) fn push(
 }
 
 /// A session file as lines, whichever kind it is.
-pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
+pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     let source = BlobSource::default();
     match file_kind(blob) {
         FileKind::Lines => Ok(Cow::Borrowed(blob)),
@@ -289,19 +290,4 @@ fn write_fields<'a>(out: &mut Vec<u8>, fields: impl Iterator<Item = (&'a str, &'
 
 fn write_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     serde_json::to_writer(out, text).map_err(|error| Error::new(Code::InternalError, error.to_string()))
-}
-
-/// Writes JSON without the white space between its tokens.
-fn write_compact(out: &mut Vec<u8>, json: &[u8]) {
-    let (mut in_string, mut escaped) = (false, false);
-    for &byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b' ' | b'\t' | b'\r' | b'\n' if !in_string => continue,
-            _ => {}
-        }
-        out.push(byte);
-    }
 }
