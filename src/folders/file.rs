@@ -107,8 +107,7 @@ pub(super) fn section_ranges(
             end: text.len(),
         });
     }
-    // From the back: a section ends where the next one of its level or above begins. The latter are on a stack, whose
-    // levels fall.
+    // From the back: a section ends where the next one of its level or above begins. Candidates are on a stack.
     let mut stack: Vec<(usize, usize)> = Vec::new();
     for place in found.iter_mut().rev() {
         while stack.last().is_some_and(|(level, _)| *level > place.level) {
@@ -165,7 +164,7 @@ pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<Pars
     })
 }
 
-/// Says of a declared pattern that it cannot be used, or was understood otherwise than written; gives it when it can.
+/// Resolves a declared pattern; reports that it cannot be used, or was rewritten.
 pub(super) fn glob_findings(
     declared: &front_matter::Declared,
     path: &str,

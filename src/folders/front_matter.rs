@@ -103,8 +103,8 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
     for item in items {
         let line = item.line.saturating_add(1);
         let problem = match item.as_str() {
-            None => "a watch is a text; put it in quotes".to_owned(),
-            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder".to_owned(),
+            None => "a watch is a text; put it in quotes",
+            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder",
             Some(text) if patterns.iter().any(|known| known.pattern == text) => continue,
             Some(text) if patterns.len() < limits.watches_per_file as usize => {
                 patterns.push(Declared { pattern: text.to_owned(), line });
@@ -119,7 +119,7 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
                 break;
             }
         };
-        diagnostics.push(invalid(&problem, path, line));
+        diagnostics.push(invalid(problem, path, line));
     }
     patterns
 }

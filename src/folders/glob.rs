@@ -42,12 +42,11 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
     let slashed = separators(pattern);
     let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
     for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
-        add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
+        add(&mut resolved.alternatives, path_segments(&alternative, folder, segment)?);
     }
     // A folder whose name has brackets in it is meant by just that name, too.
     if pattern.contains('[') && !pattern.contains('\\') {
-        let literal = path_segments(pattern, folder, |name| Ok(Segment::Literal(name.to_owned())))?;
-        add(&mut resolved.alternatives, literal);
+        add(&mut resolved.alternatives, path_segments(pattern, folder, |name| Ok(literal(name)))?);
     }
     Ok(resolved)
 }
@@ -191,10 +190,6 @@ fn class_end(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-fn segments_of(pattern: &str, folder: &str) -> Result<Vec<Segment>, Reason> {
-    path_segments(pattern, folder, segment)
-}
-
 fn path_segments(
     pattern: &str,
     folder: &str,
@@ -204,7 +199,7 @@ fn path_segments(
     let relative = !pattern.starts_with('/') && matches!(names.peek(), Some(&("." | "..")));
     let mut segments: Vec<Segment> = Vec::new();
     if relative {
-        segments.extend(super::paths::segments(folder).map(|name| Segment::Literal(name.to_owned())));
+        segments.extend(super::paths::segments(folder).map(literal));
     }
     for name in names {
         match name {
@@ -306,11 +301,7 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
     let byte = |ch: char| match u8::try_from(ch) {
         Ok(byte) if byte.is_ascii() => Some(byte),
-        _ => others
-            .iter()
-            .take(0x80)
-            .position(|&other| other == ch)
-            .and_then(|at| u8::try_from(at.checked_add(0x80)?).ok()),
+        _ => u8::try_from(others.iter().position(|&other| other == ch)?.checked_add(0x80)?).ok(),
     };
     // More than 128 different ones are not the name of a folder: file systems stop at 255 bytes.
     let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();

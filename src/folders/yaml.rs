@@ -23,18 +23,16 @@ pub(super) struct Node {
     size: usize,
 }
 
-/// What a value is.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// A scalar as it resolves: null, true, a number, a string.
     Scalar(Value),
-    /// A scalar with a tag of which nothing is known.
+    /// A scalar with an unknown tag.
     Tagged,
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
 }
 
-/// What is wrong, and where.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub message: String,
@@ -43,7 +41,6 @@ pub(super) struct Problem {
 }
 
 impl Node {
-    /// The text of a string.
     pub(super) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => Some(text),
@@ -72,7 +69,7 @@ impl Node {
     }
 }
 
-/// A list or a map whose end has not come yet.
+/// A list or a map that has not ended.
 struct Open {
     node: Node,
     anchor: usize,
@@ -80,7 +77,7 @@ struct Open {
     key: Option<Node>,
 }
 
-/// Reads one document; nothing where there is none.
+/// Reads the document, if there is one.
 pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: SortedMap<usize, Node> = SortedMap::new();
