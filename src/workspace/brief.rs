@@ -69,7 +69,7 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     parsed
 }
 
-/// What follows `Tastes:` on a line that begins with it, in any case, in bold or not.
+/// What follows `Tastes:`, in any case, in bold or not, at the start of a line.
 fn tastes_value(line: &str) -> Option<&str> {
     const FORMS: [&str; 5] = ["tastes:", "**tastes:**", "**tastes**:", "__tastes:__", "__tastes__:"];
     FORMS.iter().find_map(|form| {
@@ -78,14 +78,14 @@ fn tastes_value(line: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text begins with `Tastes:`, whatever emphasis and space is around the colon.
+/// Whether a text begins with `Tastes:`, with any emphasis and space around the colon.
 fn looks_like_tastes(text: &str) -> bool {
     text.split_at_checked("tastes".len()).is_some_and(|(start, rest)| {
         start.eq_ignore_ascii_case("tastes") && rest.trim_start_matches(['*', '_', ' ']).starts_with(':')
     })
 }
 
-/// The names in a comma list that may stand in brackets, each of which may stand in quotes.
+/// The names of a comma list, which may have brackets around it and quotes around names.
 fn names(value: &str) -> Vec<String> {
     let value = value.trim();
     let inner = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(value);
@@ -113,10 +113,10 @@ fn names(value: &str) -> Vec<String> {
     }
 }
 
-/// The file that always loads, without its extension.
+/// The name of the file that always loads.
 pub(super) const DEFAULT_TASTE: &str = "_default";
 
-/// Why a name cannot be that of a genre file.
+/// Why a name is not that of a genre file.
 fn refusal(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("an empty name")
