@@ -49,7 +49,7 @@ impl Content {
         why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
-    /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.
+    /// The text. If there is none, a diagnostic says why; `path` is the file's name in it.
     pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
         let (code, message, place) = match self {
             Self::Text(text) => return Some(text),

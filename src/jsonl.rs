@@ -21,15 +21,13 @@ use crate::json::Document;
 use crate::limits::JSON_DEPTH_MAX;
 use crate::text;
 
-/// How many findings are told one by one.
+/// More findings than these are only counted.
 pub(crate) const MAX_FINDINGS: usize = 100;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// How many bytes U+FFFD has.
 const REPLACED: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 
-/// What there is to say of JSON that is not UTF-8.
 pub(crate) fn not_utf8() -> Diagnostic {
     let message = "not UTF-8: what is not is read as U+FFFD, and stored as it is";
     Diagnostic::new(DiagnosticCode::InvalidUtf8, Severity::Warning, message)
@@ -38,11 +36,11 @@ pub(crate) fn not_utf8() -> Diagnostic {
 /// One record of a JSONL file.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    /// The line it stands on, from 1.
+    /// From 1.
     pub line: u32,
-    /// Its own bytes, without white space around them.
+    /// Without white space around them.
     pub bytes: &'a [u8],
-    /// What it says; numbers are as JavaScript has them.
+    /// Numbers are as JavaScript has them.
     pub value: Map<String, Value>,
 }
 
@@ -53,12 +51,12 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
-    /// The current line while there is more to read of it, and its own bytes.
+    /// What is left to read of the current line, and its own bytes.
     current: Cow<'a, str>,
     bytes: &'a [u8],
-    /// Where a U+FFFD stands in the current line for bytes that are no UTF-8, and how much longer it is; the last first.
+    /// Where in the current line U+FFFD replaces invalid bytes, and how much longer it is; the last one first.
     replaced: Vec<(usize, usize)>,
-    /// How much of the current line has been read, and by how much that is longer than its own bytes.
+    /// How much of the current line has been read, and how many bytes replacements have added to that.
     column: usize,
     longer: usize,
     findings: Vec<Diagnostic>,
@@ -66,7 +64,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             rest: Some(bytes),
@@ -81,7 +78,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was found so far, in order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.more > 0 {
             let message = format!("{} more findings about later lines are not listed", self.more);

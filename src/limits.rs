@@ -16,7 +16,6 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// A limit by its wire name.
             pub(crate) fn named(&mut self, name: &str) -> Option<&mut u32> {
                 match name {
                     $($wire => Some(&mut self.$field),)+
@@ -75,7 +74,6 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     Err(exceeded(name, value, max))
 }
 
-/// The error for a limit that was passed.
 #[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
     Error::new(

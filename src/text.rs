@@ -57,7 +57,7 @@ pub struct Clusters<'t> {
     long: RefCell<Vec<Range<usize>>>,
 }
 
-/// From so many bytes on a cluster is long.
+/// In bytes.
 const LONG_CLUSTER: usize = 256;
 
 impl<'t> Clusters<'t> {
@@ -66,7 +66,7 @@ impl<'t> Clusters<'t> {
         Self { text, long: RefCell::default() }
     }
 
-    /// The cluster that byte `at` is inside of, or nothing between `at` and `at` where the text can be cut there.
+    /// The cluster around byte `at`; empty if the text can be cut there.
     fn around(&self, at: usize) -> Range<usize> {
         let at = self.text.floor_char_boundary(at);
         if let Some(known) = self.long.borrow().iter().find(|cluster| cluster.start < at && at < cluster.end) {

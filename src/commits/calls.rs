@@ -69,7 +69,7 @@ pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
     }),
 ];
 
-/// The options of a call, none where they are absent.
+/// The options of a call, which may be absent.
 #[derive(Clone, Copy)]
 struct Options<'t>(Option<Object<'t>>);
 
@@ -117,7 +117,6 @@ fn arguments(request: Value<'_>) -> Result<Object<'_>> {
     request.object("the arguments, an object")
 }
 
-/// An argument that is a text.
 fn text(request: Value<'_>, name: &str) -> Result<String> {
     arguments(request)?
         .string(name)?
@@ -169,7 +168,6 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
     Some(value).filter(|value| !value.is_null())
 }
 
-/// The limits of options of a call without diagnostics.
 fn limits_of(options: Options<'_>) -> Result<Limits> {
     let mut found = Vec::new();
     let limits = Limits::read(options.get("limits")?, &mut found)?;
@@ -181,7 +179,7 @@ fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     add(graph, Record::read(request, Origin::Request)?, request.repaired())
 }
 
-/// Adds a commit. One that is there already keeps its summary and its tags, which is told where others were asked for.
+/// Adds a commit. One that is there already keeps its summary and tags; a difference is reported.
 fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Answer> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
     let record = graph.checkpoint(record)?;
@@ -243,7 +241,7 @@ fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<Cow<'t, [u8]>> {
     value.bytes().ok_or_else(|| value.mismatch("bytes or a string"))
 }
 
-/// Null takes away. Other fields never change.
+/// Null removes summary or tags. Other fields never change.
 fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let id = text(request, "id")?;
     let fields = arguments(request)?.need("fields")?.object("the fields to change, an object")?;
@@ -262,7 +260,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
     Ok(json_answer(graph.update_metadata(&id, update)?.to_json()))
 }
 
-/// What to materialise, and the `cacheKey` where it is a plan.
+/// What to materialise, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
@@ -451,7 +449,6 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     Ok(Answer { json: out.finish().into_bytes(), bytes: import.blobs.into_iter().map(|(_, bytes)| bytes).collect() })
 }
 
-/// Reads a session file as a transcript.
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;

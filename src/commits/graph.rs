@@ -175,7 +175,6 @@ impl CommitGraph {
         before.filter(|&before| self.key(before) > self.key(at)).unwrap_or(at)
     }
 
-    /// The place of a commit's parent, if the graph has it.
     fn parent_of(&self, at: usize) -> Option<usize> {
         self.records.get(at)?.parent.as_ref().and_then(|parent| self.by_id.get(parent)).copied()
     }
@@ -482,13 +481,11 @@ impl CommitGraph {
     }
 }
 
-/// Places by their keys.
 fn sorted(mut keyed: Vec<(Vec<Key<'_>>, usize)>) -> Vec<usize> {
     sorting::sort(&mut keyed);
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Walks from a commit to the root.
 #[derive(Debug)]
 pub(crate) struct Chain<'g> {
     graph: &'g CommitGraph,
@@ -548,7 +545,7 @@ pub(crate) fn collision(there: &Record, other: &Record) -> Error {
     there.source().about(Error::new(Code::IdCollision, message)).with("otherArtifactRef", other.artifact_ref.as_str())
 }
 
-/// Fails for a record of a version that only a later ctxweave may change.
+/// Fails for a record of a later version.
 pub(crate) fn changeable(record: &Record) -> Result<()> {
     if record.version <= RECORD_VERSION {
         return Ok(());

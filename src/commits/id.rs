@@ -3,10 +3,9 @@
 /// The context string of BLAKE3's derive-key mode. It never changes, or all ids would.
 pub const ID_CONTEXT: &str = "ctxweave 2026-11-22 context commit id, version 1";
 
-/// What an id begins with.
 pub(crate) const ID_PREFIX: &str = "ctx-";
 
-/// The longest id that is accepted, in bytes.
+/// In bytes.
 const LONGEST: usize = 256;
 
 /// The id of a commit: `ctx-` and 16 hex digits, the first 8 bytes of BLAKE3 in derive-key mode with [`ID_CONTEXT`] over
@@ -18,7 +17,7 @@ pub fn commit_id(parent: Option<&str>, artifact_ref: &str, created_at: &str, tem
     format!("{ID_PREFIX}{}", key.get(..16).unwrap_or(&key))
 }
 
-/// The hex digits of a derived key over length-prefixed fields.
+/// The hex digits of a key derived from length-prefixed fields.
 pub(crate) fn derive<'f>(context: &str, fields: impl IntoIterator<Item = &'f str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for field in fields {

@@ -119,7 +119,6 @@ fn read_whole(format: Format, bytes: &[u8], limits: &Limits, notes: &mut Notes) 
     Ok(transcript)
 }
 
-/// Makes the commits one after the other.
 struct Builder<'o> {
     format: Format,
     options: &'o ImportOptions<'o>,
@@ -151,14 +150,13 @@ impl<'o> Builder<'o> {
         }
     }
 
-    /// Notes when a line was written.
     fn note_time(&mut self, time: Option<&str>) {
         if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
             self.time = Some(time.to_owned());
         }
     }
 
-    /// Makes a commit that follows the one before it; gives its id.
+    /// Makes the child of the last commit; gives its id.
     fn commit(&mut self, kind: CommitType, blob: Vec<u8>, trigger: Trigger) -> Result<String> {
         let options = self.options;
         let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
@@ -214,14 +212,13 @@ struct DeltaSplitter {
     answering: bool,
 }
 
-/// Adds a line to those that will be one blob.
 fn push_line(lines: &mut Vec<u8>, line: &[u8]) {
     lines.extend_from_slice(line);
     lines.push(b'\n');
 }
 
 impl DeltaSplitter {
-    /// Before a line that is not the assistant's.
+    /// Called before a line that is not the assistant's.
     fn before_question(&mut self, builder: &mut Builder<'_>) -> Result<()> {
         if self.answering {
             self.answering = false;
@@ -345,7 +342,7 @@ fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result
 struct Branch {
     /// Its own entries, in order.
     entries: Vec<usize>,
-    /// The entry of another branch that it leaves from.
+    /// The entry of another branch that it leaves.
     fork: Option<usize>,
     side: bool,
 }
@@ -452,7 +449,7 @@ impl EntryCommits {
     }
 }
 
-/// The conversation first, then the branches and side chains, each with the entries that no branch before it has.
+/// The conversation, then the branches and side chains, each with the entries that no earlier one has.
 fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Branch> {
     let count = session.entries.len();
     let mut owners = Owners(vec![None; count]);

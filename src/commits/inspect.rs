@@ -8,7 +8,6 @@ use crate::json::{Document, Object};
 use crate::jsonl;
 use crate::maps::SortedMap;
 
-/// Looks at the lines of one conversation.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     format: Format,

@@ -1,7 +1,7 @@
 //! Writing a JSON object of which some fields are JSON text already, as those of records are that this version does not
 //! know.
 
-/// An object that is being written, without its closing brace.
+/// An object that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct JsonObject(String);
 
@@ -14,14 +14,13 @@ impl JsonObject {
         self.0.push_str(json);
     }
 
-    /// A text; none is no field.
+    /// A text, if there is one.
     pub(crate) fn text(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.raw(name, &quoted(text));
         }
     }
 
-    /// The object.
     pub(crate) fn finish(mut self) -> String {
         self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
         self.0

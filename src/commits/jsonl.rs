@@ -41,7 +41,6 @@ pub enum MetadataChoice {
 }
 
 impl MetadataChoice {
-    /// The names on the wire.
     pub(crate) const NAMES: &'static [(&'static str, Self)] =
         &[("merge", Self::Merge), ("keep", Self::Keep), ("replace", Self::Replace)];
 }
@@ -51,7 +50,6 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Something found in a line.
 fn finding(code: DiagnosticCode, severity: Severity, line: u32, message: String) -> Diagnostic {
     let diagnostic = Diagnostic::new(code, severity, message);
     if line == 0 { diagnostic } else { Diagnostic { line: Some(line), ..diagnostic } }
@@ -120,12 +118,8 @@ impl CommitGraph {
             if !there.same_commit(&record) {
                 return Err(collision(there, &record).with("line", line));
             }
-            match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
-                Some((summary, tags)) => {
-                    (there.summary, there.tags) = (summary, tags);
-                    report.updated += 1;
-                }
-                None => report.unchanged += 1,
+            if let Some((summary, tags)) = merge_metadata(there, &record, metadata, line, &mut report) {
+                (there.summary, there.tags) = (summary, tags);
             }
         }
         for (line, record) in staged.values() {
@@ -137,12 +131,8 @@ impl CommitGraph {
         let mut lines = SortedMap::new();
         for (id, (line, record)) in staged {
             if let Some(there) = self.find(&id) {
-                match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
-                    Some((summary, tags)) => {
-                        self.set_metadata(&id, summary, tags);
-                        report.updated += 1;
-                    }
-                    None => report.unchanged += 1,
+                if let Some((summary, tags)) = merge_metadata(there, &record, metadata, line, &mut report) {
+                    self.set_metadata(&id, summary, tags);
                 }
             } else {
                 lines.insert(id.clone(), line);
@@ -255,19 +245,16 @@ fn merge_metadata(
     other: &Record,
     metadata: MetadataChoice,
     line: u32,
-    found: &mut Vec<Diagnostic>,
+    report: &mut ImportReport,
 ) -> Option<(Option<String>, Vec<String>)> {
     if there.summary == other.summary && there.tags == other.tags {
+        report.unchanged += 1;
         return None;
     }
     let (summary, tags, kept) = match metadata {
         MetadataChoice::Merge => {
-            let summary = there.summary.as_ref().max(other.summary.as_ref());
-            (
-                summary,
-                (&there.tags).max(&other.tags),
-                "what one of them has, and of two those that sort last, were kept",
-            )
+            let kept = "what one of them has, and of two those that sort last, were kept";
+            (there.summary.as_ref().max(other.summary.as_ref()), (&there.tags).max(&other.tags), kept)
         }
         MetadataChoice::Keep => (there.summary.as_ref(), &there.tags, "those of the first were kept"),
         MetadataChoice::Replace => (other.summary.as_ref(), &other.tags, "those of the last were taken"),
@@ -276,8 +263,10 @@ fn merge_metadata(
         || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
     let severity = if both { Severity::Warning } else { Severity::Info };
     let message = format!("two records of `{}` have different summaries or tags; {kept}", there.id);
-    found.push(finding(DiagnosticCode::MetadataConflict, severity, line, message));
-    (summary != there.summary.as_ref() || *tags != there.tags).then(|| (summary.cloned(), tags.clone()))
+    report.diagnostics.push(finding(DiagnosticCode::MetadataConflict, severity, line, message));
+    let changes = summary != there.summary.as_ref() || *tags != there.tags;
+    *(if changes { &mut report.updated } else { &mut report.unchanged }) += 1;
+    changes.then(|| (summary.cloned(), tags.clone()))
 }
 
 /// The records of a JSONL text with their lines. A digest covers those since the one before it.

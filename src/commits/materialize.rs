@@ -46,18 +46,17 @@ struct PlannedBlob {
     format: String,
     message_count: Option<u64>,
     token_count: Option<u64>,
-    /// Only where the blobs are translated.
+    /// Only for translations.
     summary: Option<String>,
 }
 
-/// How blobs become the result.
 #[derive(Debug)]
 enum JoinMode {
     /// Native, and joined by appending bytes: the caller does it.
     Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
     Concatenate(Format, Box<Concatenator>),
-    /// Translated, once all of them are there.
+    /// Translated at the end.
     Translate(Vec<Vec<u8>>),
 }
 

@@ -269,7 +269,7 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
 /// The context string of BLAKE3's derive-key mode for cache keys. It changes when what is written changes.
 const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
 
-/// Everything that the bytes of the result follow from.
+/// A key of all that decides the bytes of the result.
 fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     let mut fields = vec![plan.format.as_str()];
     let native = plan.is_native();

@@ -141,7 +141,6 @@ impl Provenance {
     /// Their names where a session file is imported.
     pub(crate) const OPTIONS: [&str; 6] = ["template", "principal", "machine", "sessionId", "ticketId", "threadId"];
 
-    /// The fields, each read by its name.
     pub(crate) fn read(names: [&str; 6], text: &dyn Fn(&str) -> Result<Option<String>>) -> Result<Self> {
         let mut read = Self::default();
         for (name, field) in names.into_iter().zip(read.fields()) {
@@ -159,7 +158,7 @@ impl Provenance {
 /// Where a record that is read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A request to make one: with defaults, and an id only if it likes.
+    /// A request to make one: with defaults, its id optional.
     Request,
     /// A store: complete.
     Stored,
@@ -203,12 +202,11 @@ impl Record {
         Timestamp::parse(&self.created_at)
     }
 
-    /// What errors say of it.
+    /// For errors about it.
     pub(crate) fn source(&self) -> BlobSource<'_> {
         BlobSource { commit: &self.id, artifact_ref: &self.artifact_ref }
     }
 
-    /// Whether nobody has written a summary for it.
     pub(crate) fn lacks_summary(&self) -> bool {
         self.summary.as_deref().is_none_or(|summary| summary.trim().is_empty())
     }

@@ -74,7 +74,6 @@ fn fenced(text: &str, language: &str, out: &mut String) {
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n')));
 }
 
-/// A name or a fact, which begins no line of its own.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

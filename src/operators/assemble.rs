@@ -395,7 +395,7 @@ impl Sizes {
         }
     }
 
-    /// Counts a result, and warns or refuses.
+    /// Counts a result, and warns or fails if it is too large.
     fn check(&self, result: &mut ContextResult, counter: Option<&dyn Counter>) -> Result<()> {
         let Some(counter) = counter else { return Ok(()) };
         let tokens = counter.count(&result.context);

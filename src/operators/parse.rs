@@ -25,19 +25,16 @@ pub struct ParsedTask {
 /// Where [`super::write`] can add settings to a task, in byte offsets.
 #[derive(Clone, Debug)]
 pub(super) struct Site<'a> {
-    /// The settings in force.
     pub(super) settings: ContextManagement,
     /// The byte after the name in the start tag, when it has no `type` and so is atomic.
     pub(super) untyped: Option<usize>,
-    /// The start tag.
     pub(super) tag: TagSpan<'a>,
     /// The byte after the first `</description>`.
     pub(super) description_end: Option<usize>,
-    /// The block that counts.
+    /// The first block.
     pub(super) block: Option<BlockSite<'a>>,
 }
 
-/// The bytes of a start tag.
 #[derive(Clone, Debug)]
 pub(super) struct TagSpan<'a> {
     pub(super) name: &'a str,
@@ -46,7 +43,6 @@ pub(super) struct TagSpan<'a> {
     pub(super) empty: bool,
 }
 
-/// Where a block stands.
 #[derive(Clone, Debug)]
 pub(super) struct BlockSite<'a> {
     pub(super) tag: TagSpan<'a>,
@@ -74,7 +70,7 @@ pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
     parse_task(&decode(xml, &options.limits)?, options)
 }
 
-/// Reads a template: the task, the diagnostics, and where each operator could say more.
+/// Reads a template: the task, its diagnostics, and where defaults can be written.
 pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site<'a>>)> {
     let mut parser =
         Parser { xml: Xml::new(xml, options.limits)?, options, diagnostics: Vec::new(), sites: Vec::new() };
@@ -192,7 +188,6 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Reads an element within a task.
     fn child(&mut self, child: Tag<'a>, task: &mut Task, seen: &mut Seen, site: usize) -> Result<()> {
         let kind = &task.operator.kind;
         let open = !kind.is_known();
@@ -283,7 +278,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Keeps an element that means nothing here.
+    /// Keeps an element that has no meaning here.
     fn unknown(&mut self, child: Tag<'a>, task: &mut Task) -> Result<()> {
         const MEANINGFUL: [&str; 4] = ["steps", "inner_task", "reduction_task", "task"];
         let setting = FIELDS.contains(&child.name);
@@ -307,7 +302,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Reads a `<context_management>` and puts its settings in force.
+    /// Reads a `<context_management>`.
     fn block(&mut self, tag: &Tag<'a>, operator: &mut Operator, site: usize) -> Result<()> {
         let mut block = Block { place: Some(tag.place), ..Block::default() };
         self.setting_attributes(tag);
@@ -404,7 +399,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A setting written as an attribute sets nothing.
+    /// Reports attributes that look like settings.
     fn setting_attributes(&mut self, tag: &Tag<'a>) {
         for attribute in tag.attributes.iter().filter(|attribute| FIELDS.contains(&attribute.name)) {
             let message =

@@ -87,7 +87,6 @@ pub enum Accumulation {
 }
 
 impl Accumulation {
-    /// Every value under its name.
     pub(super) const NAMES: &'static [(&'static str, Self)] = &[
         ("off", Self::Off),
         (Format::NotesOnly.as_str(), Self::On(Format::NotesOnly)),

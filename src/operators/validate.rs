@@ -35,10 +35,8 @@ fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>)
     }
 }
 
-/// What a block says, and where.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The settings whose values are known.
     pub(super) given: ContextManagement,
     /// Where the element of each setting begins, in the order of [`FIELDS`].
     pub(super) places: [Option<TextPosition>; 4],
@@ -74,7 +72,7 @@ impl Block {
         self.places.get(field).copied().flatten()
     }
 
-    /// The settings in force, where they came from, and what is wrong with them.
+    /// The settings in force, their origins, and what is wrong with them.
     pub(super) fn finish(
         &self,
         kind: &Kind,
@@ -164,7 +162,6 @@ fn of(kind: &Kind, role: Role) -> String {
 }
 
 impl TextPosition {
-    /// A diagnostic about this place.
     pub(super) fn diagnostic(self, code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(code, severity, message);
         diagnostic.line = Some(self.line);

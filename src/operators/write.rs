@@ -12,7 +12,7 @@ use super::settings::{Accumulation, ContextManagement};
 use super::task::Task;
 use super::validate::{FIELDS, ParseOptions};
 
-/// What to put in place of which bytes, by where; what an attribute needs comes before what an element needs.
+/// Replacements of byte ranges by their start; those of attributes come before those of elements.
 type Edits = SortedMap<(usize, bool), (usize, String)>;
 
 /// Writes a task as its template with all defaults made explicit.
@@ -68,7 +68,7 @@ fn edit(source: &str, site: &Site<'_>, edits: &mut Edits) {
     }
 }
 
-/// The settings that are in force and not written, as elements.
+/// The settings in force that are not written, as elements.
 fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
     // Where nothing is accumulated, a format would mean nothing.
     let format = settings.accumulation_format.filter(|_| settings.accumulation() != Accumulation::Off);
@@ -106,13 +106,13 @@ fn add_block(source: &str, site: &Site<'_>, missing: &[String], edits: &mut Edit
     edits.insert((at, true), (at, text));
 }
 
-/// Makes `<name>text</name>` of `<name/>`.
+/// Turns `<name/>` into `<name>text</name>`.
 fn fill(tag: &TagSpan<'_>, text: String, edits: &mut Edits) {
     let slash = tag.end.saturating_sub(2);
     edits.insert((slash, true), (tag.end, format!(">{text}</{}>", tag.name)));
 }
 
-/// How the children of an element are set apart: nothing at all, or a line each.
+/// How the children of an element are indented, if they are.
 #[derive(Debug, Default)]
 struct Indent<'a> {
     /// The line end and the white space before a child.

@@ -16,7 +16,6 @@ use crate::maps::SortedSet;
 
 const BOM: char = '\u{FEFF}';
 
-/// A place in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TextPosition {
     /// From 1.
@@ -88,7 +87,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The place of a byte.
 pub(super) fn place_of(source: &str, offset: usize) -> TextPosition {
     Places::new(source).at(offset)
 }
@@ -101,7 +99,6 @@ pub(super) struct Attribute<'a> {
     pub(super) place: TextPosition,
 }
 
-/// A start tag.
 #[derive(Clone, Debug)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
@@ -115,20 +112,19 @@ pub(super) struct Tag<'a> {
     pub(super) empty: bool,
 }
 
-/// What comes next in the text. Comments and processing instructions mean nothing and are passed over.
+/// The next event. Comments and processing instructions are skipped.
 #[derive(Clone, Debug)]
 pub(super) enum Item<'a> {
     /// A start tag; `<name/>` is one too, and its end follows.
     Open(Tag<'a>),
     /// An end tag: the byte after its `>`, or after that of `<name/>`.
     Close { end: usize },
-    /// Text, or what a reference stands for; its place is that of the first character that is not white space.
+    /// Text, or the character of a reference; its place is that of the first character that is not white space.
     Text { text: Cow<'a, str>, place: TextPosition },
     /// The end of the text.
     End,
 }
 
-/// Reads a text from its beginning to its end.
 pub(super) struct Xml<'a> {
     source: &'a str,
     reader: Reader<&'a [u8]>,
@@ -174,17 +170,15 @@ impl<'a> Xml<'a> {
         Err(xml.wrong(at.saturating_add(xml.base), "character", message))
     }
 
-    /// The text from byte to byte.
     pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         self.source.get(start..end).unwrap_or_default()
     }
 
-    /// The place of a byte.
     pub(super) fn place(&mut self, offset: usize) -> TextPosition {
         self.places.at(offset)
     }
 
-    /// The error for what is wrong at a byte.
+    /// The error for what is wrong at a byte offset.
     #[cold]
     pub(super) fn wrong(&self, offset: usize, reason: &str, message: impl AsRef<str>) -> Error {
         let place = self.places.clone().at(offset);
@@ -254,7 +248,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Reads on to the end of the element whose start tag was the last item; gives the byte after it.
+    /// Skips to the end of the element whose start tag was the last item; gives the byte after it.
     pub(super) fn skip(&mut self) -> Result<usize> {
         let depth = self.open.len();
         loop {
@@ -347,7 +341,7 @@ impl<'a> Xml<'a> {
         self.wrong(base.saturating_add(at), "syntax", message)
     }
 
-    /// The value of an attribute, its references resolved and its white space made spaces.
+    /// The value of an attribute with references resolved and white space normalised.
     fn value(&self, raw: &'a str, base: usize) -> Result<Cow<'a, str>> {
         if let Some(at) = raw.find('<') {
             let message = "`<` cannot stand in the value of an attribute; write `&lt;`";
@@ -377,7 +371,7 @@ impl<'a> Xml<'a> {
         self.wrong(at, "reference", "a reference ends with `;`; add it, or write `&amp;` for `&`")
     }
 
-    /// What the reference `&name;` at byte `at` stands for.
+    /// The character of the reference `&name;` at byte `at`.
     fn reference(&self, name: &str, at: usize) -> Result<char> {
         if let Some(number) = name.strip_prefix('#') {
             let (digits, radix) = match number.strip_prefix('x') {
@@ -473,7 +467,7 @@ impl<'a> Xml<'a> {
         self.wrong(start, "dtd", "a document type declaration is refused; remove it")
     }
 
-    /// What quick-xml found wrong in what begins at byte `start`.
+    /// The error for what quick-xml found wrong in what begins at byte `start`.
     fn syntax(&self, error: &quick_xml::Error, start: usize) -> Error {
         let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX).saturating_add(self.base);
         if self.slice(start, self.source.len()).get(..9).is_some_and(|text| text.eq_ignore_ascii_case("<!DOCTYPE")) {
@@ -526,7 +520,6 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// White space, as XML has it.
 pub(super) fn is_white(ch: char) -> bool {
     matches!(ch, ' ' | '\t' | '\r' | '\n')
 }

@@ -60,7 +60,7 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
     call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))
 }
 
-/// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
+/// Makes a call with the host's tokenizers. What the caller's own counter threw is the error.
 pub(super) fn with_host(
     counter: Option<&Rc<CustomCounter>>,
     answer: impl FnOnce(&Host) -> Result<JsValue>,

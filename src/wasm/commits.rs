@@ -62,7 +62,7 @@ impl CommitGraph {
 #[derive(Debug)]
 pub struct Materialization {
     work: Option<Materializer>,
-    /// Where each blob is copied to: the one copy that is made of it here.
+    /// A buffer for the blobs.
     blob: Vec<u8>,
 }
 

@@ -9,7 +9,6 @@ use crate::error::Error;
 /// Objects, not `Map`s; no BigInts; absent stays absent.
 const SERIALIZER: Serializer = Serializer::json_compatible();
 
-/// What an error is thrown as.
 pub(super) fn throw(error: &Error) -> JsValue {
     #[derive(Serialize)]
     struct Thrown<'a> {

@@ -15,7 +15,7 @@ use crate::loom::resident::{Handle, METHODS};
 use crate::tokens::memory::Memory;
 
 thread_local! {
-    /// What the trees of this instance remember of their texts, in common.
+    /// What all trees of this instance remember of their texts.
     static MEMORY: Memory = Memory::default();
 }
 
@@ -29,7 +29,7 @@ type Thrown<T> = std::result::Result<T, JsValue>;
 #[derive(Debug)]
 pub struct LoomTree {
     handle: RefCell<Handle>,
-    /// The caller's own counter that was used last: the handle knows it again and need not count anew.
+    /// The caller's counter of the last call, to recognise it.
     counter: RefCell<Option<Rc<CustomCounter>>>,
 }
 
@@ -114,7 +114,7 @@ impl LoomTree {
         })
     }
 
-    /// The counter that was used last, where this is the same.
+    /// The counter of the last call if it is the same, so that counts are kept.
     fn same_counter(&self, counter: Rc<CustomCounter>) -> Rc<CustomCounter> {
         let mut last = self.counter.borrow_mut();
         match &*last {

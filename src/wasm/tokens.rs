@@ -15,7 +15,6 @@ thread_local! {
     static TOKENIZERS: RefCell<Tokenizers> = RefCell::default();
 }
 
-/// The tokenizers as they are now.
 pub(super) fn tokenizers() -> Tokenizers {
     TOKENIZERS.with_borrow(Clone::clone)
 }
@@ -26,7 +25,7 @@ pub fn load_vocabulary(name: &str, asset: &[u8]) -> Result<(), JsValue> {
     TOKENIZERS.with_borrow_mut(|tokenizers| tokenizers.load(name, asset)).map_err(|error| throw(&error))
 }
 
-/// The counter of this name; the estimator without one.
+/// The counter of this name, by default the estimator.
 fn counter(name: Option<String>) -> Result<Rc<dyn Counter>, JsValue> {
     let counter = TOKENIZERS.with_borrow(|tokenizers| tokenizers.get(name.as_deref().unwrap_or("heuristic")));
     counter.map_err(|error| throw(&error.with("path", "options.tokenizer")))

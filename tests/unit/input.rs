@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/input.rs`.
+
 use super::*;
 use crate::json::Document;
 

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/jsonl.rs`.
+
 use super::*;
 
 type Found = (DiagnosticCode, Option<u32>, Option<u32>);

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/markdown.rs`.
+
 use super::*;
 
 #[test]

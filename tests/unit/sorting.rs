@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/sorting.rs`.
+
 use super::*;
 
 /// Lists of many lengths, with and without order and with many equal elements, beside the sort of std.

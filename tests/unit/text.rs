@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/text.rs`.
+
 use super::*;
 
 /// A million marks are one cluster: it is walked through once, however often it is asked about.

@@ -81,7 +81,7 @@ fn items<'b>(blob: &'b [u8], max_depth: u32, source: BlobSource<'_>) -> Result<(
     Ok((blob.get(start..end).unwrap_or_default(), count))
 }
 
-/// Puts the header before the items, which begin at [`HEADER`], and takes what room it did not need.
+/// Writes the header before the items, which begin at [`HEADER`], and removes the unused room.
 pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     let mut header = Vec::with_capacity(HEADER);
     // Writing to a vector cannot fail.
@@ -93,7 +93,6 @@ pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     out.drain(..unused);
 }
 
-/// Reads the messages.
 pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: &mut Notes) -> Result<Transcript> {
     let (items, count) = items(bytes, max_depth, source)?;
     let mut decoder = Decoder::new(items);

@@ -22,7 +22,7 @@ use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 
-/// Types that Claude Code is known to write and that are not the conversation.
+/// Other types that Claude Code is known to write.
 const ASIDE: &[&str] = &[
     "agent-color",
     "agent-name",
@@ -50,12 +50,10 @@ const ASIDE: &[&str] = &[
     "worktree-state",
 ];
 
-/// Whether records of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
 }
 
-/// A record of a session.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub bytes: &'a [u8],
@@ -73,7 +71,7 @@ impl Entry<'_> {
         text(&self.map, "type").unwrap_or_default()
     }
 
-    /// Whether it is something that the user or the assistant said.
+    /// Whether it is a message of the user or the assistant.
     pub(crate) fn speaks(&self) -> bool {
         self.linked && matches!(self.kind(), "user" | "assistant")
     }
@@ -90,7 +88,7 @@ impl Entry<'_> {
         object(&self.map, "message").and_then(|message| text(message, "id"))
     }
 
-    /// What the records of one answer have in common; its own uuid where it is a whole answer.
+    /// The id that the records of one answer share; else the record's own uuid.
     pub(crate) fn answer_id(&self) -> Option<&str> {
         if !self.linked || self.kind() != "assistant" {
             return None;
@@ -98,7 +96,7 @@ impl Entry<'_> {
         self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
     }
 
-    /// What it says: the content of its message, or a message that is nothing but its content.
+    /// The content of its message, or the message itself if it is the content.
     fn content(&self) -> Option<&Value> {
         match self.map.get("message")? {
             Value::Object(message) => message.get("content"),
@@ -160,7 +158,7 @@ impl<'a> Session<'a> {
         Self { entries }
     }
 
-    /// The newest record that somebody said, in the conversation or, where there is none, in a side chain.
+    /// The newest message of the conversation, or of a side chain if there is no other.
     pub(crate) fn tip(&self) -> Option<usize> {
         let newest = |side: bool| self.entries.iter().rposition(|entry| entry.speaks() && entry.side == side);
         newest(false).or_else(|| newest(true))
@@ -266,7 +264,7 @@ impl<'a> Session<'a> {
         !answers.is_empty() && answers.iter().all(|id| parent.calls().any(|call| call == *id))
     }
 
-    /// What the records say. Summaries are left out where the path goes `through` compactions.
+    /// The turns of a path. Summaries are left out if it goes `through` compactions.
     pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut Notes) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         let mut places: SortedMap<&str, usize> = SortedMap::new();
@@ -307,7 +305,6 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
     places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
 }
 
-/// Finds each record's parent.
 fn find_parents(entries: &mut [Entry<'_>], places: &SortedMap<String, usize>, notes: &mut Notes) {
     // The newest linked record of the conversation and of the side chains.
     let mut before: [Option<usize>; 2] = [None, None];
@@ -344,7 +341,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
-/// The uuid that the next record has to name, and the session, of a conversation that goes on; whether there is one.
+/// Remembers the uuid that the next record names as its parent, and the session; false if there is none.
 pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     let session = Session::read(bytes, &mut Notes::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };

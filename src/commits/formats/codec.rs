@@ -73,7 +73,7 @@ impl Format {
     }
 }
 
-/// Writes turns as a delta that follows on what `continuation` remembers.
+/// Writes turns as a delta that continues the one before it.
 pub(crate) fn write_part(
     format: Format,
     turns: &[Turn],

@@ -23,7 +23,6 @@ use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
 use crate::maps::SortedSet;
 
-/// What the ids of calls that have none are derived from.
 const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
 
 /// Line types that are not the conversation.
@@ -32,24 +31,18 @@ const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_sta
 /// Item types that are not the conversation.
 const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
 
-/// Whether envelopes of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
 /// One line, without its envelope.
 pub(crate) struct Line<'a> {
-    /// Its own bytes.
     pub bytes: &'a [u8],
-    /// When it was written.
     pub timestamp: Option<String>,
-    /// What it is.
     pub kind: LineKind,
 }
 
-/// What a line is.
 pub(crate) enum LineKind {
-    /// A response item.
     Item(Map<String, Value>),
     /// `compacted`: a summary in place of what came before.
     Compacted(Map<String, Value>),
@@ -98,7 +91,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     lines
 }
 
-/// What an item is. Whoever has a role says a message, whether the item says so or not.
+/// The type of an item; one with a role and no type is a message.
 pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
@@ -111,7 +104,6 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
     Transcript { turns }
 }
 
-/// Adds what a line says to the turns.
 pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut Notes) {
     match &line.kind {
         LineKind::Item(item) => add(turns, item, line.timestamp.as_deref(), notes),
@@ -125,7 +117,7 @@ pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes
     }
 }
 
-/// What stands in place of the turns before a compaction; the last one is marked as the summary.
+/// The turns that replace those before a compaction; the last one is marked as the summary.
 fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
     let mut turns = Vec::new();
     for item in objects(list(compacted, "replacement_history"), "an item that is no object", notes) {
@@ -155,7 +147,6 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
     }
 }
 
-/// Adds one response item.
 fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
     let kind = item_kind(item);
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
@@ -239,7 +230,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     push(turns, role, block, timestamp);
 }
 
-/// Adds a block to the turn that is still going on, or begins one.
+/// Adds a block to the last turn if it goes on, or begins one.
 fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
     let goes_on = |turn: &&mut Turn| {
         turn.role == role

@@ -93,7 +93,6 @@ pub struct BlobSource<'a> {
 }
 
 impl BlobSource<'_> {
-    /// The error for a blob that cannot be read.
     #[cold]
     pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
         let place = match (self.artifact_ref, self.commit) {

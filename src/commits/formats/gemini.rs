@@ -49,14 +49,14 @@ impl Messages {
             .for_each(|message| self.add(message.clone()));
     }
 
-    /// The messages that a header or a `$set` line has, where it has some.
+    /// Takes the messages of a header or a `$set` line, if it has some.
     fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut Notes) {
         if !list(fields, "messages").is_empty() {
             self.replace_all(list(fields, "messages"), notes);
         }
     }
 
-    /// Takes back a message and all after it; all of them where it is not there, as Gemini CLI does.
+    /// Removes a message and all after it; all if it is not there, as Gemini CLI does.
     fn rewind(&mut self, id: &str) {
         let from = self.places.get(id).copied().unwrap_or(0);
         for message in self.list.drain(from.min(self.list.len())..) {
@@ -257,7 +257,6 @@ fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> 
     Some(Block::Image(image(mime_type, owned(data, "data").map_or_else(url, Media::Data))))
 }
 
-/// Whether a function's response says that it failed.
 fn failed(response: &Map<String, Value>) -> bool {
     object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
 }

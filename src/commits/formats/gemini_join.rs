@@ -26,7 +26,6 @@ const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON
 /// What has been joined so far.
 #[derive(Debug, Default)]
 pub(super) enum JoinState {
-    /// Nothing yet.
     #[default]
     Nothing,
     /// One object, whose bytes stand in the output.
@@ -49,18 +48,15 @@ pub(super) struct Objects {
 
 /// A session file of the older kind, taken apart.
 struct Session<'a> {
-    /// Every field but `messages`, as JSON.
     fields: Vec<(String, &'a str)>,
     messages: Vec<SessionMessage<'a>>,
 }
 
-/// A message of a session, as JSON.
 struct SessionMessage<'a> {
     json: &'a str,
     id: Option<String>,
 }
 
-/// Takes the next delta.
 pub(super) fn push(
     joined: &mut JoinState,
     out: &mut Vec<u8>,
@@ -127,7 +123,7 @@ pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     }
 }
 
-/// What has been joined, as one file.
+/// The joined file.
 pub(super) fn finish(joined: JoinState, out: Vec<u8>) -> Result<Vec<u8>> {
     match joined {
         JoinState::Objects(objects) => objects.into_object(&out),
@@ -135,7 +131,6 @@ pub(super) fn finish(joined: JoinState, out: Vec<u8>) -> Result<Vec<u8>> {
     }
 }
 
-/// What kind of delta it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     /// One object with `messages`.
@@ -164,7 +159,7 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     }
 }
 
-/// Whether an object has `messages` of its own; nothing where it is no object.
+/// Whether an object has `messages`; `None` if it is no object.
 fn has_messages(json: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(json);
     let document = Document::read(text.as_bytes(), &[]).ok()?;

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/assembly/search.rs`.
+
 use super::*;
 use std::cell::RefCell;
 

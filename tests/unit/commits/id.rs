@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/commits/id.rs`.
+
 use super::*;
 
 #[test]

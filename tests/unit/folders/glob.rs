@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/folders/glob.rs`.
+
 use super::*;
 
 fn expanded(pattern: &str) -> Vec<String> {

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/folders/items.rs`.
+
 use super::*;
 
 #[test]

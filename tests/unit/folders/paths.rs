@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/folders/paths.rs`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/folders/yaml.rs`.
+
 use super::*;
 
 fn json(text: &str) -> String {

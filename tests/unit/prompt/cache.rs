@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/prompt/cache.rs`.
+
 use super::*;
 
 fn user(text: &str) -> Message<'_> {

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/prompt/price.rs`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Unit tests of what is private in `src/workspace/brief.rs`.
+
 use super::*;
 
 #[test]
