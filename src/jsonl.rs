@@ -1,16 +1,15 @@
 //! Reading JSONL: one JSON object a line, as agents and tools append it to their files.
 //!
-//! Such files are damaged in known ways, and none of them may hide what is readable:
+//! Damage does not hide what is readable:
 //!
 //! - lines end at LF only (a CR before it is white space); U+2028 and other separators are ordinary text;
-//! - the last line may lack its newline; where it also stops in the middle, it is *torn* (`torn_line`);
-//! - a line that is not JSON, or no object, is skipped (`malformed_line`), wherever it stands;
+//! - the last line may lack its newline; one that also stops in the middle is *torn* (`torn_line`);
+//! - a line that is no JSON object is skipped (`malformed_line`);
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
-//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do bytes that are no UTF-8
-//!   (`invalid_utf8`);
+//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do invalid bytes (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
-//! Every finding has its line, from 1. After [`MAX_FINDINGS`] of them the rest is counted in one.
+//! Every finding has its line. After [`MAX_FINDINGS`] the rest is counted in one.
 
 use std::borrow::Cow;
 

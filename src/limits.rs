@@ -59,8 +59,7 @@ limits! {
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack.
 pub const JSON_DEPTH_MAX: u32 = 100;
 
-/// The highest value that `xmlDepth` can be set to. A task is no deeper in the JSON that it crosses the boundary as than it
-/// is in the template.
+/// The highest value that `xmlDepth` can be set to. A task is as deep in JSON as in its template.
 pub const XML_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);

@@ -1,7 +1,7 @@
-//! Numbers kept in order, whatever they stand for: what maps and sorting have in common.
+//! Numbers kept in order, whatever they stand for: the base of maps and sorting.
 //!
-//! The standard library makes its B-trees and sorts anew for each type: 180 KB of wasm for some 60 types of maps, and sorts
-//! for more. Here the type is known to the function that compares, and to that alone.
+//! The B-trees and sorts of std are compiled for each type: 180 KB of wasm for some 60 types of maps alone. Here only the
+//! function that compares depends on the type.
 
 use std::cmp::Ordering;
 
@@ -109,8 +109,8 @@ pub(crate) fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize))
     }
 }
 
-/// The first of so many numbers in order that is not less than the one that is looked for, and whether it is that one.
-/// Other than with the search of std, the processor can guess what is compared next.
+/// The first of `count` ordered numbers that is not less than the one looked for, and whether it is equal. Unlike in the
+/// search of std, the processor can predict the comparisons.
 fn bisect(
     count: usize,
     number: impl Fn(usize) -> Option<usize>,

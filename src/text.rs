@@ -49,8 +49,8 @@ pub fn ceil_boundary(text: &str, at: usize) -> usize {
     Clusters::new(text).ceil(at)
 }
 
-/// The places where a text can be cut. A cluster that takes long to walk through, say one of a million marks, is remembered, so
-/// that to look for a cut at many places takes linear time.
+/// The places where a text can be cut. Long clusters, say of a million marks, are remembered, so that looking for many cuts
+/// takes linear time.
 #[derive(Debug)]
 pub struct Clusters<'t> {
     text: &'t str,

@@ -191,8 +191,7 @@ fn days_before(year: u32, month: u32, day: u32) -> i64 {
 /// The sum in [`days_before`] for 1970-01-01.
 const DAYS_TO_EPOCH: i64 = 719_529;
 
-/// Whether the day that begins `seconds` after 1970 is the first of a month: of this one or of the next. No offset is as
-/// long as a day, so that a moment in a month is in UTC not further than that from it.
+/// Whether the day that begins `seconds` after 1970 is the first of this or the next month: no offset reaches further.
 fn begins_month(seconds: i64, year: u32, month: u32) -> bool {
     let first = days_before(year, month, 1);
     [first, first + i64::from(days_in(year, month))].iter().any(|days| days * DAY == seconds)

@@ -8,12 +8,11 @@ use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
 use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 
-/// Where nothing is said about the length of the answer, it is what was kept free for it.
+/// The target with `token_buffer` as the default length of the answer.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
     Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
-/// The body, written anew.
 pub(crate) fn body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,
@@ -26,8 +25,7 @@ pub(crate) fn body<'a>(
     write_body(plan.system.field(), &messages, &target, hints, diagnostics)
 }
 
-/// The body of a conversation that is nothing but texts, of which what the last body has is copied. Nothing where it
-/// holds anything else.
+/// The body of a conversation of texts only, with what the last body has copied; `None` for other conversations.
 pub(crate) fn text_body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,
@@ -54,14 +52,13 @@ pub(crate) fn text_body<'a>(
     Ok(Some((written, texts.runs)))
 }
 
-/// A conversation of texts on its way into a body.
 #[derive(Debug)]
 struct PlannedTexts<'s, 'p, 'a> {
     plan: &'s Plan<'p, 'a>,
     planned: &'s Planned<'a>,
-    /// How many messages stand before the texts.
+    /// Messages before the texts.
     lead: usize,
-    /// How many did in the body before.
+    /// Messages before the texts in the last body.
     lead_before: usize,
     runs: Vec<Run>,
 }

@@ -1,11 +1,10 @@
 //! Finding how much of a text fits.
 
-/// The largest `keep` from `min` to `max` whose cost is at most `budget`, where cost grows with `keep`; nothing where
-/// not even `min` fits.
+/// The largest `keep` from `min` to `max` whose cost is at most `budget`, if `min` fits; cost grows with `keep`.
 ///
-/// `cost` may be slow, since it counts text. The search begins at `guess`, steps away from it until it has the answer
-/// between two places, and then guesses from their costs: it looks at few places, and at none much larger than the
-/// answer. Where cost does not quite grow, the answer still fits, and the next larger one that was looked at does not.
+/// `cost` counts text, so few places are tried, and none much larger than the answer: from `guess` in steps until the answer
+/// is between two places, then by interpolation. Where cost does not quite grow, the answer still fits, and the next larger
+/// place that was tried does not.
 pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
     let mut low = (min, cost(min));
     if low.1 > budget || min > max {

@@ -1,7 +1,6 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 //!
-//! Requests and records are snake_case, plans and results camelCase. Records are written by [`Record::to_json`], so that a
-//! field that is not known stays what it is.
+//! Requests and records are snake_case, plans and results camelCase. [`Record::to_json`] writes unknown fields unchanged.
 
 use std::borrow::Cow;
 
@@ -84,9 +83,6 @@ impl<'t> Options<'t> {
     }
 
     /// Reads options of a call that has no diagnostics.
-    ///
-    /// # Errors
-    /// [`Code::InvalidInput`] for an option that is not known.
     fn read_strictly(options: Option<Value<'t>>, known: &[&str]) -> Result<Self> {
         let mut found = Vec::new();
         let options = Self::read(options, known, &mut found)?;
@@ -330,8 +326,7 @@ fn conversation(result: Materialized, with_bytes: bool) -> Answer {
     Answer { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() } }
 }
 
-/// A commit that holds the result of a plan. `fields` are those of a checkpoint; what they do not say is as in the commit
-/// that was materialised.
+/// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
 fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;

@@ -197,13 +197,12 @@ impl Checkpointer {
         Ok(vec![delta])
     }
 
-    /// Compacts: first the commit with what came before, if there is anything new, then the one with the summary, a
-    /// blob in the format of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun;
-    /// messages after it stay pending, and come after the summary.
+    /// Compacts: gives a commit with the messages before, if there are new ones, and one with the summary, a blob in the format
+    /// of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun; later messages stay pending.
     ///
     /// # Errors
-    /// [`Code::HeadMoved`] when messages that the summary does not cover are stored already, [`Code::InvalidInput`] for a
-    /// `covered` that is yet to come or a `created_at` that is not RFC 3339; errors of the format about the messages.
+    /// [`Code::HeadMoved`] when stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the position or
+    /// a `created_at` that is not RFC 3339; errors of the format about the messages.
     pub fn compact(
         &mut self,
         summary: &[u8],

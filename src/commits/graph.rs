@@ -51,8 +51,7 @@ pub struct CommitGraph {
 /// Places of records, by a text that the records have.
 type Lists = SortedMap<String, Vec<usize>>;
 
-/// What orders two commits of which neither leads to the other: those with a time by time, then the others (1), then those
-/// whose chain has no root (2); and by id.
+/// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and by id.
 type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
 /// What [`CommitGraph::update_metadata`] changes; `Some(None)` and an empty list remove.

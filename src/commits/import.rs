@@ -1,10 +1,9 @@
 //! Importing a whole session file as commits (SPEC §5, §7 `importTranscript`).
 //!
-//! The lines of the file become deltas, each line byte for byte, so that materialising the tip from its root gives the
-//! conversation of the file again. A delta ends where the assistant has finished an answer. What the format calls a
-//! compaction becomes a compaction commit; branches that the user left, and the side chains of other agents, become
-//! branches of their own. Every readable line is in exactly one blob, but for the header that the blob of a compaction
-//! repeats.
+//! The lines become deltas, byte for byte, so that materialising the tip from its root gives the conversation again. A delta
+//! ends where the assistant has finished an answer. Compactions of the format become compaction commits; branches that the
+//! user left, and side chains of other agents, become branches. Every readable line is in exactly one blob, but for the
+//! header, which the blob of a compaction repeats.
 
 use std::mem::take;
 
@@ -518,8 +517,7 @@ impl Owners {
     }
 }
 
-/// Gives the entries that no branch has (those that hang beside, and those without a link) to the branch of their parent, else
-/// to the conversation, in the order of the file.
+/// Adds the entries that no branch has to the branch of their parent, else to the conversation.
 fn assign_remaining(session: &Session<'_>, owners: &mut Owners, branches: &mut [Branch]) {
     let mut added: Vec<bool> = vec![false; branches.len()];
     for (index, entry) in session.entries.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! Writing a JSON object of which some fields are JSON text already, as those of records are that this version does not
-//! know.
+//! Writes JSON objects with fields that are JSON text already, such as the unknown ones of records.
 
 /// An object that is being written.
 #[derive(Debug, Default)]

@@ -139,10 +139,10 @@ pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
     ids
 }
 
-/// How many kinds of unknown things are told apart.
+/// More kinds are counted as `others`.
 const MAX_KINDS: usize = 100;
 
-/// How much of the name of an unknown kind is told.
+/// In characters.
 const MAX_NAME: usize = 60;
 
 /// What was found while reading or writing: findings, and counts of things of one kind.
@@ -231,7 +231,6 @@ pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-/// The text under a key.
 pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
     map.get(key).and_then(Value::as_str)
 }
@@ -244,7 +243,6 @@ pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
     map.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The object under a key.
 pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Map<String, Value>> {
     map.get(key).and_then(Value::as_object)
 }

@@ -1,15 +1,14 @@
 //! Translation: a chain of deltas, whatever their formats, as one conversation in the format asked for (SPEC §5).
 //!
-//! Each delta is given in the best tier there is for it:
+//! Each delta is translated in its best tier, and the result names the lowest that was used:
 //!
-//! 1. `native`: it has the format; its bytes are joined as they are.
-//! 2. `fields`: another version of the same family; its fields are mapped.
-//! 3. `transcode`, on demand only: another family; its turns are written as turns.
-//! 4. `rendering`: another family; a narrative of it stands as one message of the user.
-//! 5. `raw`: an unknown format; the artifact itself stands as one message, with a description.
+//! 1. `native`: the format is the same; the bytes are joined.
+//! 2. `fields`: another version of the same family; the fields are mapped.
+//! 3. `transcode`, on demand: another family; its turns are written as turns.
+//! 4. `rendering`: another family; one message of the user narrates it.
+//! 5. `raw`: an unknown format; one message has the artifact itself with a description.
 //!
-//! Deltas of one format that follow each other are read together, so that a call in one and its result in the next are
-//! still a pair. The result names the lowest tier that was used.
+//! Consecutive deltas of one format are read together, so that a call and its result in the next delta are a pair.
 
 use serde::Serialize;
 
@@ -52,7 +51,6 @@ pub enum CrossFamily {
 }
 
 impl CrossFamily {
-    /// The names on the wire.
     pub(crate) const NAMES: &'static [(&'static str, Self)] =
         &[("render", Self::Render), ("transcode", Self::Transcode)];
 }
@@ -84,7 +82,6 @@ pub struct TranslateOptions<'a> {
 }
 
 impl<'a> TranslateOptions<'a> {
-    /// The options of default, with the estimator.
     pub(crate) fn new(limits: &'a Limits) -> Self {
         Self { cross_family: CrossFamily::default(), through_compactions: false, limits, counter: &Heuristic }
     }
@@ -109,8 +106,8 @@ pub struct Materialized {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Translates a chain, oldest first. A chain that has the target format throughout is better joined by a
-/// [`Concatenator`] alone, which does not read it; the bytes are the same. Where the target is not known the result is Markdown: the narratives and artifacts.
+/// Translates a chain, oldest first. For a target that is not known the result is Markdown, the narratives and artifacts. A
+/// chain in the target format gives the same bytes as a [`Concatenator`], which does not read them and is faster.
 ///
 /// # Errors
 /// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
@@ -138,9 +135,6 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
 }
 
 /// How many turns a conversation has, and how many tokens their texts are. A text of no known format is one message.
-///
-/// # Errors
-/// Those of [`Format::read`].
 pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
     let Some(format) = format else {
         let text = String::from_utf8_lossy(bytes);
@@ -151,28 +145,23 @@ pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOpt
     Ok((transcript.turns.len() as u64, transcript.count(options.counter).into()))
 }
 
-/// Messages and tokens of a blob whose record does not say them. One that cannot be read is joined as it is all the same,
-/// and has none.
+/// Messages and tokens of a blob whose record does not say them; 0 for one that cannot be read.
 pub(crate) fn count_blob(format: Format, blob: &[u8], limits: &Limits) -> (u64, u64) {
     count(Some(format), blob, &TranslateOptions::new(limits)).unwrap_or_default()
 }
 
-/// A conversation that is being put together in a known format.
 #[derive(Debug)]
 struct Conversation {
     format: Format,
     joined: Concatenator,
     continuation: Continuation,
-    /// What its first ids follow from.
+    /// The seed of its first ids.
     seed: String,
 }
 
-/// What is being put together.
 #[derive(Debug)]
 enum Output {
-    /// A conversation in a known format.
     Conversation(Box<Conversation>),
-    /// Markdown.
     Markdown(String),
 }
 
@@ -186,7 +175,7 @@ impl Output {
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
-    /// Adds deltas of one format, which stand between those `before` and those `after` them; gives the tier.
+    /// Adds deltas of one format, between those `before` and `after`; gives the tier.
     fn add(
         &mut self,
         (before, after): (&[Delta<'_>], &[Delta<'_>]),
@@ -273,11 +262,11 @@ impl Output {
     }
 }
 
-/// The pairs of calls and results that deltas of the target format have only one half of.
+/// Calls and results in deltas of the target format that lack their other half.
 struct OpenPairs {
-    /// Calls of those before that have no result there.
+    /// Calls before that have no result there.
     calls: SortedSet<String>,
-    /// Results of those after that have no call there.
+    /// Results after that have no call there.
     results: SortedSet<String>,
 }
 
@@ -304,8 +293,8 @@ impl OpenPairs {
         Ok(Self { calls, results })
     }
 
-    /// Turns of another format as one narrative. The other halves of the open pairs stand before and after it as turns of
-    /// their own; of those that are not among the turns there is a finding.
+    /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it. Halves that
+    /// are missing are reported.
     fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut Notes) -> Vec<Turn> {
         let results = take(&mut turns, Role::User, |block| match block {
             Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
@@ -324,7 +313,7 @@ impl OpenPairs {
         [results, narrative, calls].into_iter().flatten().collect()
     }
 
-    /// Of which calls and results one half stands alone. Where nothing is said between them they are a pair still.
+    /// Reports these calls and results, unless both halves meet with nothing said between them.
     fn tell(&self, said: bool, notes: &mut Notes) {
         let mut find = |what, id: &String| {
             let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
@@ -336,7 +325,7 @@ impl OpenPairs {
     }
 }
 
-/// Takes blocks out of the turns, as one turn.
+/// Takes blocks out of the turns into one turn.
 fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bool) -> Option<Turn> {
     let mut taken = Turn::new(role);
     for turn in turns {
@@ -352,7 +341,7 @@ fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bo
     (!taken.blocks.is_empty()).then_some(taken)
 }
 
-/// What the ids that are made up for a delta follow from: its ref, which says its bytes, and its commit.
+/// The seed of the ids that are made up for a delta: its commit and ref.
 fn seed(part: &Delta<'_>) -> String {
     let blob = match part.source.artifact_ref {
         "" => artifact_ref(part.blob),
@@ -361,7 +350,6 @@ fn seed(part: &Delta<'_>) -> String {
     format!("{} {blob}", part.source.commit)
 }
 
-/// Joins deltas of one format.
 fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
     let mut joined = Concatenator::new(format, limits, run.iter().map(|part| part.blob.len()).sum());
     for part in run {
@@ -372,7 +360,6 @@ fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Ve
     Ok(joined.bytes)
 }
 
-/// Reads deltas of one format as one conversation.
 fn read(
     format: Format,
     run: &[Delta<'_>],
@@ -401,8 +388,8 @@ fn read(
     Ok(transcript)
 }
 
-/// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it, and with a
-/// result for each call that the first vendor answered itself, without keeping what it found.
+/// The turns for another vendor: without signatures and sealed thoughts, and with a result for each call that the first
+/// vendor answered without keeping the result.
 fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
     let answered = result_ids(&turns);
     let mut out = Vec::with_capacity(turns.len());
@@ -442,7 +429,7 @@ fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
     out
 }
 
-/// An artifact that cannot be read, with a description (SPEC §5, tier `raw`).
+/// An artifact in an unknown format, with a description (SPEC §5, tier `raw`).
 fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
         format!("# Context in the format `{}`", part.format),

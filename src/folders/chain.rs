@@ -106,8 +106,7 @@ pub struct ChainFile {
     pub tokens: u32,
     /// Whether only its beginning fits.
     pub truncated: bool,
-    /// What goes into the prompt: the body, without blank lines around it, without what is overridden, cut where it must
-    /// be.
+    /// The text for the prompt: the body without blank lines around it and without overridden bullets, cut to the budget.
     pub content: String,
     /// Bullets that a loaded file further down repeats, which stay there and not here.
     #[serde(skip_serializing_if = "Vec::is_empty")]

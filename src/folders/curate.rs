@@ -185,8 +185,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Where the last line ends that says something, its line end not included. A thematic break after a blank line,
-    /// which parts the section from the next one, does not count. Nothing where there is no such line.
+    /// Where the text of the last line ends that is not blank and no thematic break that separates the next section.
     fn last_line_end(&self, section: &str, start: usize, end: usize) -> Result<Option<usize>> {
         let own = self.text.get(start..end).unwrap_or_default();
         let mut blocks = Blocks::default();

@@ -1,7 +1,7 @@
 //! Watch patterns: globs on folders (SPEC §3, "Watch patterns").
 //!
-//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is cut into
-//! segments. So `**` and the limits of `*` are a matter of segments, and fast-glob matches within one.
+//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is split into segments.
+//! fast-glob matches within a segment.
 
 use fast_glob::glob_match;
 
@@ -11,24 +11,21 @@ use crate::maps::SortedSet;
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Segment {
-    /// A name.
     Literal(String),
-    /// `*`, `?` and `[…]` within a name.
+    /// A name with `*`, `?` or `[…]`.
     Glob(String),
     /// `**`: any number of names, none included.
     Any,
 }
 
-/// A pattern that can be matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// What the braces expand to; no segments for the root.
     pub alternatives: Vec<Vec<Segment>>,
-    /// What is understood otherwise than whoever wrote it may have meant.
+    /// What may be understood otherwise than meant.
     pub notes: Vec<&'static str>,
 }
 
-/// Why a pattern cannot be used.
 pub(super) type Reason = String;
 
 /// Resolves a pattern against the folder of the file that declares it.
@@ -51,7 +48,7 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
     Ok(resolved)
 }
 
-/// What other globs have and these do not, and backslashes.
+/// Notes on what other globs have and these do not.
 fn notes(pattern: &str) -> Vec<&'static str> {
     let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
     let (mut before, mut open, mut extended) = ('/', None, false);
@@ -85,7 +82,7 @@ fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {
     }
 }
 
-/// Makes separators of backslashes, but for those that escape what would be special.
+/// Turns backslashes into separators, unless they escape a special character.
 fn separators(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
@@ -102,7 +99,7 @@ fn separators(pattern: &str) -> String {
     out
 }
 
-/// Expands braces; those without a comma, and those that are not closed, stand for themselves.
+/// Expands braces that are closed and hold a comma.
 fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     let mut done: Vec<String> = Vec::new();
     // What is still to be expanded, the next one last.
@@ -124,7 +121,7 @@ fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     Ok(done)
 }
 
-/// The text before the first braces that hold a comma, their choices, and the text after them.
+/// The text before the first braces with a comma, their choices, and the text after them.
 fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     // Braces that are open: where, and the commas in them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -172,7 +169,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     Some((text.get(..start)?, choices, text.get(end.saturating_add(1)..)?))
 }
 
-/// Where a class that starts at `at` ends, behind its `]`; nothing when it does not, or holds a separator.
+/// Where a class that starts at `at` ends; `None` if it does not, or holds a separator.
 fn class_end(text: &str, at: usize) -> Option<usize> {
     let inner = text.get(at.checked_add(1)?..)?;
     let body = inner.strip_prefix(['!', '^']).unwrap_or(inner);
@@ -224,7 +221,7 @@ fn literal(name: &str) -> Segment {
     Segment::Literal(name.to_owned())
 }
 
-/// A segment of a pattern: a name, or a glob as fast-glob reads it.
+/// A segment as fast-glob reads it.
 fn segment(name: &str) -> Result<Segment, Reason> {
     if name == "**" {
         return Ok(Segment::Any);
@@ -277,18 +274,18 @@ fn segment(name: &str) -> Result<Segment, Reason> {
     Ok(if wild { Segment::Glob(glob) } else { Segment::Literal(plain) })
 }
 
-/// What every name that a glob matches begins with.
+/// The beginning that all matching names share.
 pub(super) fn literal_prefix(glob: &str) -> &str {
     let end = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
     glob.get(..end).unwrap_or_default()
 }
 
-/// Whether `**` goes through a folder of this name: hidden ones have to be named.
+/// Whether `**` matches a folder of this name: hidden ones have to be named.
 pub(super) fn is_visible(name: &str) -> bool {
     !name.starts_with('.')
 }
 
-/// Whether a glob matches the name of a folder. A wildcard at its start does not stand for a dot.
+/// Whether a glob matches a folder's name. A wildcard at its start matches no dot.
 pub(super) fn matches(glob: &str, name: &str) -> bool {
     if !is_visible(name) && glob.starts_with(['*', '?']) {
         return false;
@@ -296,8 +293,7 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     if glob.is_ascii() && name.is_ascii() {
         return glob_match(glob, name);
     }
-    // fast-glob takes a byte for a character. So each character gets a byte, in the order of the characters, so that
-    // ranges stay what they are.
+    // fast-glob matches bytes. So each character gets a byte, in the order of the characters, which keeps ranges.
     let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
     let byte = |ch: char| match u8::try_from(ch) {
         Ok(byte) if byte.is_ascii() => Some(byte),

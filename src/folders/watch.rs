@@ -40,7 +40,6 @@ pub struct Told {
 /// The watches of a vault.
 #[derive(Debug, Default)]
 pub struct WatchIndex {
-    /// The watching files.
     watchers: Vec<Source>,
     /// The context file of each folder, if files were given and not rows.
     files: SortedMap<String, String>,
@@ -54,7 +53,7 @@ struct Source {
     patterns: Vec<String>,
 }
 
-/// One pattern of one watcher, by their places.
+/// Indices of a watcher and one of its patterns.
 type Watch = (usize, usize);
 
 #[derive(Debug)]
@@ -71,7 +70,7 @@ impl Default for Tree {
 #[derive(Debug, Default)]
 struct Node {
     names: SortedMap<String, usize>,
-    /// By the glob's literal beginning.
+    /// By the literal beginning.
     globs: SortedMap<String, Vec<(String, usize)>>,
     /// The node behind `**`.
     any: Option<usize>,
@@ -109,7 +108,6 @@ impl Tree {
         }
     }
 
-    /// The watches that match a folder.
     fn find(&self, folder: &str) -> SortedSet<Watch> {
         let mut here = SortedSet::new();
         self.enter(0, &mut here);

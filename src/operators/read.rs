@@ -1,7 +1,6 @@
 //! Tasks, assemblies and runs as they come in JSON (SPEC §7).
 //!
-//! `found` takes the options that are not known. Tasks, outputs and states may hold more than is read of them; their
-//! settings may not.
+//! `found` takes unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
 
 use crate::call::Host;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};

@@ -22,9 +22,6 @@ pub struct ParseOptions {
 pub(super) const FIELDS: [&str; 4] = ["inherit_context", "accumulate_data", "accumulation_format", "fresh_context"];
 
 /// Takes the value of that name.
-///
-/// # Errors
-/// The names that there are.
 fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>) -> Result<(), Vec<&'static str>> {
     match names.iter().find(|(known, _)| *known == name) {
         Some(&(_, known)) => {
@@ -46,9 +43,6 @@ pub(super) struct Block {
 
 impl Block {
     /// Takes the value of a setting, exactly as it stands.
-    ///
-    /// # Errors
-    /// The diagnostic for a value that the setting cannot have.
     pub(super) fn set(&mut self, field: &str, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
         let given = &mut self.given;
         let picked = match field {

@@ -1,7 +1,6 @@
 //! A task back to XML, with its defaults made explicit: the seed's migration path (SPEC §4).
 //!
-//! The template is not written anew. What it leaves to the defaults is put in at its place, in the manner of what stands
-//! around it; every other byte stays as it is.
+//! The defaults are inserted into the template, indented as their neighbours are; every other byte stays.
 
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;

@@ -140,9 +140,6 @@ pub(super) struct Xml<'a> {
 
 impl<'a> Xml<'a> {
     /// Begins with a text whose every character is one that XML allows.
-    ///
-    /// # Errors
-    /// [`Code::LimitExceeded`] when it is too long, [`Code::InvalidXml`] for a forbidden character.
     pub(super) fn new(source: &'a str, limits: Limits) -> Result<Self> {
         limits::check("xmlBytes", source.len(), limits.xml_bytes)?;
         let body = source.strip_prefix(BOM).unwrap_or(source);
@@ -201,9 +198,6 @@ impl<'a> Xml<'a> {
     }
 
     /// What comes next.
-    ///
-    /// # Errors
-    /// [`Code::InvalidXml`] and [`Code::LimitExceeded`], with the place in the details.
     pub(super) fn next(&mut self) -> Result<Item<'a>> {
         loop {
             let start = self.offset();
@@ -559,9 +553,6 @@ fn continues_name(ch: char) -> bool {
 }
 
 /// The text of a template that comes as bytes.
-///
-/// # Errors
-/// [`Code::InvalidXml`] when they are not UTF-8, or say that they are something else.
 pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
     limits::check("xmlBytes", bytes.len(), limits.xml_bytes)?;
     let refuse = |line: u32, column: u32, what: &str| {

@@ -15,7 +15,7 @@ pub struct Fingerprint {
     hashes: Vec<u64>,
 }
 
-/// How many bits of a hash are kept: 8 characters of 6 bits.
+/// 8 characters of 6 bits.
 const BITS: u32 = 48;
 const CHARS: usize = 8;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -26,7 +26,7 @@ impl Fingerprint {
         Self::of_hashes(system_hash(system), messages.iter().map(message_hash))
     }
 
-    /// The same from the results of [`system_hash`] and [`message_hash`].
+    /// The fingerprint of these [`system_hash`] and [`message_hash`]es.
     pub(crate) fn of_hashes(system: u64, messages: impl Iterator<Item = u64>) -> Self {
         let mut hasher = Hasher::default();
         let hashes = std::iter::once(system).chain(messages).map(|hash| {
@@ -91,21 +91,20 @@ fn six_bits(byte: u8) -> Option<u64> {
     Some(value.into())
 }
 
-/// A hash of a system context, or of there being none.
+/// A hash of a system context or its absence.
 pub(crate) fn system_hash(system: Option<&str>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.optional(system);
     hasher.finish()
 }
 
-/// A hash of the role and the content of a message.
 pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.message(message);
     hasher.finish()
 }
 
-/// A hash of words of eight bytes, each mixed in by one multiplication.
+/// Hashes words of eight bytes with one multiplication each.
 struct Hasher {
     state: u64,
 }
@@ -121,7 +120,6 @@ impl Hasher {
         self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
-    /// A text and where it ends.
     fn text(&mut self, text: &str) {
         let (words, rest) = text.as_bytes().as_chunks::<8>();
         for word in words {

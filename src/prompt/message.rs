@@ -19,7 +19,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether it is one of the roles of the system context.
     pub(crate) fn is_system(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -57,7 +56,7 @@ pub struct MessageSpan<'a> {
     pub end: usize,
 }
 
-/// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
+/// The text for an image or a recording that cannot be sent.
 pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
     match alt_text.map(crate::text::trim).filter(|text| !text.is_empty()) {
         Some(text) => format!("[{kind}: {text}]"),

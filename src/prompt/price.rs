@@ -63,7 +63,7 @@ impl ImageRule {
     }
 }
 
-/// Scales a size down, so that the side that `pick` picks is at most `max`.
+/// Scales a size down so that the side that `pick` gives is at most `max`.
 fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
     let side = pick(w, h);
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }

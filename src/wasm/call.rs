@@ -38,8 +38,7 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
-/// counter; each of the two may be undefined. Gives JSON text, or bytes where these are the result, or `[text, ...bytes]` where
-/// they belong to it.
+/// counter; both may be undefined. Gives JSON text, or bytes if these are the result, or `[text, ...bytes]`.
 #[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],

@@ -1,8 +1,7 @@
 //! Joining JSONL: bytes are appended as they are (SPEC §5, `claude-code-v1`).
 //!
-//! Where one delta ends without a newline and the next does not start with one, a newline is put between, since two
-//! records would be glued together otherwise; nothing else changes. The seams tell of torn lines: a delta that does not
-//! end with a whole record was cut while it was written.
+//! A newline is inserted only between a delta that ends without one and the next. A delta that does not end with a whole
+//! record was cut while it was written.
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 

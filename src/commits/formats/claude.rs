@@ -1,16 +1,14 @@
 //! `claude-code-v1`: Claude Code's transcripts (SPEC §5).
 //!
-//! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf. It is put
-//! together as Claude Code means it:
+//! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf:
 //!
-//! - `isSidechain` records (other agents) and `isMeta` records are not the conversation; a file that has only side chain
-//!   records is the conversation of that agent;
-//! - records of one API message share `message.id` and are one turn, also where parallel calls have made siblings of them,
-//!   and the results of those calls belong to it though they hang beside the chain;
-//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` says what came before;
-//! - records of other types are links of the chain and nothing else.
+//! - `isSidechain` records (other agents) and `isMeta` records are no part of it, unless all records are of a side chain;
+//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings beside the chain, and they
+//!   and their results belong to it;
+//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` names the record before;
+//! - records of other types are only links.
 //!
-//! Where a parent is not in the file (a delta begins in the middle of its session), the record before it is taken.
+//! For a parent that is not in the file (a delta begins in the middle of its session), the record before is taken.
 
 use serde_json::{Map, Value, json};
 
@@ -164,8 +162,7 @@ impl<'a> Session<'a> {
         newest(false).or_else(|| newest(true))
     }
 
-    /// From the root to `tip`, with what hangs beside the chain and belongs to it. Ends at the newest compaction unless
-    /// it goes `through` them.
+    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those beside the chain.
     pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut Notes) -> Vec<usize> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];

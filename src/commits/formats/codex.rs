@@ -1,13 +1,12 @@
 //! `codex-v1` and `codex-v0`: the rollouts of Codex (SPEC §5).
 //!
 //! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`, `turn_context`,
-//! `event_msg` and others. The conversation is the response items; the events say the same again for the screen. A
-//! `codex-v0` line is a response item without the envelope, after a first line with the session. The reader takes either,
-//! and messages that do not say their `type`.
+//! `event_msg` and others. The response items are the conversation; the events repeat it for the screen. A `codex-v0` line is
+//! a response item without the envelope, after a first line with the session. The reader takes either, and messages without
+//! a `type`.
 //!
-//! Thoughts, words and calls of the model that follow each other are one turn, and so are the outputs that follow each
-//! other. `compacted` replaces what came before by `replacement_history` or its `message`; the event `thread_rolled_back`
-//! takes turns of the user back.
+//! Consecutive thoughts, texts and calls of the model are one turn, and so are consecutive outputs. `compacted` replaces
+//! earlier turns by `replacement_history` or its `message`; the event `thread_rolled_back` removes turns of the user.
 
 use std::borrow::Cow;
 
@@ -343,8 +342,7 @@ fn text_part(role: Role, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-/// A block that is an item of its own. A search has no output of its own in this format: one that was `answered` is a call
-/// like others.
+/// A block that is an item of its own. A search has no output in this format, so an `answered` one is written as a call.
 fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value {
     match block {
         Block::Reasoning { text, signature, redacted } => {
@@ -413,8 +411,7 @@ pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut N
     out
 }
 
-/// Maps lines of `codex-v1` to `codex-v0`, field by field. The older version has no lines for compactions and for turns
-/// taken back, so what they say is done instead.
+/// Maps lines of `codex-v1` to `codex-v0`, which has no lines for compactions and removed turns: they are applied.
 pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value> {
     let mut header = Vec::new();
     let mut out: Vec<Value> = Vec::new();

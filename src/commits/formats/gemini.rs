@@ -1,11 +1,11 @@
 //! `gemini-v1`: Gemini CLI's session files (SPEC §5).
 //!
-//! One JSON object with `messages`, or JSONL: a header line, a line for each message, where a repeated id replaces the
-//! earlier message in its place, `{ "$set": … }` lines with changed fields (`messages` among them replace all), and
-//! `{ "$rewindTo": id }` lines, which take back that message and all after it.
+//! One JSON object with `messages`, or JSONL: a header line, a line for each message, which replaces an earlier one with its
+//! id, `{ "$set": … }` lines with changed fields (`messages` replaces all), and `{ "$rewindTo": id }` lines, which remove that
+//! message and all after it.
 //!
-//! A message of type `gemini` holds its thoughts, its words, its calls and their results: one turn of the model, and one
-//! with the results. Messages of type `info`, `warning` and `error` are for the screen.
+//! A message of type `gemini` becomes a turn of the model and one with the results of its calls. Messages of type `info`,
+//! `warning` and `error` are for the screen.
 
 use std::borrow::Cow;
 
@@ -112,8 +112,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     Transcript { turns }
 }
 
-/// Calls and results that have been read, since a session may hold them twice: in the parts of the messages and in
-/// `toolCalls`.
+/// Calls and results that have been read: a session may have them in `toolCalls` and in parts of messages.
 #[derive(Debug, Default)]
 struct SeenCalls {
     calls: SortedSet<String>,

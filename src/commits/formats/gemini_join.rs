@@ -1,14 +1,13 @@
 //! Joining `gemini-v1` (SPEC §5): Gemini CLI's session files as they are.
 //!
-//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as older versions
-//! wrote it.
+//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as of older versions.
 //!
-//! - JSONL deltas are appended like any JSONL. A message whose id repeats replaces the earlier one when it is read.
-//! - One object alone stays as it is, byte for byte.
-//! - Several objects become one: the messages in order, each byte for byte, a repeated id replacing the earlier one in its
-//!   place; every other field as the last object that has it says.
-//! - Where both meet, the objects become lines: a header line (a `$set` line where a header came before), then a line for
-//!   each message, with the white space between its tokens taken out.
+//! - JSONL deltas are appended. A message with the id of an earlier one replaces it when they are read.
+//! - One object alone stays byte for byte.
+//! - Several objects become one: their messages byte for byte, one with the id of an earlier one in its place; other fields
+//!   are those of the last object that has them.
+//! - Where both meet, an object becomes lines: a header line (after a header a `$set` line), then a line for each message
+//!   without white space between its tokens.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -141,8 +140,7 @@ pub(super) enum FileKind {
     Neither,
 }
 
-/// Tells an object with `messages` from lines. The first line nearly always says which it is, and reading it is all that
-/// telling costs.
+/// Tells an object with `messages` from lines, mostly by the first line alone.
 pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     let blob = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob).trim_ascii();
     let first = blob.split(|&byte| byte == b'\n').next().unwrap_or_default();
