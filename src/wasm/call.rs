@@ -7,7 +7,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::custom_counter::CustomCounter;
-use super::error::throw;
+use super::error::Thrown;
 use super::tokens::tokenizers;
 #[cfg(feature = "requests")]
 use crate::call::Answer;
@@ -18,12 +18,7 @@ use crate::tokens::Counter;
 /// Makes a call. Counting alone has none that takes or gives bytes.
 #[cfg(not(feature = "requests"))]
 #[wasm_bindgen]
-pub fn call(
-    name: &str,
-    request: &[u8],
-    _bytes: &JsValue,
-    tokenizer: &JsValue,
-) -> std::result::Result<JsValue, JsValue> {
+pub fn call(name: &str, request: &[u8], _bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| {
         find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(|answer| text(answer.json))
@@ -33,7 +28,7 @@ pub fn call(
 /// Makes a call: see `answer`.
 #[cfg(feature = "requests")]
 #[wasm_bindgen]
-pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
+pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
@@ -47,7 +42,7 @@ pub(super) fn answer<T>(
     request: &[u8],
     bytes: &JsValue,
     tokenizer: &JsValue,
-) -> std::result::Result<JsValue, JsValue> {
+) -> Thrown<JsValue> {
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| {
         find(tables, name)?.answer(this, request, &bytes_of(bytes), host).and_then(written)
@@ -63,12 +58,12 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
 pub(super) fn with_host(
     counter: Option<&Rc<CustomCounter>>,
     answer: impl FnOnce(&Host) -> Result<JsValue>,
-) -> std::result::Result<JsValue, JsValue> {
+) -> Thrown<JsValue> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
     let host = Host { tokenizers: tokenizers(), counter: own };
     let answer = answer(&host);
     let failed = counter.map_or(Ok(()), |counter| counter.check());
-    failed.and(answer).map_err(|error| throw(&error))
+    Ok(failed.and(answer)?)
 }
 
 #[cfg(feature = "requests")]

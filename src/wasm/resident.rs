@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use super::call::{bytes_of, with_host, written};
 use super::custom_counter::CustomCounter;
-use super::error::throw;
+use super::error::Thrown;
 use crate::call::Host;
 use crate::error::{Code, Error, Result};
 use crate::loom::resident::{Handle, METHODS};
@@ -19,12 +19,9 @@ thread_local! {
     static MEMORY: Memory = Memory::default();
 }
 
-type Thrown<T> = std::result::Result<T, JsValue>;
-
 /// A resident tree; see `LoomTree` in the package's types.
 ///
-/// Its methods never fail for good: what is thrown leaves it as it was, and a call from within another one, which only a
-/// caller's own tokenizer can make, is an error.
+/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct LoomTree {
@@ -38,7 +35,7 @@ impl LoomTree {
     /// A tree from bytes of its JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(tree: &[u8]) -> Thrown<LoomTree> {
-        let handle = MEMORY.with(|memory| Handle::from_json(tree, memory)).map_err(|error| throw(&error))?;
+        let handle = MEMORY.with(|memory| Handle::from_json(tree, memory))?;
         Ok(Self { handle: RefCell::new(handle), counter: RefCell::default() })
     }
 
