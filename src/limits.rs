@@ -75,11 +75,7 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
 
 #[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
-    Error::new(
-        Code::LimitExceeded,
-        format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`"),
-    )
-    .with("limit", name)
-    .with("value", value)
-    .with("max", max)
+    let message =
+        format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`");
+    Error::new(Code::LimitExceeded, message).with("limit", name).with("value", value).with("max", max)
 }

@@ -296,10 +296,8 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
             Format::NotesOnly => step.notes.as_ref(),
         };
         let Some(kept) = kept else {
-            let message = format!(
-                "the step `{}` has no notes, and only notes are accumulated; it was left out",
-                shown(&step.step)
-            );
+            let step = shown(&step.step);
+            let message = format!("the step `{step}` has no notes, and only notes are accumulated; it was left out");
             let diagnostic = Diagnostic::new(DiagnosticCode::NotesMissing, Severity::Warning, message);
             diagnostics.push(diagnostic.at_path(format!("previousOutputs[{index}]")));
             continue;
@@ -338,13 +336,12 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
 
 #[cold]
 fn missing(task: &Operator, setting: &str) -> Error {
-    let kind = shown(task.kind.as_str());
-    Error::new(
-        Code::MissingSetting,
-        format!("a task of type `{kind}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`"),
-    )
-    .with("setting", setting)
-    .with("type", task.kind.as_str())
+    let kind = task.kind.as_str();
+    let message = format!(
+        "a task of type `{}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`",
+        shown(kind)
+    );
+    Error::new(Code::MissingSetting, message).with("setting", setting).with("type", kind)
 }
 
 /// What counts a context.
@@ -401,15 +398,11 @@ impl Sizes {
         let tokens = counter.count(&result.context);
         result.tokens = Some(tokens);
         if let Some(max) = self.max_tokens.filter(|max| tokens > *max) {
-            return Err(Error::new(
-                Code::ContextTooLong,
-                format!(
-                    "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
-                ),
-            )
-            .with("limit", max)
-            .with("required", tokens)
-            .with("overBy", tokens.saturating_sub(max)));
+            let message = format!(
+                "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
+            );
+            let error = Error::new(Code::ContextTooLong, message).with("limit", max).with("required", tokens);
+            return Err(error.with("overBy", tokens.saturating_sub(max)));
         }
         if let Some(warn) = self.warn_tokens.filter(|warn| tokens > *warn) {
             let message =

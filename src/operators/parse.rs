@@ -131,10 +131,9 @@ impl<'a> Parser<'a, '_> {
             }
         };
         if let Some(place) = text_at {
-            let message = format!(
-                "text within `<{}>` means nothing; put what the task shall do into `<description>`",
-                shown(tag.name)
-            );
+            let name = shown(tag.name);
+            let message =
+                format!("text within `<{name}>` means nothing; put what the task shall do into `<description>`");
             self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
         }
         self.missing_parts(&task, tag.place);
@@ -148,9 +147,9 @@ impl<'a> Parser<'a, '_> {
         let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
         match type_attribute {
             Some(attribute) if !kind.is_known() => {
+                let name = shown(&attribute.value);
                 let message = format!(
-                    "`{}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`",
-                    shown(&attribute.value)
+                    "`{name}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`"
                 );
                 self.report(attribute.place, DiagnosticCode::UnknownType, Severity::Warning, message);
             }

@@ -27,11 +27,8 @@ pub fn write_task(task: &Task, limits: Limits) -> Result<String> {
 }
 
 pub(super) fn without_source() -> Error {
-    Error::new(
-        Code::InvalidInput,
-        "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`",
-    )
-    .with("path", "task.source")
+    let message = "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`";
+    Error::new(Code::InvalidInput, message).with("path", "task.source")
 }
 
 /// Writes a template with all defaults made explicit.

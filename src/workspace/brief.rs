@@ -137,15 +137,15 @@ fn refused(name: &str, why: &str, path: &str, line: u32) -> Diagnostic {
     let shown: String = name.chars().take(80).flat_map(char::escape_debug).collect();
     let message =
         format!("the taste `{shown}` was left out: it is {why}; name a genre file without folder and extension");
-    let found = Diagnostic::new(DiagnosticCode::TasteRefused, Severity::Warning, message).at_path(path);
-    Diagnostic { line: Some(line), ..found }
+    Diagnostic { line: Some(line), ..Diagnostic::new(DiagnosticCode::TasteRefused, Severity::Warning, message) }
+        .at_path(path)
 }
 
 fn ignored(path: &str, line: u32) -> Diagnostic {
     let message =
         "this looks like tastes and declares none; write `Tastes: a, b`, at the start of a line and in no comment";
-    let found = Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message).at_path(path);
-    Diagnostic { line: Some(line), ..found }
+    Diagnostic { line: Some(line), ..Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message) }
+        .at_path(path)
 }
 
 #[cfg(test)]

@@ -166,6 +166,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         Some(space) => format!("{space}{}", text(item, "name").unwrap_or_default()),
         None => owned(item, "name").unwrap_or_default(),
     };
+    let object = |key| item.get(key).cloned().unwrap_or_else(|| json!({}));
     let (role, block) = match kind {
         "message" => {
             let role = match text(item, "role").unwrap_or_default() {
@@ -181,8 +182,8 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             if role == Role::Assistant {
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
-                let turn = Turn { blocks, id: owned(item, "id"), ..Turn::new(role) };
-                turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+                let (id, timestamp) = (owned(item, "id"), timestamp.map(str::to_owned));
+                turns.push(Turn { blocks, id, timestamp, ..Turn::new(role) });
             }
             return;
         }
@@ -193,18 +194,9 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         "custom_tool_call" => {
             (Role::Assistant, call(name(), Value::String(owned(item, "input").unwrap_or_default()), false))
         }
-        "local_shell_call" => {
-            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("local_shell".to_owned(), action, false))
-        }
-        "web_search_call" => {
-            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("web_search".to_owned(), action, true))
-        }
-        "tool_search_call" => {
-            let arguments = item.get("arguments").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("tool_search".to_owned(), arguments, false))
-        }
+        "local_shell_call" => (Role::Assistant, call("local_shell".to_owned(), object("action"), false)),
+        "web_search_call" => (Role::Assistant, call("web_search".to_owned(), object("action"), true)),
+        "tool_search_call" => (Role::Assistant, call("tool_search".to_owned(), object("arguments"), false)),
         "image_generation_call" => {
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
@@ -239,8 +231,7 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
     match turns.last_mut().filter(goes_on) {
         Some(turn) => turn.blocks.push(block),
         None => {
-            let turn = Turn { blocks: vec![block], ..Turn::new(role) };
-            turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+            turns.push(Turn { blocks: vec![block], timestamp: timestamp.map(str::to_owned), ..Turn::new(role) });
         }
     }
 }
