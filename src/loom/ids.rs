@@ -4,28 +4,25 @@ use std::hash::{DefaultHasher, Hasher};
 
 use crate::maps::SortedSet;
 
-/// How many ids a bucket has room for.
+/// Ids in a bucket.
 const ROOM: usize = 8;
-/// How many buckets there are at least, when there are any.
+/// The fewest buckets, if there are any.
 const LEAST: usize = 4;
 
-/// Finds places by ids, of which it keeps no copies.
-///
-/// A quick hash says which bucket a place is in. What has no room there is kept in order, by a hash that is not easily
-/// made to collide: so no choice of ids makes looking them up slow.
+/// Finds places by ids, of which it keeps no copies: in buckets by a quick hash, and what has no room there in order of a hash
+/// that is hard to make collide. So no choice of ids makes looking them up slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// As many as a power of two, or none.
+    /// A power of two, or none.
     buckets: Vec<Bucket>,
-    /// How many places are in them.
     count: usize,
-    /// What had no room.
+    /// Ids that had no room.
     rest: SortedSet<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The hash and the place of each id; what is in use comes first.
+    /// The hash and the place of each id; used ones come first.
     ids: [(u32, u32); ROOM],
     used: usize,
 }
@@ -35,7 +32,6 @@ impl Bucket {
         self.ids.get(..self.used).unwrap_or_default()
     }
 
-    /// Whether there was room.
     fn push(&mut self, hash: u32, place: u32) -> bool {
         let free = self.ids.get_mut(self.used);
         let room = free.is_some();
@@ -48,7 +44,6 @@ impl Bucket {
 }
 
 impl Ids {
-    /// Makes room for so many ids at once.
     pub(crate) fn reserve(&mut self, ids: usize) {
         let buckets = buckets_for(self.count.saturating_add(ids));
         if buckets > self.buckets.len() {
@@ -56,7 +51,7 @@ impl Ids {
         }
     }
 
-    /// The place of an id. `is_it` says of a place whether it has this id.
+    /// The place of an id; `is_it` says whether a place has it.
     pub(crate) fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = quick_hash(id);
         let bucket = self.buckets.get(self.bucket_of(hash))?;
@@ -71,7 +66,7 @@ impl Ids {
         })
     }
 
-    /// Adds the id of a place; false where it is there already.
+    /// Adds the id of a place; false if it is there.
     pub(crate) fn add(&mut self, id: &str, place: u32, is_it: impl Fn(u32) -> bool) -> bool {
         if self.find(id, is_it).is_some() {
             return false;
@@ -87,7 +82,6 @@ impl Ids {
         true
     }
 
-    /// Forgets the id of a place.
     pub(crate) fn remove(&mut self, id: &str, place: u32) {
         let hash = quick_hash(id);
         let at = self.bucket_of(hash);

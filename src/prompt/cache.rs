@@ -1,7 +1,7 @@
-//! How much of a conversation is the same as in the request before it, and so may be in a provider's prompt cache.
+//! How many leading messages of a conversation are the same as in the last request, and so may be in a provider's prompt cache.
 //!
-//! A cache holds prefixes, so it matters how many leading messages are the same. A [`Fingerprint`] of the previous
-//! conversation is enough to tell: a hash of the system context, then one for each message that covers all before it.
+//! A [`Fingerprint`] of the previous conversation tells: a hash of the system context, then one for each message that covers
+//! all before it.
 
 use crate::content::{Block, Media};
 use crate::error::{Code, Error, Result};
@@ -36,7 +36,7 @@ impl Fingerprint {
         Self { hashes: hashes.collect() }
     }
 
-    /// How many leading messages are those of the previous conversation; none where the system context is another.
+    /// How many leading messages are those of the previous conversation; `None` if the system context differs.
     pub fn shared(&self, previous: &Self) -> Option<usize> {
         let same = self.hashes.iter().zip(&previous.hashes).take_while(|(now, before)| now == before).count();
         same.checked_sub(1)

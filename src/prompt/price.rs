@@ -71,9 +71,9 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
 
 /// The price list: a counter for text, rules for the rest.
 ///
-/// The cost of a message's content is the sum over its blocks. Text costs what the counter says of the whole text of the
-/// block; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
-/// signature being free. An independent recount by this rule gives what reports say.
+/// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its arguments
+/// as compact JSON; of a tool result its content; of reasoning its text. An independent recount by this rule gives the
+/// numbers of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
     /// Counts text.

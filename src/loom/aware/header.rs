@@ -9,13 +9,12 @@ use crate::loom::tree::{Author, Node, NodeIx, Tree};
 use crate::maps::SortedSet;
 use crate::time::Timestamp;
 
-/// Writes headers.
 #[derive(Debug)]
 pub(crate) struct Headers<'h> {
     tree: &'h Tree<'h>,
     aware: &'h LoomAware,
     local_ids: &'h LocalIds,
-    /// The nodes whose `createdAt` is known to be unreadable.
+    /// Nodes whose `createdAt` was reported as unreadable.
     reported: SortedSet<String>,
 }
 
@@ -74,7 +73,7 @@ impl<'h> Headers<'h> {
         created
     }
 
-    /// How many of these nodes there are, the deleted ones not counted.
+    /// The number of these nodes that are not deleted.
     fn visible(&self, nodes: impl Iterator<Item = NodeIx>) -> usize {
         SortedSet::from_iter(nodes.filter(|&node| !self.tree.at(node).pruned)).len()
     }
