@@ -13,6 +13,7 @@ pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
     Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
+/// The body, written anew.
 pub(crate) fn body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,
@@ -25,7 +26,8 @@ pub(crate) fn body<'a>(
     write_body(plan.system.field(), &messages, &target, hints, diagnostics)
 }
 
-/// The body of a conversation of texts only, with what the last body has copied; `None` for other conversations.
+/// The body of a conversation that is nothing but texts, of which what the last body has is copied. Nothing where it
+/// holds anything else.
 pub(crate) fn text_body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,

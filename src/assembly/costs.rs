@@ -240,7 +240,7 @@ impl Markers {
     }
 }
 
-/// The costs of any choice of items.
+/// What any choice of items costs.
 #[derive(Debug)]
 pub(crate) struct Costs<'l, 'a> {
     pub items: &'l dyn Items<'a>,
@@ -256,7 +256,7 @@ pub(crate) struct Costs<'l, 'a> {
     /// The last results of two costly questions: successive cuts mostly differ on one side only.
     last_break: Cell<Option<(usize, i64)>>,
     last_clean: Cell<Option<(usize, bool)>>,
-    /// Tokens of system and per-request overhead, with that of the system message.
+    /// What is always there: system, per-request overhead, and the system message's own overhead.
     pub fixed: u64,
 }
 

@@ -89,11 +89,11 @@ pub(crate) trait Items<'a> {
     fn id(&self, at: usize) -> Option<&'a str>;
     /// The header with its break, and the text, of an item that is one text.
     fn text(&self, at: usize) -> Option<(&str, &str)>;
-    /// An estimate of the bytes of header and text.
+    /// About how many bytes its header and its text have.
     fn size_hint(&self, at: usize) -> usize;
-    /// The text of an item that is one text without a header.
+    /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// The UTF-16 length of that text, else 0.
+    /// Length of that text in UTF-16 code units; 0 where there is none.
     fn utf16_len(&self, at: usize) -> usize;
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
     fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;

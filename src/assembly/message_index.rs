@@ -25,7 +25,7 @@ pub(crate) struct IndexedMessage {
     /// Where its items end in the list of all items.
     pub end: usize,
     pub kind: MessageKind,
-    /// The hash of role and content; 0 if unknown.
+    /// The hash of its role and content; 0 until it is known.
     pub hash: u64,
 }
 
@@ -50,7 +50,8 @@ impl MessageIndex {
         Self { messages: Vec::with_capacity(items + 2), items: Vec::with_capacity(items) }
     }
 
-    /// Adds an item, or something without a key, to the last message if it has the same role, else to a new one.
+    /// Adds an item, or something else where there is no key, to the last message where that is of the same role, else to
+    /// a new one.
     pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>) {
         self.items.extend(key);
         let end = self.items.len();

@@ -299,7 +299,7 @@ impl<'a> Plan<'_, 'a> {
         shortened.cloned().or_else(|| self.items.item(at))
     }
 
-    /// Writes the text of a message of texts, piece by piece; the text of an item comes with its id.
+    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its id.
     pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<&'a str>)) {
         let range = planned.index.range(at);
         let gap = planned.gap(at);
@@ -325,12 +325,13 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// An estimate of the bytes of that text.
+    /// About how many bytes the text of such a message has, told without a look at it.
     pub(crate) fn text_size(&self, planned: &Planned<'a>, at: usize) -> usize {
         let range = planned.index.range(at);
         range.map(|place| self.items.size_hint(planned.choice.item_at(place)) + JOIN.len()).sum()
     }
 
+    /// What was removed.
     pub(crate) fn removed(&self, choice: &Choice<'a>) -> Removed {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;

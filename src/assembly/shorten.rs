@@ -78,7 +78,7 @@ impl Shorten<'_> {
         None
     }
 
-    /// At most `keep` bytes of a text, and the marker.
+    /// `keep` bytes of a text, or a little less, and the marker.
     fn shortened(&self, text: &str, clusters: &Clusters<'_>, keep: usize) -> String {
         let (head, tail) = match self.removed_end {
             RemovedEnd::Head => (0, clusters.tail_start(text.len().saturating_sub(keep))),
@@ -118,7 +118,7 @@ impl Shorten<'_> {
     }
 }
 
-/// A marker on lines of its own, for use inside a text.
+/// A marker for use inside a text: on lines of its own.
 pub(crate) fn inline_marker(marker: &str) -> String {
     let marker = trim(marker);
     if marker.is_empty() { JOIN.to_owned() } else { format!("{JOIN}{marker}{JOIN}") }

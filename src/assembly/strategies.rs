@@ -18,7 +18,8 @@ pub(crate) struct OverLimit<'l, 'a> {
 }
 
 impl OverLimit<'_, '_> {
-    /// Removes one run from the middle: the head takes at most half, the tail the rest, the head what is then left.
+    /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
+    /// not use.
     fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
         let first = self.costs.lead;
