@@ -8,7 +8,7 @@ use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
 use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 
-/// Where nothing is said about the length of the answer, it is what was kept free for it.
+/// The target with `token_buffer` as the default length of the answer.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
     Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
@@ -50,14 +50,13 @@ pub(crate) fn body<'a>(
     Ok((written, texts.runs))
 }
 
-/// A conversation of texts on its way into a body.
 #[derive(Debug)]
 struct PlannedTexts<'s, 'p, 'a> {
     plan: &'s Plan<'p, 'a>,
     planned: &'s Planned<'a>,
-    /// How many messages stand before the texts.
+    /// Messages before the texts.
     lead: usize,
-    /// How many did in the body before.
+    /// Messages before the texts in the last body.
     lead_before: usize,
     runs: Vec<Run>,
 }
