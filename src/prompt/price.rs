@@ -64,7 +64,7 @@ impl ImageRule {
     }
 }
 
-/// Scales a size down, so that the side that `pick` picks is at most `max`.
+/// Scales a size down so that the side that `pick` gives is at most `max`.
 fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
     let side = pick(w, h);
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
@@ -72,9 +72,9 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
 
 /// The price list: a counter for text, rules for the rest.
 ///
-/// The cost of a message's content is the sum over its blocks. Text costs what the counter says of the whole text of the
-/// block; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
-/// signature being free. An independent recount by this rule gives what reports say.
+/// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its arguments
+/// as compact JSON; of a tool result its content; of reasoning its text. An independent recount by this rule gives the
+/// numbers of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
     /// Counts text.
@@ -134,23 +134,5 @@ impl<'a> Prices<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn images_cost_what_the_vendors_say() {
-        // Anthropic's rule, in patches of 28 pixels: 8·8, 36·36, 39·39, and never more than 4784.
-        assert_eq!(ImageRule::Anthropic.tokens(Some((200, 200))), 64);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((1000, 1000))), 1296);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((1092, 1092))), 1521);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((8000, 8000))), 4784);
-        // OpenAI's own examples at high detail: 1024×1024 is 765, 2048×4096 is 1105.
-        assert_eq!(ImageRule::OpenAi.tokens(Some((1024, 1024))), 765);
-        assert_eq!(ImageRule::OpenAi.tokens(Some((2048, 4096))), 1105);
-        assert_eq!(ImageRule::Gemini.tokens(Some((384, 384))), 258);
-        // Google's own example: 960×540 is 6 tiles.
-        assert_eq!(ImageRule::Gemini.tokens(Some((960, 540))), 258 * 6);
-        assert_eq!(ImageRule::Flat(7).tokens(None), 7);
-        assert_eq!(ImageRule::OpenAi.tokens(Some((u32::MAX, 1))), 85 + 170 * 4);
-    }
-}
+#[path = "../../tests/unit/prompt/price.rs"]
+mod tests;
