@@ -92,7 +92,7 @@ fn a_body_escapes_as_stringify_does() {
     ];
     for text in ends.into_iter().chain(["a\"b", "\u{8}a\u{c}", &lines]) {
         let json = request(["one", "two", "three"], text).to_string();
-        let merged = json.replace("\"model\"", "\"human\"");
+        let merged = json.replace(":\"model\"", ":\"human\"");
         let said =
             json!(text.trim_matches(|ch: char| ch != '\u{85}' && (ch.is_whitespace() || ch == '\u{feff}'))).to_string();
         let said = said.strip_suffix('"').unwrap();
