@@ -14,7 +14,13 @@ pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
         }
         at += CHUNK;
     }
-    at + tail.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count()
+    at + tail.iter().take_while(|&&byte| !is_special(byte)).count()
+}
+
+/// Whether a byte cannot stand in a string as it is.
+#[inline(always)]
+pub(crate) fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// The first such byte of a chunk.

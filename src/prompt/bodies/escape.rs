@@ -3,29 +3,27 @@
 //! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
 //! nothing escaped that need not be.
 
-use crate::json::{CHUNK, first_special};
+use crate::json::{CHUNK, first_special, is_special};
 
 /// Appends `text` as it stands between the quotes of a JSON string.
 ///
 /// Escaping has no memory, so that the escaped form of two texts put together is their escaped forms put together.
 pub fn escape_into(out: &mut Vec<u8>, text: &str) {
-    let rest = append_chunks(out, text.as_bytes());
-    // What is left makes whole chunks with spaces, which are taken away again.
-    let mut last = [b' '; 2 * CHUNK];
-    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    let spaces = append_chunks(out, &last);
-    out.truncate(out.len() + rest.len() + spaces.len() - last.len());
-}
-
-/// Appends whole chunks and gives what is less than one.
-fn append_chunks<'t>(out: &mut Vec<u8>, mut rest: &'t [u8]) -> &'t [u8] {
+    let mut rest = text.as_bytes();
     while rest.len() >= CHUNK {
         let start = out.len();
         out.resize(start + rest.len() + rest.len() / 16 + ROOM, 0);
         let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
         out.truncate(start + written);
     }
-    rest
+    for &byte in rest {
+        if is_special(byte) {
+            let escape = escape(byte);
+            out.extend_from_slice(escape.get(..length(escape)).unwrap_or_default());
+        } else {
+            out.push(byte);
+        }
+    }
 }
 
 /// How much room a chunk takes at most, with one escape in it.
