@@ -58,6 +58,14 @@ pub struct Call<T: 'static = ()> {
 }
 
 impl<T> Call<T> {
+    pub(crate) const fn new(
+        name: &'static str,
+        parameters: &'static [&'static str],
+        answer: fn(&mut T, Value<'_>, &Host) -> Result<Answer>,
+    ) -> Self {
+        Self { name, parameters, answer }
+    }
+
     /// Reads a request and answers it. `bytes` are those that the request refers to as `{ "\u0000bytes": index }`.
     ///
     /// # Errors

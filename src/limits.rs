@@ -25,6 +25,9 @@ macro_rules! limits {
             }
         }
 
+        /// The wire names.
+        pub(crate) const NAMES: &[&str] = &[$($wire,)+];
+
         /// Wire name, default and meaning of every limit, in the order of the docs table.
         pub const TABLE: &[(&str, u32, &str)] = &[$(($wire, $default, $doc),)+];
     };

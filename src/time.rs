@@ -212,69 +212,6 @@ fn begins_month(seconds: i64, year: u32, month: u32) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Timestamp {
-        Timestamp::parse(text).unwrap_or_else(|| panic!("{text} was refused"))
-    }
-
-    /// Every day there is, against a calendar that counts them one by one.
-    #[test]
-    fn days_follow_each_other() {
-        let mut expected = 1 - DAYS_TO_EPOCH;
-        for year in 0..10_000 {
-            for month in 1..=12 {
-                for day in 1..=days_in(year, month) {
-                    assert_eq!(days_before(year, month, day), expected, "{year}-{month}-{day}");
-                    let written = Timestamp { seconds: expected * DAY, nanos: 0 }.to_string();
-                    assert_eq!(written, format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
-                    expected += 1;
-                }
-            }
-        }
-        assert_eq!(days_before(1970, 1, 1), 0);
-        assert_eq!(days_before(2000, 3, 1), 11_017);
-    }
-
-    /// What `Date.parse` gives in JavaScript.
-    #[test]
-    fn moments_are_those_of_javascript() {
-        for (text, millis) in [
-            ("1970-01-01T00:00:00Z", 0),
-            ("0000-01-01T00:00:00Z", -62_167_219_200_000),
-            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
-            ("1969-12-31T23:59:59.999Z", -1),
-            ("2026-03-01T10:30:00.25+01:00", 1_772_357_400_250),
-            ("2024-02-29T23:59:59-23:59", 1_709_337_539_000),
-            ("2026-11-22T01:14:24.123456789Z", 1_795_310_064_123),
-        ] {
-            assert_eq!(parse(text).unix_millis(), millis, "{text}");
-            assert_eq!(Timestamp::from_unix_millis(millis).unix_millis(), millis);
-            assert_eq!(parse(&parse(text).to_string()), parse(text));
-        }
-    }
-
-    /// RFC 3339 §5.6, §5.8: its own examples, and what its notes allow.
-    #[test]
-    fn the_examples_of_the_rfc_are_read() {
-        assert_eq!(parse("1985-04-12T23:20:50.52Z").nanos(), 520_000_000);
-        assert_eq!(parse("1996-12-19T16:39:57-08:00"), parse("1996-12-20T00:39:57Z"));
-        assert_eq!(parse("1990-12-31T23:59:60Z"), parse("1990-12-31T15:59:60-08:00"));
-        assert_eq!(parse("1937-01-01T12:00:27.87+00:20").unix_seconds(), -1_041_337_173);
-        assert_eq!(parse("1985-04-12t23:20:50z"), parse("1985-04-12 23:20:50-00:00"));
-        assert_eq!(parse("1985-04-12T23:20:50.1234567899Z").nanos(), 123_456_789);
-    }
-
-    #[test]
-    fn moments_are_written_in_utc() {
-        for (text, written) in [
-            ("2025-01-01T01:30:09+02:00", "2024-12-31T23:30:09Z"),
-            ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500Z"),
-            ("1985-04-12T23:20:50.1234567Z", "1985-04-12T23:20:50.123456700Z"),
-            ("1990-12-31T15:59:60.25-08:00", "1990-12-31T23:59:60.250Z"),
-        ] {
-            assert_eq!(parse(text).to_string(), written);
-        }
-    }
-
     #[test]
     fn a_time_of_a_request_is_text_or_milliseconds() {
         let read = |json: &str| {
@@ -282,65 +219,13 @@ mod tests {
             let document: &crate::json::Document<'_> = &document;
             Timestamp::read(document.root())
         };
-        let utc = parse("2026-03-01T09:30:00.250Z");
+        let utc = Timestamp::parse("2026-03-01T09:30:00.250Z").unwrap();
         for json in ["\"2026-03-01T10:30:00.25+01:00\"", "1772357400250", "1.7723574002509e12"] {
             assert_eq!(read(json).unwrap(), utc, "{json}");
         }
         assert_eq!(read("253402300799999.9").unwrap().to_string(), "9999-12-31T23:59:59.999Z");
         for json in ["\"yesterday\"", "253402300800000", "-62167219200001", "1e999", "true", "{\"\\u0000\":\"NaN\"}"] {
             assert_eq!(read(json).unwrap_err().code(), crate::Code::InvalidInput, "{json}");
-        }
-    }
-
-    #[test]
-    fn moments_compare_by_when_they_are() {
-        let ascending = [
-            "2016-12-31T23:59:58Z",
-            "2016-12-31T23:59:59.999999999Z",
-            "2016-12-31T23:59:60Z",
-            "2017-01-01T05:29:60.5+05:30",
-            "2017-01-01T00:00:00Z",
-            "2016-12-31T19:00:00.1-05:00",
-            "2017-01-01T02:00:00+01:00",
-        ];
-        assert!(ascending.map(parse).is_sorted_by(|a, b| a < b));
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        for text in [
-            "",
-            "2026-03-01",
-            "2026-03-01T09:30:00",
-            "2026-03-01T09:30Z",
-            "2026-00-01T09:30:00Z",
-            "2026-13-01T09:30:00Z",
-            "2026-03-00T09:30:00Z",
-            "2026-02-29T09:30:00Z",
-            "1900-02-29T09:30:00Z",
-            "2026-04-31T09:30:00Z",
-            "2026-03-01T24:00:00Z",
-            "2026-03-01T09:60:00Z",
-            "2026-03-01T09:30:61Z",
-            "2026-03-01T09:30:60Z",
-            "2026-03-01T23:59:60Z",
-            "2026-03-31T23:59:60+01:00",
-            "2026-03-01T09:30:00.Z",
-            "2026-03-01T09:30:00,5Z",
-            "2026-03-01T09:30:00+24:00",
-            "2026-03-01T09:30:00+01:60",
-            "2026-03-01T09:30:00+0100",
-            "2026-03-01T09:30:00Z ",
-            " 2026-03-01T09:30:00Z",
-            "+2026-03-01T09:30:00Z",
-            "26-03-01T09:30:00Z",
-            "2026-3-1T09:30:00Z",
-            "2026-03-01T09:30:00\u{2212}01:00",
-            "٢٠٢٦-03-01T09:30:00Z",
-            "Sun Mar 01 2026",
-            "1772357400000",
-        ] {
-            assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }
 }

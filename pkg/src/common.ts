@@ -1,6 +1,6 @@
 /** What every entry point exports besides its area. */
 
-export { CtxweaveError } from "./error.js";
+export { CtxweaveError, type CtxweaveErrorConstructor, type CtxweaveErrorOf } from "./error.js";
 export { init, type InitSource, initSync, type SyncInitSource } from "./load.js";
 export type * from "./types/common.js";
 export { version } from "./version.js";

@@ -1,7 +1,14 @@
-import type { ErrorCode } from "./types/common.js";
+import type { ErrorCode, ErrorDetails } from "./types/common.js";
 
 /** The same in every copy of this module: each flavour of the package has one, as an ES module and as CommonJS. */
 const brand = Symbol.for("ctxweave.error");
+
+/** A {@link CtxweaveError} with this code. */
+export interface CtxweaveErrorOf<Code extends ErrorCode> extends Error {
+  readonly name: "CtxweaveError";
+  readonly code: Code;
+  readonly details: ErrorDetails[Code] & Readonly<Record<string, unknown>>;
+}
 
 /**
  * The one error that ctxweave throws.
@@ -11,24 +18,41 @@ const brand = Symbol.for("ctxweave.error");
  *
  * `instanceof CtxweaveError` holds whichever entry point of the package the error comes from.
  */
-export class CtxweaveError extends Error {
+export type CtxweaveError = { [Code in ErrorCode]: CtxweaveErrorOf<Code> }[ErrorCode];
+
+/** The class of {@link CtxweaveError}. */
+export interface CtxweaveErrorConstructor {
+  new <Code extends ErrorCode = ErrorCode>(
+    code: Code,
+    message: string,
+    details?: ErrorDetails[Code],
+    options?: ErrorOptions,
+  ): CtxweaveErrorOf<Code>;
+
+  /** A class derived from this one means its own. */
+  [Symbol.hasInstance]<Class extends abstract new (...args: never) => unknown>(
+    this: Class,
+    value: unknown,
+  ): value is CtxweaveErrorConstructor extends Class ? CtxweaveError : InstanceType<Class>;
+}
+
+export const CtxweaveError: CtxweaveErrorConstructor = class extends Error {
   override readonly name = "CtxweaveError";
   readonly code: ErrorCode;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: object;
 
-  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, details: object = {}, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
     this.details = details;
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A class derived from this one means its own.
-    if (this !== CtxweaveError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!Object.is(this, CtxweaveError)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === "object" && value !== null && brand in value;
   }
 
   static {
     Object.defineProperty(this.prototype, brand, { value: true });
   }
-}
+} as unknown as CtxweaveErrorConstructor;

@@ -18,20 +18,30 @@ export function version(): string;
  * Calls a function of an area by its name, with JSON in UTF-8, the bytes that it refers to and the caller's own tokenizer.
  * Gives JSON text, or `[text, ...bytes]` where bytes belong to the result.
  */
-export function call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
+export function call(
+  name: string,
+  request: Uint8Array,
+  bytes: readonly Uint8Array[] | undefined,
+  tokenizer: unknown,
+): unknown;
 
 export class LoomTree {
   constructor(tree: Uint8Array);
   /** Calls a method by its name, as {@link call} a function. */
-  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined, tokenizer: unknown): unknown;
   packDialogue(
     request: Uint8Array,
-    bytes: readonly Uint8Array[],
+    bytes: readonly Uint8Array[] | undefined,
     tokenizer: unknown,
     have: number,
     withRows: boolean,
   ): unknown;
-  requestBody(request: Uint8Array, bytes: readonly Uint8Array[], tokenizer: unknown, withReport: boolean): unknown;
+  requestBody(
+    request: Uint8Array,
+    bytes: readonly Uint8Array[] | undefined,
+    tokenizer: unknown,
+    withReport: boolean,
+  ): unknown;
   free(): void;
 }
 
@@ -45,7 +55,7 @@ export function shortRef(artifactRef: string): string;
 export class CommitGraph {
   constructor(options: Uint8Array);
   readonly size: number;
-  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
   begin(plan: Uint8Array): Materialization;
   free(): void;
 }
@@ -65,6 +75,6 @@ export class Checkpointer {
   readonly position: number;
   readonly pending: number;
   push(message: Uint8Array): void;
-  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
   free(): void;
 }

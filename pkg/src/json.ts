@@ -4,11 +4,11 @@ import { CtxweaveError } from "./error.js";
 import { call, reasonOf } from "./runtime.js";
 import { asBytes } from "./source.js";
 
-/** A request as it crosses: JSON in UTF-8, and the bytes that it refers to by their place in the list. */
+/** A request as it crosses: JSON in UTF-8, with long texts in it as they are, and the bytes that it refers to by their place. */
 export interface Request {
   /** Good until the next request is made: it may be a view of a buffer that is used again. */
   json: Uint8Array;
-  bytes: Uint8Array[];
+  bytes: Uint8Array[] | undefined;
   /** Whether the JSON says just what the object holds, so that a result may refer to that. */
   isExact: boolean;
 }
@@ -19,24 +19,173 @@ const TOO_DEEP = 300;
 /** More than any list may have. A `length` costs nothing to claim, and to look at each item of it may take minutes. */
 const MOST_ITEMS = 2 ** 24;
 
+/** Texts of this length cross as they are: to escape them, and to read the escapes, would take longer than all else. */
+const LONG_TEXT = 64;
+
+/** Begins such a text, and before all else says that there may be some; src/json/tape.rs has the form. */
+const TEXT = 1;
+
+/** No request is larger than this. */
+const MOST_BYTES = 2 ** 29;
+
+/** Most requests are smaller than this. */
+const SHORT = 2 ** 16;
+
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
 let encoder: TextEncoder | undefined;
 
-/** Where short texts are encoded; they are copied into the wasm before there is a next one. */
-const short = new Uint8Array(2 ** 16);
+/** Where short requests are written; they are copied into the wasm before there is a next one. */
+let short: Uint8Array | undefined;
 
-/** The text as UTF-8. It is written into bytes that are there already, which takes a third of the time of `encode`. */
-function utf8(text: string): Uint8Array {
-  encoder ??= new TextEncoder();
-  const length = text.length + (text.length >> 3);
-  let bytes = length <= short.length ? short : new Uint8Array(length);
-  let { read, written } = encoder.encodeInto(text, bytes);
-  if (read < text.length) {
-    const all = new Uint8Array(written + 3 * (text.length - read));
-    all.set(bytes.subarray(0, written));
-    written += encoder.encodeInto(text.slice(read), all.subarray(written)).written;
-    bytes = all;
+/** The length of the last request that was longer, up to 16 MiB: the next one mostly is of about the same. */
+let lastLength = 0;
+
+/** Writes a request; what is no JSON it does not take. */
+class RequestWriter {
+  #bytes: Uint8Array;
+  #at = 1;
+
+  constructor() {
+    // Other requests may be made while this one is written, by a getter say.
+    this.#bytes = short ?? new Uint8Array(SHORT);
+    short = undefined;
+    this.#bytes[0] = TEXT;
   }
-  return bytes.subarray(0, written);
+
+  /** All that was written. */
+  close(): Uint8Array {
+    if (this.#bytes.length === SHORT) short = this.#bytes;
+    else lastLength = Math.min(this.#at, 2 ** 24);
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Writes a value; false where `JSON.stringify` would not keep all of it. */
+  value(value: unknown, depth: number): boolean {
+    switch (typeof value) {
+      case "string":
+        this.#text(value);
+        return true;
+      case "number":
+        if (!Number.isFinite(value)) return false;
+        this.#ascii(String(value));
+        return true;
+      case "boolean":
+        this.#ascii(value ? "true" : "false");
+        return true;
+      case "undefined":
+        this.#ascii("null");
+        return true;
+      case "object":
+        break;
+      default:
+        return false;
+    }
+    if (value === null) {
+      this.#ascii("null");
+      return true;
+    }
+    if (depth > TOO_DEEP) return false;
+    return Array.isArray(value) ? this.#list(value, depth) : this.#object(value as Record<string, unknown>, depth);
+  }
+
+  #list(list: unknown[], depth: number): boolean {
+    if (list.length > MOST_ITEMS) return false;
+    this.#byte(OPEN_LIST);
+    for (let at = 0; at < list.length; at += 1) {
+      if (at > 0) this.#byte(COMMA);
+      if (!this.value(list[at], depth + 1)) return false;
+    }
+    this.#byte(CLOSE_LIST);
+    return true;
+  }
+
+  #object(object: Record<string, unknown>, depth: number): boolean {
+    const prototype: unknown = Object.getPrototypeOf(object);
+    if (prototype !== Object.prototype && prototype !== null) return false;
+    if (typeof object["toJSON"] === "function") return false;
+    let before = OPEN_OBJECT;
+    // Twice as quick as a list of the keys. What somebody gave to all objects is dealt with by `toRequest`.
+    for (const key in object) {
+      const value = object[key];
+      if (value === undefined) continue;
+      this.#byte(before);
+      this.#quoted(key);
+      this.#byte(COLON);
+      if (!this.value(value, depth + 1)) return false;
+      before = COMMA;
+    }
+    if (before === OPEN_OBJECT) this.#byte(before);
+    this.#byte(CLOSE_OBJECT);
+    return true;
+  }
+
+  #text(text: string): void {
+    // Halves of surrogate pairs are reported, and JSON alone can carry them. Runtimes from before 2023 do not tell.
+    const { isWellFormed } = text as { isWellFormed?: () => boolean };
+    if (text.length < LONG_TEXT || isWellFormed?.call(text) !== true) {
+      this.#quoted(text);
+      return;
+    }
+    this.#room(text.length + 6);
+    const begin = this.#at;
+    this.#at += 6;
+    const length = this.#encoded(text);
+    this.#bytes[begin] = TEXT;
+    for (let digit = 0; digit < 5; digit += 1) this.#bytes[begin + 1 + digit] = (length >>> (7 * digit)) & 127;
+  }
+
+  /** A string in quotes. Most are short and need no escapes. */
+  #quoted(text: string): void {
+    const length = text.length;
+    this.#room(length + 2);
+    const bytes = this.#bytes;
+    let to = this.#at;
+    bytes[to++] = QUOTE;
+    for (let at = 0; at < length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit < 32 || unit > 126 || unit === QUOTE || unit === BACKSLASH) {
+        this.#encoded(JSON.stringify(text));
+        return;
+      }
+      bytes[to++] = unit;
+    }
+    bytes[to++] = QUOTE;
+    this.#at = to;
+  }
+
+  #ascii(json: string): void {
+    for (let at = 0; at < json.length; at += 1) this.#byte(json.charCodeAt(at));
+  }
+
+  #byte(byte: number): void {
+    if (this.#at === this.#bytes.length) this.#room(1);
+    this.#bytes[this.#at++] = byte;
+  }
+
+  /** Any text as UTF-8; gives its length. To write it into bytes that are there takes a third of the time of `encode`. */
+  #encoded(text: string): number {
+    encoder ??= new TextEncoder();
+    const begin = this.#at;
+    const { read, written } = encoder.encodeInto(text, this.#bytes.subarray(begin));
+    this.#at += written;
+    if (read < text.length) {
+      this.#room(3 * (text.length - read));
+      this.#at += encoder.encodeInto(text.slice(read), this.#bytes.subarray(this.#at)).written;
+    }
+    return this.#at - begin;
+  }
+
+  #room(length: number): void {
+    const needed = this.#at + length;
+    if (needed <= this.#bytes.length) return;
+    if (needed > MOST_BYTES) throw tooLarge("the request", needed, MOST_BYTES);
+    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, lastLength + (lastLength >> 6)));
+    larger.set(this.#bytes.subarray(0, this.#at));
+    if (this.#bytes.length === SHORT) short = this.#bytes;
+    this.#bytes = larger;
+  }
 }
 
 /**
@@ -47,23 +196,26 @@ function utf8(text: string): Uint8Array {
  */
 export function toRequest(value: unknown): Request {
   const bytes: Uint8Array[] = [];
-  let text: string | undefined;
+  let writer = new RequestWriter();
+  let isExact = false;
   try {
-    if (isJson(value, 0)) text = JSON.stringify(value);
+    isExact = !allInherit() && writer.value(value, 0);
   } catch {
     // Whose getter threw, the careful way says.
   }
-  const isExact = text !== undefined;
-  if (text === undefined) {
+  if (!isExact) {
+    writer.close();
     const copy = marked(value, "", [], bytes);
-    try {
-      text = JSON.stringify(copy) as string | undefined;
-    } catch (cause) {
-      // No string is that long.
-      throw tooLarge("the request", Infinity, 2 ** 29, { cause });
-    }
+    writer = new RequestWriter();
+    writer.value(copy, 0);
   }
-  return { json: utf8(text ?? "null"), bytes, isExact };
+  return { json: writer.close(), bytes: bytes.length > 0 ? bytes : undefined, isExact };
+}
+
+/** Whether somebody gave all objects a field that loops see. */
+function allInherit(): boolean {
+  for (const _ in Object.prototype) return true;
+  return false;
 }
 
 /** A tokenizer that the caller brings. */
@@ -102,17 +254,17 @@ export function rawAnswerOf(
 /** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
 export function callJsonOrBytes(name: string, request: unknown): unknown {
   const json = asBytes(request);
-  return json ? fromAnswer(call((wasm) => wasm.call(name, json, [], undefined))) : callJson(name, request);
+  return json ? fromAnswer(call((wasm) => wasm.call(name, json, undefined, undefined))) : callJson(name, request);
 }
 
 /**
- * A result as the wasm gives it: JSON text, or a list of JSON text and the bytes that it refers to as `{ "\0bytes": 0 }`,
- * or that are the result where there is no text. `null` stands for nothing.
+ * A result as the wasm gives it: JSON text, bytes, or a list of JSON text and the bytes that it refers to as
+ * `{ "\0bytes": 0 }`. `null` stands for nothing.
  */
 export function fromAnswer(answer: unknown): unknown {
-  if (!Array.isArray(answer)) return (JSON.parse(answer as string) as unknown) ?? undefined;
+  if (typeof answer === "string") return (JSON.parse(answer) as unknown) ?? undefined;
+  if (!Array.isArray(answer)) return answer;
   const [json, ...bytes] = answer as [string, ...Uint8Array[]];
-  if (json === "") return bytes[0];
   return JSON.parse(json, (_, value: unknown) => {
     const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
     return at === undefined ? value : bytes[at];
@@ -132,34 +284,6 @@ function ownTokenizer(request: unknown): OwnTokenizer | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether `JSON.stringify` keeps all of it. */
-function isJson(value: unknown, depth: number): boolean {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-    case "undefined":
-      return true;
-    case "number":
-      return Number.isFinite(value);
-    case "object":
-      break;
-    default:
-      return false;
-  }
-  if (value === null) return true;
-  if (depth > TOO_DEEP) return false;
-  if (Array.isArray(value)) {
-    if (value.length > MOST_ITEMS) return false;
-    for (let at = 0; at < value.length; at += 1) if (!isJson(value[at], depth + 1)) return false;
-    return true;
-  }
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false;
-  for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
-  return true;
 }
 
 /** A copy that `JSON.stringify` keeps all of. */

@@ -6,9 +6,9 @@
 //! only. Where it does not, the texts are *coupled*: a run of coupled texts is counted as the joined text that they make.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use crate::assembly::item::{Items, Kept};
+use crate::assembly::item::{Items, Kept, Shape};
 use crate::assembly::render::JOIN;
 use crate::assembly::settings::{DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
 use crate::maps::SortedMap;
@@ -28,6 +28,8 @@ const LONG_RUN: usize = 8;
 /// Sums over the items of a conversation, from its beginning. They can be taken back to any item and go on from there.
 #[derive(Debug)]
 pub(crate) struct Sums {
+    /// Of each item the role and the shape: which texts touch is asked for each cut that is tried.
+    outlines: Vec<(Role, Shape)>,
     /// Over the items before an index.
     alone: Vec<u64>,
     /// Over the message starts before an index.
@@ -48,6 +50,7 @@ pub(crate) struct Sums {
 impl Default for Sums {
     fn default() -> Self {
         Self {
+            outlines: Vec::new(),
             alone: vec![0],
             starts: vec![0],
             seams: vec![0],
@@ -63,6 +66,7 @@ impl Default for Sums {
 impl Sums {
     /// Forgets the items from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
+        self.outlines.truncate(len);
         self.alone.truncate(len.saturating_add(1));
         self.starts.truncate(len.saturating_add(1));
         // The last item that stays may be in a run that now ends there.
@@ -83,13 +87,12 @@ impl Sums {
     /// Goes on with the items that are not summed up yet.
     pub(crate) fn extend(&mut self, items: &dyn Items<'_>, prices: &Prices<'_>) {
         let count = items.len();
-        let first = self.alone.len().saturating_sub(1);
-        let mut before = first.checked_sub(1).and_then(|at| items.role(at));
-        for at in first..count {
+        for at in self.outlines.len()..count {
             let Some(outline) = items.outline(at) else { break };
+            let before = self.outlines.last().map(|&(role, _)| role);
             self.alone.push(last(&self.alone).saturating_add(outline.alone));
             self.starts.push(last(&self.starts) + u64::from(before != Some(outline.role)));
-            before = Some(outline.role);
+            self.outlines.push((outline.role, outline.shape));
         }
         let from = match self.coupled.len().checked_sub(1) {
             // What was the last item may go on in a run with the next.
@@ -106,7 +109,7 @@ impl Sums {
             let seam = match run {
                 Some(run) if at + 1 == run.last => coupled_cost(items, prices, run.first, run.last),
                 Some(_) => 0,
-                None if texts_touch(items, at) => items.break_after(at, prices),
+                None if self.texts_touch(at) => items.break_after(at, prices),
                 None => 0,
             };
             total += seam;
@@ -121,14 +124,15 @@ impl Sums {
         let mut first = from;
         while first < items.len() {
             let mut last = first;
-            while seam(items, last).is_some_and(|next| !prices.counter.adds_up_before(&next)) {
+            let is_coupled = |next: Cow<'_, str>| !prices.counter.adds_up_before(&next);
+            while self.texts_touch(last) && items.first_text(last + 1).is_some_and(is_coupled) {
                 last += 1;
-                if !items.is_single(last) {
+                if !self.is_single(last) {
                     break;
                 }
             }
             // What the break behind the run costs depends on the run, and no longer on its last text alone.
-            if last > first && items.is_single(last) && texts_touch(items, last) {
+            if last > first && self.goes_on(last) {
                 last += 1;
             }
             let run = CoupledRun { first, last };
@@ -140,23 +144,37 @@ impl Sums {
             first = last.max(first + 1);
         }
     }
+
+    fn role(&self, at: usize) -> Option<Role> {
+        self.outlines.get(at).map(|&(role, _)| role)
+    }
+
+    fn shape(&self, at: usize) -> Option<Shape> {
+        self.outlines.get(at).map(|&(_, shape)| shape)
+    }
+
+    fn is_single(&self, at: usize) -> bool {
+        self.shape(at).is_some_and(Shape::is_single)
+    }
+
+    /// Whether a seam stands behind item `at`: texts touch, and are merged.
+    fn texts_touch(&self, at: usize) -> bool {
+        match self.outlines.get(at..).unwrap_or_default() {
+            [left, right, ..] => left.0 == right.0 && left.1.ends_with_text() && right.1.begins_with_text(),
+            _ => false,
+        }
+    }
+
+    /// Whether the item is one text that the next item's text is merged with.
+    fn goes_on(&self, at: usize) -> bool {
+        self.is_single(at) && self.texts_touch(at)
+    }
 }
 
 impl CoupledRun {
     fn is_long(self) -> bool {
         self.last - self.first >= LONG_RUN
     }
-}
-
-/// Whether a seam stands behind item `at`: texts touch, and are merged.
-fn texts_touch(items: &dyn Items<'_>, at: usize) -> bool {
-    let (Some(left), Some(right)) = (items.outline(at), items.outline(at.saturating_add(1))) else { return false };
-    left.role == right.role && left.shape.ends_with_text() && right.shape.begins_with_text()
-}
-
-/// The text behind a seam, where one stands behind item `at`.
-fn seam<'i>(items: &'i dyn Items<'_>, at: usize) -> Option<Cow<'i, str>> {
-    if texts_touch(items, at) { items.first_text(at.saturating_add(1)) } else { None }
 }
 
 /// What the joined text of the items `first..=last` of a coupled run costs beyond the texts alone.
@@ -225,13 +243,23 @@ impl Markers {
 }
 
 /// What any choice of items costs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Costs<'l, 'a> {
     pub items: &'l dyn Items<'a>,
     sums: &'l Sums,
     prices: Prices<'l>,
     /// The marker, as it is set.
     marker: &'l str,
+    /// How many nodes and blocks there are.
+    pub len: usize,
+    /// How many blocks stand before the nodes: none or one.
+    pub lead: usize,
+    /// How many blocks stand behind them.
+    trail: usize,
+    /// What the break behind an item costs that was asked for last, and whether counts add up before one. Cuts are tried one
+    /// after the other, and mostly on one side only.
+    last_break: Cell<Option<(usize, i64)>>,
+    last_clean: Cell<Option<(usize, bool)>>,
     /// What is always there: system, per-request overhead, and the system message's own overhead.
     pub fixed: u64,
 }
@@ -245,21 +273,11 @@ impl<'l, 'a> Costs<'l, 'a> {
         fixed: u64,
     ) -> Self {
         sums.markers.set_template(marker);
-        Self { items, sums, prices, marker, fixed }
-    }
-
-    /// How many blocks stand before the nodes: none or one.
-    pub(crate) fn lead(&self) -> usize {
-        usize::from(self.items.is_block(0))
-    }
-
-    fn trail(&self) -> usize {
-        usize::from(self.len().checked_sub(1).is_some_and(|last| self.items.is_block(last)))
-    }
-
-    /// How many nodes and blocks there are.
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
+        let len = items.len();
+        let is_block = |at: Option<usize>| usize::from(at.is_some_and(|at| items.is_block(at)));
+        let (lead, trail) = (is_block(Some(0)), is_block(len.checked_sub(1)));
+        let (last_break, last_clean) = (Cell::default(), Cell::default());
+        Self { items, sums, prices, marker, len, lead, trail, last_break, last_clean, fixed }
     }
 
     /// Whether the cost of a kept run can be told in constant time.
@@ -269,18 +287,18 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// Whether a window never costs less when it begins earlier.
     pub(crate) fn is_monotonic(&self) -> bool {
-        self.sums.non_monotonic.is_empty() && self.lead() == 0
+        self.sums.non_monotonic.is_empty() && self.lead == 0
     }
 
     /// Where the last so many nodes begin.
     pub(crate) fn recent(&self, nodes: u64) -> usize {
         let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
-        self.len().saturating_sub(self.trail()).saturating_sub(nodes).max(self.lead())
+        self.len.saturating_sub(self.trail).saturating_sub(nodes).max(self.lead)
     }
 
     /// Tokens of everything, whole.
     pub(crate) fn total(&self) -> u64 {
-        self.run(0, self.len())
+        self.run(0, self.len)
     }
 
     /// Tokens of the request when only the items `from..to` are in it, without a marker.
@@ -300,9 +318,9 @@ impl<'l, 'a> Costs<'l, 'a> {
 
     /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
     pub(crate) fn window(&self, tail: usize) -> u64 {
-        match self.lead() {
+        match self.lead {
             // The same, and this is asked for each item of a window.
-            0 => self.run(tail, self.len()),
+            0 => self.run(tail, self.len),
             head => self.apart(Kept { head, tail }, None),
         }
     }
@@ -316,22 +334,22 @@ impl<'l, 'a> Costs<'l, 'a> {
     fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
         let Kept { head, tail } = kept;
         let (gap, joined) = self.gap(kept, marker);
-        let content = self.content(0, head).saturating_add(self.content(tail, self.len())).saturating_add(gap);
-        let apart = self.messages(0, head) + self.messages(tail, self.len());
+        let content = self.content(0, head).saturating_add(self.content(tail, self.len)).saturating_add(gap);
+        let apart = self.messages(0, head) + self.messages(tail, self.len);
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
     /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
     pub(crate) fn marker_alone(&self) -> u64 {
         let per_message = self.prices.overhead.per_message;
-        let lead = self.lead();
-        if lead + self.trail() == 0 {
+        let lead = self.lead;
+        if lead + self.trail == 0 {
             return self.marker_cost(0).map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
         }
         let marker = self.marker(0).map(Cow::Owned);
         let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
         let before = block(0);
-        let after = self.len().checked_sub(1).filter(|&last| last >= lead).and_then(block);
+        let after = self.len.checked_sub(1).filter(|&last| last >= lead).and_then(block);
         let texts: Vec<Cow<'_, str>> = before.into_iter().chain(marker).chain(after).collect();
         if texts.is_empty() {
             return 0;
@@ -404,8 +422,8 @@ impl<'l, 'a> Costs<'l, 'a> {
     /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
     /// as one message of its own before that.
     fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
-        let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.items.role(at)?)));
-        let right = self.items.role(kept.tail).map(|role| (kept.tail, role));
+        let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.sums.role(at)?)));
+        let right = self.sums.role(kept.tail).map(|role| (kept.tail, role));
         let count = kept.tail.saturating_sub(kept.head);
         let Some(marker) = marker else {
             let (Some(left), Some(right)) = (left, right) else { return (0, 1) };
@@ -423,36 +441,34 @@ impl<'l, 'a> Costs<'l, 'a> {
     /// What joining costs beyond the texts on both sides, the marker included.
     fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
         // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
-        let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.items.is_single(at));
+        let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.sums.is_single(at));
         let left_run = left.and_then(|at| run_at(at, at.checked_sub(1)?));
         let right_run = right.and_then(|at| run_at(at, at));
-        let left = left.filter(|&at| self.items.outline(at).is_some_and(|outline| outline.shape.ends_with_text()));
-        let right = right.and_then(|at| Some((at, self.items.first_text(at)?)));
+        let left = left.filter(|&at| self.sums.shape(at).is_some_and(Shape::ends_with_text));
+        let right = right.filter(|&at| self.sums.shape(at).is_some_and(Shape::begins_with_text));
         let clean_left = left.is_none() || marker.is_none_or(|marker| marker.adds_up);
-        let clean_right = right.as_ref().is_none_or(|(_, text)| self.prices.counter.adds_up_before(text));
+        let adds_up_before =
+            |at| self.items.first_text(at).is_none_or(|text| self.prices.counter.adds_up_before(&text));
+        let clean_right = right.is_none_or(|at| remembered(&self.last_clean, at, adds_up_before));
         if marker.is_none() && (left.is_none() || right.is_none()) {
             return 0;
         }
         if clean_left && clean_right && left_run.is_none() {
-            let behind_left = left.map_or(0, |at| self.items.break_after(at, &self.prices));
+            let break_after = |at| self.items.break_after(at, &self.prices);
+            let behind_left = left.map_or(0, |at| remembered(&self.last_break, at, break_after));
             let behind_marker = marker.filter(|_| right.is_some()).map_or(0, |marker| marker.break_after);
             return behind_left + marker.map_or(0, |marker| marker.tokens) + behind_marker;
         }
         let text_of = |first: usize, last: usize| coupled_text(self.items, first, last);
         let before = left.map(|at| text_of(left_run.map_or(at, |run| run.first), at));
         // Nor does the break behind the right text cost what it costs behind that text alone.
-        let right_end = |at: usize| right_run.map_or(at + usize::from(self.goes_on(at)), |run| run.last);
-        let after =
-            right.map(|(at, text)| if right_end(at) > at { text_of(at, right_end(at)) } else { text.into_owned() });
+        let right_end = |at: usize| right_run.map_or(at + usize::from(self.sums.goes_on(at)), |run| run.last);
+        let first_text = |at| self.items.first_text(at).map_or_else(String::new, Cow::into_owned);
+        let after = right.map(|at| if right_end(at) > at { text_of(at, right_end(at)) } else { first_text(at) });
         let sides: i64 = [&before, &after].into_iter().flatten().map(|text| self.text(text)).sum();
         let marker = marker.and_then(|_| self.marker(count));
         let all: Vec<&str> = [before.as_deref(), marker.as_deref(), after.as_deref()].into_iter().flatten().collect();
         self.text(&all.join(JOIN)) - sides
-    }
-
-    /// Whether the item is one text that the next item's text is merged with.
-    fn goes_on(&self, at: usize) -> bool {
-        self.items.is_single(at) && texts_touch(self.items, at)
     }
 
     fn text(&self, text: &str) -> i64 {
@@ -474,6 +490,16 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.sums.partial_runs.borrow_mut().insert((first, last), cost);
         cost
     }
+}
+
+/// What was found for this item last time, where it was this one.
+fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl FnOnce(usize) -> T) -> T {
+    if let Some((_, known)) = last.get().filter(|&(known, _)| known == at) {
+        return known;
+    }
+    let found = find(at);
+    last.set(Some((at, found)));
+    found
 }
 
 /// What a paragraph break behind a text costs, where counts add up there.

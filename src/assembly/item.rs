@@ -116,8 +116,4 @@ pub(crate) trait Items<'a> {
     fn item(&self, at: usize) -> Option<Item<'a>>;
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);
-
-    fn is_single(&self, at: usize) -> bool {
-        self.outline(at).is_some_and(|outline| outline.shape.is_single())
-    }
 }

@@ -141,7 +141,7 @@ impl<'a> Plan<'_, 'a> {
     /// [`ContextTooLong`](crate::Code::ContextTooLong).
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
         let costs = self.costs();
-        let (count, total) = (costs.len(), costs.total());
+        let (count, total) = (costs.len, costs.total());
         let whole = |kept, marker, marker_omitted| Choice {
             kept,
             marker,
@@ -155,8 +155,13 @@ impl<'a> Plan<'_, 'a> {
         let of_each = || (0..count).filter_map(|at| Some((self.items.id(at)?, costs.alone(at, at + 1))));
         let too_long = |advice: &str| budget::too_long(self.limit, total, of_each(), advice);
         let is_middle = self.settings.truncation_strategy == Strategy::TruncateMiddle;
-        let over =
-            OverLimit { costs, units: self.units, limit: self.limit, settings: self.settings, marked: is_middle };
+        let over = OverLimit {
+            costs: &costs,
+            units: self.units,
+            limit: self.limit,
+            settings: self.settings,
+            marked: is_middle,
+        };
         let (kept, end) = match self.settings.truncation_strategy {
             Strategy::StopAtLimit => {
                 return Err(too_long("exclude nodes, or use a model with a larger context window"));
@@ -177,7 +182,7 @@ impl<'a> Plan<'_, 'a> {
     fn shorten(&self, end: RemovedEnd) -> Option<Choice<'a>> {
         let costs = self.costs();
         let start = self.units.iter().rev().nth(1).copied().unwrap_or(0);
-        let lead = costs.lead();
+        let lead = costs.lead;
         let before = start - lead;
         let gap = (end == RemovedEnd::Middle && before > 0).then(|| costs.marker(before)).flatten();
         let marker = if self.settings.truncation_marker == DIALOGUE_MARKER {
@@ -188,7 +193,7 @@ impl<'a> Plan<'_, 'a> {
         let budget = self.limit.checked_sub(costs.fixed)?;
         let shorten =
             Shorten { removed_end: end, marker: &marker, gap: gap.clone(), lead, budget, prices: self.prices };
-        let whole: Vec<Item<'a>> = (0..lead).chain(start..costs.len()).filter_map(|at| self.items.item(at)).collect();
+        let whole: Vec<Item<'a>> = (0..lead).chain(start..costs.len).filter_map(|at| self.items.item(at)).collect();
         let (mut unit, cut) = shorten.unit(&whole)?;
         unit.drain(..lead.min(unit.len()));
         let shortened_at = cut.iter().map(|at| at + before).collect();
@@ -240,7 +245,7 @@ impl<'a> Plan<'_, 'a> {
     pub(crate) fn whole(&self) -> Totals {
         let costs = self.costs();
         let overhead = self.fixed() - self.system.tokens;
-        let overhead = overhead + self.prices.overhead.per_message * costs.messages(0, costs.len());
+        let overhead = overhead + self.prices.overhead.per_message * costs.messages(0, costs.len);
         let content = costs.total().saturating_sub(self.system.tokens + overhead);
         Totals { system: self.system.tokens, content, overhead }
     }
@@ -355,7 +360,7 @@ impl<'a> Plan<'_, 'a> {
             whole: head..tail,
             partial: choice.shortened_at.clone(),
             tokens,
-            position: head.saturating_sub(costs.lead()),
+            position: head.saturating_sub(costs.lead),
             marker: choice.marker.clone(),
         }
     }
@@ -459,12 +464,12 @@ impl<'a> Plan<'_, 'a> {
         let costs = self.costs();
         let items = planned.index.range(messages - 1).end;
         let Kept { head, tail } = planned.choice.kept;
-        let kept = head + (costs.len() - tail);
+        let kept = head + (costs.len - tail);
         let marked = planned.marker_at.is_some_and(|at| at < messages);
         let content = if items <= head && !marked {
             costs.run_alone(0, items)
         } else {
-            let rest = costs.run_alone(costs.len() - (kept - items).min(costs.len()), costs.len());
+            let rest = costs.run_alone(costs.len - (kept - items).min(costs.len), costs.len);
             planned.totals.total().saturating_sub(self.fixed()).saturating_sub(rest)
         };
         content + system

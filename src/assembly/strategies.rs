@@ -11,7 +11,7 @@ use crate::prompt::Role;
 /// A conversation over the limit.
 #[derive(Debug)]
 pub(crate) struct OverLimit<'l, 'a> {
-    pub costs: Costs<'l, 'a>,
+    pub costs: &'l Costs<'l, 'a>,
     /// Where each unit begins, and the end.
     pub units: &'l [usize],
     pub limit: u64,
@@ -25,7 +25,7 @@ impl OverLimit<'_, '_> {
     /// not use.
     fn middle(&self) -> Option<Kept> {
         let last = self.count().checked_sub(1)?;
-        let first = self.costs.lead();
+        let first = self.costs.lead;
         let recent = self.costs.recent(self.settings.minimum_recent_nodes);
         let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
         // At least one unit goes: all of them together are over the limit.
@@ -81,7 +81,7 @@ impl OverLimit<'_, '_> {
     /// so that it does not move while the conversation grows.
     fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
-        let head = self.furthest(self.costs.lead(), head_max, |head| self.head_cost(head) <= half);
+        let head = self.furthest(self.costs.lead, head_max, |head| self.head_cost(head) <= half);
         let total = self.costs.total();
         let target = self.quantised(total);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
@@ -93,7 +93,7 @@ impl OverLimit<'_, '_> {
     pub(crate) fn rolling(&self) -> Option<Kept> {
         let count = self.count();
         let last = count.checked_sub(1)?;
-        let first = self.costs.lead();
+        let first = self.costs.lead;
         let fits = |tail: usize| self.window(tail) <= self.limit;
         if !fits(last) {
             return None;
@@ -141,7 +141,7 @@ impl OverLimit<'_, '_> {
     }
 
     fn start(&self, unit: usize) -> usize {
-        self.units.get(unit).copied().unwrap_or(self.costs.len())
+        self.units.get(unit).copied().unwrap_or(self.costs.len)
     }
 
     fn role(&self, unit: usize) -> Option<Role> {
@@ -161,7 +161,7 @@ impl OverLimit<'_, '_> {
     }
 
     fn head_cost(&self, head: usize) -> u64 {
-        self.costs.run_alone(self.costs.lead(), self.start(head))
+        self.costs.run_alone(self.costs.lead, self.start(head))
     }
 
     fn window(&self, tail: usize) -> u64 {

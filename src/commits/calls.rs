@@ -18,7 +18,7 @@ use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::{Materialized, Materializer};
 use crate::commits::plan::{PlanRequest, Stop};
-use crate::commits::record::{Origin, Record, Trigger, given_text, other_fields, required_time};
+use crate::commits::record::{Origin, Provenance, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -28,94 +28,46 @@ use crate::time::Timestamp;
 
 /// The calls on session files.
 pub const CALLS: &[Call] = &[
-    Call { name: "importTranscript", parameters: FILE, answer: |_, request, host| import(request, host) },
-    Call { name: "transcriptToLoomTree", parameters: FILE, answer: |_, request, _| loom_tree(request) },
-    Call { name: "transcriptToMessages", parameters: FILE, answer: |_, request, _| messages(request) },
-    Call { name: "translateTranscript", parameters: &[], answer: |_, request, host| translation(request, host) },
+    Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
+    Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
+    Call::new("transcriptToMessages", FILE, |_, request, _| messages(request)),
+    Call::new("translateTranscript", &[], |_, request, host| translation(request, host)),
 ];
 
 const FILE: &[&str] = &["format", "bytes", "options"];
 
 /// The methods of a graph.
 pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
-    Call {
-        name: "byTicket",
-        parameters: &["ticketId"],
-        answer: |graph, request, _| by(request, "ticketId", |id| graph.by_ticket(id)),
-    },
-    Call {
-        name: "byThread",
-        parameters: &["threadId"],
-        answer: |graph, request, _| by(request, "threadId", |id| graph.by_thread(id)),
-    },
-    Call {
-        name: "bySession",
-        parameters: &["sessionId"],
-        answer: |graph, request, _| by(request, "sessionId", |id| graph.by_session(id)),
-    },
-    Call { name: "checkpoint", parameters: &[], answer: |graph, request, _| checkpoint(graph, request) },
-    Call {
-        name: "children",
-        parameters: &["id"],
-        answer: |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?)),
-    },
-    Call { name: "commits", parameters: &[], answer: |graph, _, _| Ok(records(&graph.commits())) },
-    Call {
-        name: "commonAncestor",
-        parameters: &["one", "other"],
-        answer: |graph, request, _| common_ancestor(graph, request),
-    },
-    Call { name: "exportJsonl", parameters: &["options"], answer: |graph, request, _| export_jsonl(graph, request) },
-    Call { name: "history", parameters: &["id", "options"], answer: |graph, request, _| history(graph, request) },
-    Call {
-        name: "importJsonl",
-        parameters: &["text", "options"],
-        answer: |graph, request, _| import_jsonl(graph, request),
-    },
-    Call { name: "lackingSummary", parameters: &[], answer: |graph, _, _| Ok(records(&graph.lacking_summary())) },
-    Call { name: "planMaterialization", parameters: &[], answer: |graph, request, _| plan(graph, request) },
-    Call {
-        name: "reachableArtifacts",
-        parameters: &["tips"],
-        answer: |graph, request, _| reachable_artifacts(graph, request),
-    },
-    Call { name: "resolve", parameters: &["principal", "time"], answer: |graph, request, _| resolve(graph, request) },
-    Call {
-        name: "resolveArtifact",
-        parameters: &["artifactRef"],
-        answer: |graph, request, _| Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?),
-    },
-    Call {
-        name: "show",
-        parameters: &["id"],
-        answer: |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json())),
-    },
-    Call {
-        name: "snapshot",
-        parameters: &["plan", "result", "fields"],
-        answer: |graph, request, _| snapshot(graph, request),
-    },
-    Call { name: "tips", parameters: &[], answer: |graph, _, _| Ok(records(&graph.tips())) },
-    Call {
-        name: "updateMetadata",
-        parameters: &["id", "fields"],
-        answer: |graph, request, _| update_metadata(graph, request),
-    },
+    Call::new("byTicket", &["ticketId"], |graph, request, _| by(request, "ticketId", |id| graph.by_ticket(id))),
+    Call::new("byThread", &["threadId"], |graph, request, _| by(request, "threadId", |id| graph.by_thread(id))),
+    Call::new("bySession", &["sessionId"], |graph, request, _| by(request, "sessionId", |id| graph.by_session(id))),
+    Call::new("checkpoint", &[], |graph, request, _| checkpoint(graph, request)),
+    Call::new("children", &["id"], |graph, request, _| Ok(records(&graph.children(&text(request, "id")?)?))),
+    Call::new("commits", &[], |graph, _, _| Ok(records(&graph.commits()))),
+    Call::new("commonAncestor", &["one", "other"], |graph, request, _| common_ancestor(graph, request)),
+    Call::new("exportJsonl", &["options"], |graph, request, _| export_jsonl(graph, request)),
+    Call::new("history", &["id", "options"], |graph, request, _| history(graph, request)),
+    Call::new("importJsonl", &["text", "options"], |graph, request, _| import_jsonl(graph, request)),
+    Call::new("lackingSummary", &[], |graph, _, _| Ok(records(&graph.lacking_summary()))),
+    Call::new("planMaterialization", &[], |graph, request, _| plan(graph, request)),
+    Call::new("reachableArtifacts", &["tips"], |graph, request, _| reachable_artifacts(graph, request)),
+    Call::new("resolve", &["principal", "time"], |graph, request, _| resolve(graph, request)),
+    Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
+        Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
+    }),
+    Call::new("show", &["id"], |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json()))),
+    Call::new("snapshot", &["plan", "result", "fields"], |graph, request, _| snapshot(graph, request)),
+    Call::new("tips", &[], |graph, _, _| Ok(records(&graph.tips()))),
+    Call::new("updateMetadata", &["id", "fields"], |graph, request, _| update_metadata(graph, request)),
 ];
 
 /// The methods of a checkpointer.
 pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
-    Call {
-        name: "checkpoint",
-        parameters: &["trigger", "fields"],
-        answer: |this, request, _| checkpoint_due(this, request),
-    },
-    Call { name: "compact", parameters: &["summary", "fields"], answer: |this, request, _| compact(this, request) },
-    Call {
-        name: "stored",
-        parameters: &["id"],
-        answer: |this, request, _| this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned())),
-    },
+    Call::new("checkpoint", &["trigger", "fields"], |this, request, _| checkpoint_due(this, request)),
+    Call::new("compact", &["summary", "fields"], |this, request, _| compact(this, request)),
+    Call::new("stored", &["id"], |this, request, _| {
+        this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned()))
+    }),
 ];
 
 /// The options of a call, none where they are absent.
@@ -271,7 +223,7 @@ fn import_jsonl(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let arguments = arguments(request)?;
     let options = Options::read(arguments.get("options")?, &["metadata"], &mut found)?;
     let metadata = options.get("metadata")?.map(|choice| choice.one_of(MetadataChoice::NAMES)).transpose()?;
-    let text = bytes_of(arguments, "text", "a string or bytes")?;
+    let text = bytes_of(arguments, "text")?;
     let mut report = graph.import_jsonl_with(&text, metadata.unwrap_or_default())?;
     error::put_before(found, &mut report.diagnostics);
     Answer::of(&report)
@@ -283,13 +235,13 @@ fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
     Ok(Answer { json: Vec::new(), bytes: vec![bytes] })
 }
 
-/// Bytes, or where `expected` allows a string the UTF-8 of it.
-fn bytes_of<'t>(object: Object<'t>, name: &str, expected: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
+/// Bytes, or the UTF-8 of a string.
+fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
     let value = object.need(name)?;
-    if let Some(text) = value.as_text().filter(|_| expected.contains("a string")) {
+    if let Some(text) = value.as_text() {
         return Ok(text.into_owned().into_bytes().into());
     }
-    value.bytes().ok_or_else(|| value.mismatch(expected))
+    value.bytes().ok_or_else(|| value.mismatch("bytes or a string"))
 }
 
 /// Null takes away. Other fields never change.
@@ -393,15 +345,8 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     )?;
     record.message_count = result.read("messageCount", Value::safe_integer)?;
     record.token_count = result.read("tokenCount", Value::safe_integer)?;
-    for (name, place) in [
-        ("template", &mut record.template),
-        ("principal", &mut record.principal),
-        ("machine", &mut record.machine),
-        ("session_id", &mut record.session_id),
-        ("ticket_id", &mut record.ticket_id),
-        ("thread_id", &mut record.thread_id),
-        ("summary", &mut record.summary),
-    ] {
+    let provenance = Provenance::FIELDS.into_iter().zip(record.provenance.fields());
+    for (name, place) in provenance.chain([("summary", &mut record.summary)]) {
         if fields.get_or_null(name)?.is_some() {
             *place = given_text(fields, name)?;
         }
@@ -410,19 +355,8 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     if let Some(trigger) = fields.read("checkpoint", Trigger::read)? {
         record.checkpoint = Some(trigger);
     }
-    const KNOWN: [&str; 10] = [
-        "created_at",
-        "template",
-        "principal",
-        "machine",
-        "session_id",
-        "ticket_id",
-        "thread_id",
-        "summary",
-        "tags",
-        "checkpoint",
-    ];
-    record.other = other_fields(fields, &KNOWN)?;
+    let known = [Provenance::FIELDS.as_slice(), &["created_at", "summary", "tags", "checkpoint"]].concat();
+    record.other = other_fields(fields, &known)?;
     add(graph, record, found)
 }
 
@@ -431,21 +365,9 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// # Errors
 /// Those of [`Checkpointer::new`]; [`Code::InvalidInput`].
 pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
-    const KNOWN: &[&str] = &[
-        "format",
-        "parent",
-        "every",
-        "tool_calls",
-        "template",
-        "principal",
-        "machine",
-        "session_id",
-        "ticket_id",
-        "thread_id",
-        "limits",
-    ];
+    let known = [&["format", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
     let document = Document::read(options, &[])?;
-    let options = Options::read_strictly(not_null(document.root()), KNOWN)?;
+    let options = Options::read_strictly(not_null(document.root()), &known)?;
     let format = options.text("format")?.ok_or_else(|| {
         Error::new(Code::InvalidInput, "the options lack `format`, the format of the messages").with("path", "format")
     })?;
@@ -454,12 +376,7 @@ pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
         parent: options.text("parent")?,
         every: u32::try_from(every).unwrap_or(u32::MAX),
         tool_calls: options.flag("tool_calls")?,
-        template: options.text("template")?,
-        principal: options.text("principal")?,
-        machine: options.text("machine")?,
-        session_id: options.text("session_id")?,
-        ticket_id: options.text("ticket_id")?,
-        thread_id: options.text("thread_id")?,
+        provenance: Provenance::read(Provenance::FIELDS, &|name| options.text(name))?,
         ..CheckpointerOptions::new(&format)
     };
     Checkpointer::new(made, &limits_of(options)?)
@@ -484,7 +401,7 @@ fn compact(checkpointer: &mut Checkpointer, request: Value<'_>) -> Result<Answer
     let arguments = arguments(request)?;
     let fields = Options::read_strictly(arguments.get("fields")?, &["created_at", "covered", "summary", "tags"])?;
     let covered = fields.get("covered")?.map(Value::safe_integer).transpose()?;
-    let summary = bytes_of(arguments, "summary", "bytes")?;
+    let summary = bytes_of(arguments, "summary")?;
     Ok(pending(checkpointer.compact(&summary, covered, &checkpoint_fields(fields)?)?, &request.repaired()))
 }
 
@@ -500,36 +417,16 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
 }
 
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
-    const KNOWN: &[&str] = &[
-        "template",
-        "principal",
-        "machine",
-        "sessionId",
-        "ticketId",
-        "threadId",
-        "parent",
-        "createdAt",
-        "everyTurns",
-        "tokenizer",
-        "limits",
-    ];
+    const OTHERS: &[&str] = &["parent", "createdAt", "everyTurns", "tokenizer", "limits"];
     let mut found = request.repaired();
     let arguments = arguments(request)?;
-    let options = Options::read(arguments.get("options")?, KNOWN, &mut found)?;
-    let [template, principal, machine] = ["template", "principal", "machine"].map(|name| options.text(name));
-    let [session_id, ticket_id, thread_id] = ["sessionId", "ticketId", "threadId"].map(|name| options.text(name));
+    let known = [Provenance::OPTIONS.as_slice(), OTHERS].concat();
+    let options = Options::read(arguments.get("options")?, &known, &mut found)?;
     let (parent, created_at) = (options.text("parent")?, options.time("createdAt")?);
     let counter = host.counter(options.get("tokenizer")?)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
-    let (template, principal, machine) = (template?, principal?, machine?);
-    let (session_id, ticket_id, thread_id) = (session_id?, ticket_id?, thread_id?);
     let options = ImportOptions {
-        template: template.as_deref(),
-        principal: principal.as_deref(),
-        machine: machine.as_deref(),
-        session_id: session_id.as_deref(),
-        ticket_id: ticket_id.as_deref(),
-        thread_id: thread_id.as_deref(),
+        provenance: Provenance::read(Provenance::OPTIONS, &|name| options.text(name))?,
         parent: parent.as_deref(),
         created_at: created_at.as_deref(),
         every: options.get("everyTurns")?.map_or(Ok(1), |every| every.whole(u32::MAX))?,
@@ -537,7 +434,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
         limits: &limits,
     };
     let format = Format::named(&text(request, "format")?)?;
-    let mut import = import_transcript(format, &bytes_of(arguments, "bytes", "bytes")?, &options)?;
+    let mut import = import_transcript(format, &bytes_of(arguments, "bytes")?, &options)?;
     error::put_before(found, &mut import.diagnostics);
     let blob = |(at, (artifact_ref, _)): (usize, &(String, Vec<u8>))| {
         json!({ "artifactRef": artifact_ref, "bytes": bytes_reference(at) }).to_string()
@@ -557,7 +454,7 @@ fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let arguments = arguments(request)?;
     let options = Options::read(arguments.get("options")?, &["throughCompactions", "limits"], &mut found)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
-    let bytes = bytes_of(arguments, "bytes", "bytes")?;
+    let bytes = bytes_of(arguments, "bytes")?;
     limits::check("inputBytes", bytes.len(), limits.input_bytes)?;
     let read = ReadOptions { through_compactions: options.flag("throughCompactions")?, source: BlobSource::default() };
     let (transcript, read) = Format::named(&text(request, "format")?)?.read(&bytes, read, &limits)?;
@@ -588,7 +485,7 @@ impl<'t> DeltaFields<'t> {
         part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
         Ok(Self {
             format: part.text("format")?.into_owned(),
-            blob: bytes_of(part, "bytes", "bytes or a string")?,
+            blob: bytes_of(part, "bytes")?,
             commit: given_text(part, "commit")?.unwrap_or_default(),
             artifact_ref: given_text(part, "artifactRef")?.unwrap_or_default(),
             summary: given_text(part, "summary")?,

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::commits::artifact::artifact_ref;
 use crate::commits::count;
 use crate::commits::formats::{BlobSource, Concatenator, Format};
-use crate::commits::record::{CommitType, Record, Trigger, required_time};
+use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
@@ -25,35 +25,14 @@ pub struct CheckpointerOptions {
     pub every: u32,
     /// Whether one is due after each tool result too.
     pub tool_calls: bool,
-    /// What kind of agent it is.
-    pub template: Option<String>,
-    /// Who executes it.
-    pub principal: Option<String>,
-    /// Where it runs.
-    pub machine: Option<String>,
-    /// The session.
-    pub session_id: Option<String>,
-    /// The ticket that is being worked on.
-    pub ticket_id: Option<String>,
-    /// The thread that it is part of.
-    pub thread_id: Option<String>,
+    /// Where its commits come from.
+    pub provenance: Provenance,
 }
 
 impl CheckpointerOptions {
     /// A new conversation of that format, with a commit after every turn.
     pub fn new(format: &str) -> Self {
-        Self {
-            format: format.to_owned(),
-            parent: None,
-            every: 1,
-            tool_calls: false,
-            template: None,
-            principal: None,
-            machine: None,
-            session_id: None,
-            ticket_id: None,
-            thread_id: None,
-        }
+        Self { format: format.to_owned(), parent: None, every: 1, tool_calls: false, provenance: Provenance::default() }
     }
 }
 
@@ -326,19 +305,13 @@ impl Checkpointer {
         fields: &CheckpointFields,
     ) -> Record {
         let counts = count::of(self.format, blob, &self.limits);
-        let options = self.options.clone();
         Record {
             parent,
-            template: options.template,
-            principal: options.principal,
-            machine: options.machine,
-            session_id: options.session_id,
+            provenance: self.options.provenance.clone(),
             checkpoint: Some(trigger),
-            ticket_id: options.ticket_id,
-            thread_id: options.thread_id,
             message_count: Some(counts.messages),
             token_count: Some(counts.tokens),
-            ..Record::new(commit_type, &artifact_ref(blob), &options.format, &fields.created_at)
+            ..Record::new(commit_type, &artifact_ref(blob), &self.options.format, &fields.created_at)
         }
     }
 }

@@ -132,15 +132,15 @@ impl CommitGraph {
         }
         for (list, key) in [
             (&mut self.children, &record.parent),
-            (&mut self.by_ticket, &record.ticket_id),
-            (&mut self.by_thread, &record.thread_id),
-            (&mut self.by_session, &record.session_id),
+            (&mut self.by_ticket, &record.provenance.ticket_id),
+            (&mut self.by_thread, &record.provenance.thread_id),
+            (&mut self.by_session, &record.provenance.session_id),
         ] {
             if let Some(key) = key {
                 list.or_default(key.clone()).push(at);
             }
         }
-        if let (Some(principal), Some(time)) = (&record.principal, record.time()) {
+        if let (Some(principal), Some(time)) = (&record.provenance.principal, record.time()) {
             self.timelines.or_default(principal.clone()).or_default(time).push(at);
         }
         if matches!(RefForm::of(&record.artifact_ref), Some(RefForm::Full(_))) {

@@ -13,7 +13,7 @@ use crate::commits::artifact::artifact_ref;
 use crate::commits::formats::claude::{Session, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines, generic};
-use crate::commits::record::{CommitType, Record, Trigger, required_time};
+use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
 use crate::commits::transcript::{Notes, Role, Transcript, list, object, owned, text};
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result};
@@ -29,20 +29,10 @@ use crate::tokens::Counter;
 const SUMMARY_BYTES: usize = 1_000;
 
 /// What the file does not say about its commits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ImportOptions<'a> {
-    /// The template of the records.
-    pub template: Option<&'a str>,
-    /// The principal of the records.
-    pub principal: Option<&'a str>,
-    /// The machine of the records.
-    pub machine: Option<&'a str>,
-    /// The session; the file's own where there is none.
-    pub session_id: Option<&'a str>,
-    /// The ticket of the records.
-    pub ticket_id: Option<&'a str>,
-    /// The thread of the records.
-    pub thread_id: Option<&'a str>,
+    /// Where the commits come from. Without a session it is the file's own.
+    pub provenance: Provenance,
     /// The commit that the conversation goes on from.
     pub parent: Option<&'a str>,
     /// RFC 3339; for commits whose lines have no time.
@@ -149,7 +139,7 @@ impl<'o> Builder<'o> {
         Self {
             format,
             options,
-            session: options.session_id.map(str::to_owned),
+            session: options.provenance.session_id.clone(),
             parent: options.parent.map(str::to_owned),
             time: None,
             side_chain_of: None,
@@ -181,12 +171,7 @@ impl<'o> Builder<'o> {
         self.speaks |= !transcript.turns.is_empty();
         let mut record = Record::new(kind, &reference, self.format.name(), created_at);
         record.parent = self.parent.clone();
-        record.template = options.template.map(str::to_owned);
-        record.principal = options.principal.map(str::to_owned);
-        record.machine = options.machine.map(str::to_owned);
-        record.session_id = self.session.clone();
-        record.ticket_id = options.ticket_id.map(str::to_owned);
-        record.thread_id = options.thread_id.map(str::to_owned);
+        record.provenance = Provenance { session_id: self.session.clone(), ..options.provenance.clone() };
         record.checkpoint = Some(trigger);
         record.message_count = Some(transcript.turns.len() as u64);
         record.token_count = Some(u64::from(transcript.count(options.counter)));

@@ -30,5 +30,5 @@ pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::{ImportReport, MetadataChoice};
 pub use materialize::{AppendAction, Materialized, Materializer, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
-pub use record::{CommitType, RECORD_VERSION, Record, Trigger};
+pub use record::{CommitType, Provenance, RECORD_VERSION, Record, Trigger};
 pub use translate::{CrossFamily, Tier};

@@ -215,12 +215,7 @@ impl CommitGraph {
         let commit = self.show(commit)?.clone();
         Ok(Record {
             parent: Some(commit.id),
-            template: commit.template,
-            principal: commit.principal,
-            machine: commit.machine,
-            session_id: commit.session_id,
-            ticket_id: commit.ticket_id,
-            thread_id: commit.thread_id,
+            provenance: commit.provenance,
             checkpoint: Some(Trigger::Explicit),
             ..record
         })
@@ -288,7 +283,7 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);
         // A narrative names its commits and what was said of them.
         if !native {
-            let said = [&record.template, &record.summary].map(|said| said.as_deref().unwrap_or_default());
+            let said = [&record.provenance.template, &record.summary].map(|said| said.as_deref().unwrap_or_default());
             fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(said));
         }
     }

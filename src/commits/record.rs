@@ -89,20 +89,10 @@ pub struct Record {
     pub artifact_ref: String,
     /// The format of the blob, which says how blobs are put together and read.
     pub format: String,
-    /// What kind of agent it is.
-    pub template: Option<String>,
-    /// Who executed it.
-    pub principal: Option<String>,
-    /// Where it ran.
-    pub machine: Option<String>,
-    /// The session it was made in.
-    pub session_id: Option<String>,
+    /// Where it comes from.
+    pub provenance: Provenance,
     /// Why it was made.
     pub checkpoint: Option<Trigger>,
-    /// The ticket that was being worked on.
-    pub ticket_id: Option<String>,
-    /// The thread that it is part of.
-    pub thread_id: Option<String>,
     /// What the agent understood, for people. May be changed.
     pub summary: Option<String>,
     /// Words to find it by. May be changed.
@@ -115,6 +105,44 @@ pub struct Record {
     pub created_at: String,
     /// Fields that version 1 does not have, as JSON text, in the order they came in.
     pub other: Vec<(String, String)>,
+}
+
+/// Where a commit comes from, as far as that is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// What kind of agent it is.
+    pub template: Option<String>,
+    /// Who executes it.
+    pub principal: Option<String>,
+    /// Where it runs.
+    pub machine: Option<String>,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The ticket that is being worked on.
+    pub ticket_id: Option<String>,
+    /// The thread that it is part of.
+    pub thread_id: Option<String>,
+}
+
+impl Provenance {
+    /// The names of the fields in records.
+    pub(crate) const FIELDS: [&str; 6] = ["template", "principal", "machine", "session_id", "ticket_id", "thread_id"];
+    /// Their names where a session file is imported.
+    pub(crate) const OPTIONS: [&str; 6] = ["template", "principal", "machine", "sessionId", "ticketId", "threadId"];
+
+    /// The fields, each read by its name.
+    pub(crate) fn read(names: [&str; 6], text: &dyn Fn(&str) -> Result<Option<String>>) -> Result<Self> {
+        let mut read = Self::default();
+        for (name, field) in names.into_iter().zip(read.fields()) {
+            *field = text(name)?;
+        }
+        Ok(read)
+    }
+
+    pub(crate) fn fields(&mut self) -> [&mut Option<String>; 6] {
+        let Self { template, principal, machine, session_id, ticket_id, thread_id } = self;
+        [template, principal, machine, session_id, ticket_id, thread_id]
+    }
 }
 
 /// Whether a record is being made or was stored somewhere.
@@ -136,13 +164,8 @@ impl Record {
             commit_type,
             artifact_ref: artifact_ref.to_owned(),
             format: format.to_owned(),
-            template: None,
-            principal: None,
-            machine: None,
-            session_id: None,
+            provenance: Provenance::default(),
             checkpoint: None,
-            ticket_id: None,
-            thread_id: None,
             summary: None,
             tags: Vec::new(),
             message_count: None,
@@ -161,7 +184,7 @@ impl Record {
 
     /// The id that follows from its fields; records from elsewhere have another one.
     pub fn derived_id(&self) -> String {
-        commit_id(self.parent.as_deref(), &self.artifact_ref, &self.created_at, self.template.as_deref())
+        commit_id(self.parent.as_deref(), &self.artifact_ref, &self.created_at, self.provenance.template.as_deref())
     }
 
     /// When it was made; nothing where `created_at` is not RFC 3339, which only records from elsewhere have.
@@ -193,7 +216,7 @@ impl Record {
 
     pub(crate) fn read(record: Value<'_>, origin: Origin) -> Result<Self> {
         let fields = record.object("a record, an object")?;
-        let text = |name| given_text(fields, name);
+        let text = |name: &str| given_text(fields, name);
         let required = |name| text(name)?.ok_or_else(|| missing(name));
         let version = fields.read("version", |version| version.whole(u32::MAX))?.unwrap_or(RECORD_VERSION);
         if version == 0 {
@@ -213,15 +236,10 @@ impl Record {
             commit_type: known_name("commit_type", CommitType::from_name(&commit_type), newer)?,
             artifact_ref: required("artifact_ref")?,
             format: required("format")?,
-            template: text("template")?,
-            principal: text("principal")?,
-            machine: text("machine")?,
-            session_id: text("session_id")?,
+            provenance: Provenance::read(Provenance::FIELDS, &text)?,
             checkpoint: checkpoint
                 .map(|name| known_name("checkpoint", Trigger::from_name(&name), newer))
                 .transpose()?,
-            ticket_id: text("ticket_id")?,
-            thread_id: text("thread_id")?,
             summary: text("summary")?,
             tags: fields.read("tags", Value::strings)?.unwrap_or_default(),
             message_count: fields.read("message_count", Value::safe_integer)?,
@@ -259,20 +277,20 @@ impl Record {
 
     /// The record as JSON text on one line: the fields of version 1 in the order of the data model, then the others.
     pub fn to_json(&self) -> String {
-        let mut out = JsonObject::default();
+        let (mut out, from) = (JsonObject::default(), &self.provenance);
         out.text("id", Some(&self.id));
         out.raw("version", &self.version.to_string());
         out.text("parent", self.parent.as_deref());
         out.text("commit_type", Some(self.commit_type.as_str()));
         out.text("artifact_ref", Some(&self.artifact_ref));
         out.text("format", Some(&self.format));
-        out.text("template", self.template.as_deref());
-        out.text("principal", self.principal.as_deref());
-        out.text("machine", self.machine.as_deref());
-        out.text("session_id", self.session_id.as_deref());
+        out.text("template", from.template.as_deref());
+        out.text("principal", from.principal.as_deref());
+        out.text("machine", from.machine.as_deref());
+        out.text("session_id", from.session_id.as_deref());
         out.text("checkpoint", self.checkpoint.as_ref().map(Trigger::as_str));
-        out.text("ticket_id", self.ticket_id.as_deref());
-        out.text("thread_id", self.thread_id.as_deref());
+        out.text("ticket_id", from.ticket_id.as_deref());
+        out.text("thread_id", from.thread_id.as_deref());
         out.text("summary", self.summary.as_deref());
         if !self.tags.is_empty() {
             let tags: Vec<String> = self.tags.iter().map(|tag| quoted(tag)).collect();
@@ -399,59 +417,4 @@ fn compact(text: &str) -> String {
         escaped = quoted && !escaped && ch == '\\';
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BLOB: &str = "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
-
-    fn with(more: &str) -> Result<Record> {
-        let text = format!(
-            r#"{{"id":"ctx-a","commit_type":"delta","artifact_ref":"{BLOB}","format":"f","created_at":"2026-01-01T00:00:00Z"{more}}}"#
-        );
-        Record::from_json(text.as_bytes())
-    }
-
-    #[test]
-    fn unknown_fields_survive_to_the_last_digit() {
-        let other = r#""x":{"a":[1.0,1e300,12345678901234567890.10],"b":"\u2028 \" }"},"":null,"y":-0"#;
-        let record = with(&format!(",{other}")).unwrap();
-        assert!(record.to_json().ends_with(&format!("{other}}}")), "{}", record.to_json());
-        assert_eq!(Record::from_json(record.to_json().as_bytes()).unwrap(), record);
-    }
-
-    #[test]
-    fn what_comes_on_many_lines_leaves_on_one() {
-        let record = with(",\n \"x\": [ 1,\r\n\t\"a \\\\\", \" \\\" \" ]").unwrap();
-        assert_eq!(record.other, [("x".to_owned(), r#"[1,"a \\"," \" "]"#.to_owned())]);
-    }
-
-    #[test]
-    fn damage_is_named() {
-        let error = |more: &str| with(more).unwrap_err();
-        assert_eq!(error(r#","parent":"tkt-1""#).details()["path"], "parent");
-        assert_eq!(error(r#","message_count":1.5"#).details()["path"], "message_count");
-        assert_eq!(error(r#","message_count":-1"#).code(), Code::InvalidInput);
-        assert_eq!(error(r#","summary":5"#).details()["path"], "summary");
-        assert_eq!(error(r#","format":"g""#).details()["path"], "format");
-        assert_eq!(error(r#","x":1,"x":2"#).details()["path"], "x");
-        assert_eq!(error(r#","checkpoint":"now""#).code(), Code::UnknownValue);
-        assert_eq!(error(r#","version":0"#).details()["path"], "version");
-        assert_eq!(error(&format!(r#","x":{}{}"#, "[".repeat(200), "]".repeat(200))).code(), Code::LimitExceeded);
-        assert_eq!(Record::from_json(b"[]").unwrap_err().code(), Code::InvalidInput);
-    }
-
-    #[test]
-    fn later_versions_may_have_other_names() {
-        let record = with(r#","version":2,"checkpoint":"now""#).unwrap();
-        assert_eq!(record.checkpoint, Some(Trigger::Other("now".to_owned())));
-        assert!(record.to_json().contains(r#""checkpoint":"now""#));
-    }
-
-    #[test]
-    fn empty_and_null_are_absent() {
-        assert_eq!(with(r#","parent":"","summary":null,"tags":[]"#).unwrap(), with("").unwrap());
-    }
 }

@@ -89,17 +89,34 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
+/// Elements whose text is not read as Markdown until one of them is closed, blank lines or not.
+const RAW: [&str; 4] = ["pre", "script", "style", "textarea"];
+
+/// The raw element that a line begins, or that is open already, unless the line closes it.
+fn raw_element(open: Option<&'static str>, line: &str) -> Option<&'static str> {
+    let line = line.trim_start().to_ascii_lowercase();
+    let begins = |name: &&str| {
+        let rest = line.strip_prefix('<').and_then(|rest| rest.strip_prefix(name));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '>']))
+    };
+    let closes = |name: &&str| line.contains(&format!("</{name}>"));
+    open.or_else(|| RAW.into_iter().find(begins)).filter(|_| !RAW.iter().any(closes))
+}
+
 /// Text that stays inside of its turn: its headings are two levels deeper, and what it leaves open is closed.
 fn contained(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut blocks = Blocks::default();
-    let mut after_text = false;
+    let (mut after_text, mut raw) = (false, None);
     for (at, line) in text.split('\n').enumerate() {
         if at > 0 {
             out.push('\n');
         }
         let bare = line.trim();
-        let is_prose = blocks.next(line) == Part::Prose && !bare.is_empty();
+        let is_prose = raw.is_none() && blocks.next(line) == Part::Prose && !bare.is_empty();
+        if is_prose || raw.is_some() {
+            raw = raw_element(raw, line);
+        }
         let level = heading(line).filter(|_| is_prose).map_or(0, |(level, _)| level);
         // A line of these under a text makes a heading of it.
         let underlines = ["=", "-"].iter().any(|mark| bare.trim_matches(|ch| mark.contains(ch)).is_empty());
@@ -119,6 +136,8 @@ fn contained(text: &str) -> String {
         out.push_str(&fence);
     } else if blocks.in_comment() {
         out.push_str("\n-->");
+    } else if let Some(name) = raw {
+        out.push_str(&format!("\n</{name}>"));
     }
     out
 }

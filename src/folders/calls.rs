@@ -18,23 +18,19 @@ use super::{
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call { name: "parseContextFile", parameters: &["path", "text"], answer: |_, request, _| parse(request) },
-    Call { name: "discoverContextFolders", parameters: &["paths"], answer: |_, request, _| discover(request) },
-    Call { name: "buildContextChain", parameters: &[], answer: |_, request, host| build_chain(request, host) },
-    Call { name: "renderContextPrompt", parameters: &["chain", "options"], answer: |_, request, _| render(request) },
-    Call {
-        name: "watchersOf",
-        parameters: &["changedPath", "files", "options"],
-        answer: |_, request, _| watchers_of(request),
-    },
-    Call { name: "bubble", parameters: &["changedPaths", "files", "options"], answer: |_, request, _| bubble(request) },
-    Call { name: "editContextFile", parameters: &["text", "edit"], answer: |_, request, _| edit(request) },
-    Call { name: "migrateLegacyContexts", parameters: &[], answer: |_, request, _| migrate(request) },
-    Call { name: "contextWatchRecords", parameters: &["files"], answer: |_, request, _| watch_records(request) },
-    Call { name: "sessionContextRecords", parameters: &[], answer: |_, request, _| session_records(request) },
-    Call { name: "diffRecords", parameters: &["before", "after"], answer: |_, request, _| diff(request) },
-    Call { name: "foldersResponse", parameters: &[], answer: |_, request, _| folders_response(request) },
-    Call { name: "chainResponse", parameters: &[], answer: |_, request, _| chain_response(request) },
+    Call::new("parseContextFile", &["path", "text"], |_, request, _| parse(request)),
+    Call::new("discoverContextFolders", &["paths"], |_, request, _| discover(request)),
+    Call::new("buildContextChain", &[], |_, request, host| build_chain(request, host)),
+    Call::new("renderContextPrompt", &["chain", "options"], |_, request, _| render(request)),
+    Call::new("watchersOf", &["changedPath", "files", "options"], |_, request, _| watchers_of(request)),
+    Call::new("bubble", &["changedPaths", "files", "options"], |_, request, _| bubble(request)),
+    Call::new("editContextFile", &["text", "edit"], |_, request, _| edit(request)),
+    Call::new("migrateLegacyContexts", &[], |_, request, _| migrate(request)),
+    Call::new("contextWatchRecords", &["files"], |_, request, _| watch_records(request)),
+    Call::new("sessionContextRecords", &[], |_, request, _| session_records(request)),
+    Call::new("diffRecords", &["before", "after"], |_, request, _| diff(request)),
+    Call::new("foldersResponse", &[], |_, request, _| folders_response(request)),
+    Call::new("chainResponse", &[], |_, request, _| chain_response(request)),
 ];
 
 fn arguments(request: Value<'_>) -> Result<Object<'_>> {

@@ -3,8 +3,9 @@
 //! Depth is bounded, and so is what aliases expand to.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
+use crate::json;
 use crate::maps::SortedMap;
 
 const DEPTH_MAX: usize = 32;
@@ -173,14 +174,8 @@ fn plain(text: &str) -> Value {
     let numeric = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.')
         && digits.contains(|ch: char| ch.is_ascii_digit())
         && digits.chars().all(|ch| ch.is_ascii_digit() || matches!(ch, '.' | 'e' | 'E' | '-' | '+'));
-    let number = text.parse::<f64>().ok().filter(|number| numeric && number.is_finite());
-    match number {
-        Some(number) if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0 =>
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
-            Value::from(number as i64)
-        }
-        Some(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+    match json::float(text).filter(|number| numeric && number.is_finite()) {
+        Some(number) => json::number(number),
         None => Value::String(text.to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::value::Value;
 use crate::error::{Diagnostic, Result};
-use crate::limits::{JSON_DEPTH_MAX, Limits, TABLE, XML_DEPTH_MAX};
+use crate::limits::{JSON_DEPTH_MAX, Limits, NAMES, XML_DEPTH_MAX};
 
 impl Limits {
     /// The limits in force where a request has these `limits`; names that are not known are reported.
@@ -10,10 +10,8 @@ impl Limits {
         let mut read = Self::default();
         let Some(limits) = limits else { return Ok(read) };
         let limits = limits.object("limits, an object")?;
-        let mut known = Vec::with_capacity(TABLE.len());
-        known.extend(TABLE.iter().map(|(name, ..)| *name));
-        limits.report_unknown(&known, found);
-        for name in known {
+        limits.report_unknown(NAMES, found);
+        for name in NAMES {
             if let (Some(value), Some(limit)) = (limits.get(name)?, read.named(name)) {
                 *limit = value.whole(u32::MAX)?;
             }

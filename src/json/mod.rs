@@ -7,6 +7,8 @@ mod tape;
 mod value;
 mod write;
 
+#[cfg(feature = "folders")]
+pub(crate) use number::float;
 pub(crate) use number::number;
 #[cfg(feature = "loom")]
 pub(crate) use special::plain_bytes;

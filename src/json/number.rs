@@ -1,5 +1,7 @@
 //! Numbers as JavaScript has them.
 
+use std::cmp::Ordering;
+
 use serde_json::Number;
 
 /// A number as `JSON.stringify` would have it: whole ones without a fraction, `null` for what JSON cannot say.
@@ -10,4 +12,253 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
         return serde_json::Value::Number(Number::from(value as i64));
     }
     Number::from_f64(value).map_or(serde_json::Value::Null, serde_json::Value::Number)
+}
+
+/// A decimal number that is not negative: its first digits, as many as there is room for, times a power of ten.
+struct Decimal<'t> {
+    head: u64,
+    power: i64,
+    /// What comes behind these digits: so many more, with a point between them or none, and whether they are all zeros.
+    rest: &'t [u8],
+    behind: usize,
+    is_all: bool,
+}
+
+/// The float that is nearest to a decimal number, and of two the even one, as JavaScript and `str::parse` have it: the latter has
+/// 10 KB of tables for it. Nothing for what is no number.
+pub(crate) fn float(text: &str) -> Option<f64> {
+    let decimal = Decimal::read(text)?;
+    let float = decimal.simple().unwrap_or_else(|| decimal.nearest());
+    Some(if text.starts_with('-') { -float } else { float })
+}
+
+/// A whole number below 2^53 that is not negative; nothing for any other, nor for one of very many digits.
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    let number = Decimal::read(text)?.simple().filter(|number| number.fract() == 0.0 && *number < MOST as f64)?;
+    (number == 0.0 || !text.starts_with('-')).then_some(number as u64)
+}
+
+/// Whole numbers up to this one are floats.
+const MOST: u64 = 1 << 53;
+
+impl<'t> Decimal<'t> {
+    fn read(text: &'t str) -> Option<Self> {
+        let unsigned = match text.as_bytes() {
+            [b'-' | b'+', unsigned @ ..] | unsigned => unsigned,
+        };
+        let (mut head, mut count, mut behind, mut is_all) = (0, 0_usize, 0_usize, true);
+        let (mut point, mut tail, mut end) = (None, unsigned.len(), unsigned.len());
+        for (at, &byte) in unsigned.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    count += 1;
+                    if head < MOST * 100 {
+                        head = head * 10 + u64::from(byte - b'0');
+                    } else {
+                        tail = tail.min(at);
+                        behind += 1;
+                        is_all &= byte == b'0';
+                    }
+                }
+                b'.' if point.is_none() => point = Some(count),
+                b'e' | b'E' => {
+                    end = at;
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        let (mantissa, exponent) = unsigned.split_at_checked(end)?;
+        let (digits, is_negative) = match exponent {
+            [] => (&b"0"[..], false),
+            [_, b'-', digits @ ..] => (digits, true),
+            [_, b'+', digits @ ..] | [_, digits @ ..] => (digits, false),
+        };
+        if count == 0 || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        // A larger one is beyond all floats, whatever the digits.
+        let power = digits.iter().fold(0, |power: i64, digit| (power * 10 + i64::from(digit - b'0')).min(1 << 40));
+        let power = if is_negative { -power } else { power } + behind as i64;
+        let power = power - point.map_or(0, |point| count - point) as i64;
+        Some(Self { head, power, rest: mantissa.get(tail..).unwrap_or_default(), behind, is_all })
+    }
+
+    /// The number where it is the product or quotient of two that are floats: what that is rounded to is the nearest.
+    fn simple(&self) -> Option<f64> {
+        let (mut head, mut power) = (self.head, self.power);
+        while head > MOST && head % 10 == 0 {
+            head /= 10;
+            power += 1;
+        }
+        let is_simple = self.is_all && (head == 0 || head <= MOST && power.abs() <= 22);
+        is_simple.then(|| scaled(head as f64, power.clamp(-22, 22)))
+    }
+
+    fn nearest(&self) -> f64 {
+        if self.power.abs() > 400 {
+            return if self.power < 0 { 0.0 } else { f64::INFINITY };
+        }
+        // A few digits and a small power are compared as numbers of 128 bits.
+        let small = self.is_all && (-18..0).contains(&self.power);
+        let (ours, unit, power) =
+            if small { (Natural(Vec::new()), Natural(Vec::new()), self.power) } else { self.exactly() };
+        let mut float = scaled(self.head as f64, self.power).min(f64::MAX);
+        while float.is_finite() {
+            let bits = float.to_bits();
+            let exponent = (bits >> 52) as i64;
+            let mantissa = bits % (1 << 52) + if exponent > 0 { 1 << 52 } else { 0 };
+            // How the number compares with a place near this float, in quarters of what lies between floats.
+            let compare = |quarters: u64| {
+                let shift = power - (exponent.max(1) - 1077);
+                let order = if small {
+                    let (ours, theirs) = (u128::from(self.head), u128::from(quarters) * 5_u128.pow(-power as u32));
+                    (ours << shift.max(0)).cmp(&(theirs << (-shift).max(0)))
+                } else {
+                    let (mut ours, mut theirs) = (ours.clone(), unit.clone());
+                    theirs.times(quarters, 0);
+                    if shift < 0 { &mut theirs } else { &mut ours }.shift(shift.unsigned_abs());
+                    ours.0.len().cmp(&theirs.0.len()).then(ours.0.iter().rev().cmp(theirs.0.iter().rev()))
+                };
+                // What is in the middle of two floats is the even one's.
+                if order.is_eq() && mantissa % 2 == 0 { None } else { Some(order) }
+            };
+            // Below a power of two they are half as far apart.
+            let below = if mantissa == 1 << 52 && exponent > 1 { 1 } else { 2 };
+            if compare(4 * mantissa + 2).is_some_and(Ordering::is_ge) {
+                float = f64::from_bits(bits + 1);
+            } else if mantissa > 0 && compare(4 * mantissa - below).is_some_and(Ordering::is_le) {
+                float = f64::from_bits(bits - 1);
+            } else {
+                break;
+            }
+        }
+        float
+    }
+
+    /// All of it: a whole number over another, times a power of two.
+    fn exactly(&self) -> (Natural, Natural, i64) {
+        // No place between two floats has more digits than these: of what comes behind it matters only whether there is any.
+        const MOST_DIGITS: usize = 800;
+        let mut rest = self.rest.iter().filter(|digit| digit.is_ascii_digit());
+        let mut ours = Natural::new(self.head);
+        for digit in rest.by_ref().take(MOST_DIGITS) {
+            ours.times(10, u64::from(digit - b'0'));
+        }
+        ours.times(10, u64::from(rest.any(|&digit| digit != b'0')));
+        let power = self.power - self.behind.min(MOST_DIGITS) as i64 - 1;
+        let mut unit = Natural::new(1);
+        if power < 0 { &mut unit } else { &mut ours }.times_five(power.unsigned_abs());
+        (ours, unit, power)
+    }
+}
+
+/// A number times a power of ten; the nearest to it where both are floats.
+fn scaled(mut number: f64, power: i64) -> f64 {
+    let mut left = power.unsigned_abs();
+    while left > 0 {
+        let step = left.min(22);
+        let factor = (0..step).fold(1.0, |factor, _| factor * 10.0);
+        number = if power < 0 { number / factor } else { number * factor };
+        left -= step;
+    }
+    number
+}
+
+/// A whole number of any size, the lowest digits first, without zeros behind them.
+#[derive(Clone)]
+struct Natural(Vec<u32>);
+
+impl Natural {
+    fn new(number: u64) -> Self {
+        let mut natural = Self(Vec::new());
+        natural.times(1, number);
+        natural
+    }
+
+    fn times(&mut self, factor: u64, plus: u64) {
+        let mut carry = u128::from(plus);
+        for digit in &mut self.0 {
+            carry += u128::from(*digit) * u128::from(factor);
+            *digit = carry as u32;
+            carry >>= 32;
+        }
+        while carry > 0 {
+            self.0.push(carry as u32);
+            carry >>= 32;
+        }
+    }
+
+    fn times_five(&mut self, power: u64) {
+        for _ in 0..power / 27 {
+            self.times(5_u64.pow(27), 0);
+        }
+        self.times(5_u64.pow((power % 27) as u32), 0);
+    }
+
+    /// Times a power of two.
+    fn shift(&mut self, power: u64) {
+        self.times(1 << (power % 32), 0);
+        let mut digits = vec![0; power as usize / 32];
+        digits.append(&mut self.0);
+        self.0 = digits;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) {
+        let expected = text.parse::<f64>().ok();
+        assert_eq!(float(text).map(f64::to_bits), expected.map(f64::to_bits), "{text}: {expected:?}");
+    }
+
+    /// The decimal number in the middle of two others that have as many digits behind the point.
+    fn middle(one: &str, other: &str) -> String {
+        let mut carry = 0;
+        let mut middle = String::new();
+        for (one, other) in one.bytes().zip(other.bytes()) {
+            if one == b'.' {
+                middle.push('.');
+                continue;
+            }
+            let sum = carry * 10 + u32::from(one - b'0') + u32::from(other - b'0');
+            middle += &(sum / 2).to_string();
+            carry = sum % 2;
+        }
+        middle + if carry == 1 { "5" } else { "" }
+    }
+
+    #[test]
+    fn floats_are_as_std_reads_them() {
+        let numbers = "0 -0 0e99 1 -1.5 +7 .5 5. 1e3 1E+3 1e-3 0.1 1e22 1e23 1e-23 9007199254740993 1e999999999999 1e309 \
+            1.7976931348623157e308 1.7976931348623158e308 1.7976931348623159e308 -1e400 5e-324 2.4703282292062327e-324 \
+            2.4703282292062328e-324 1e-400 1e-99999999999999999999 2.2250738585072011e-308 2.2250738585072014e-308 \
+            0.000e-99999999999999999999 123456789012345678901234567890 - + . e5 1e 1e+ 1.2.3 1-2 --1 0x1 1_0 1e5.5 é";
+        numbers.split(' ').chain(["", " 1", "1 "]).for_each(check);
+        check(&format!("0.{}1e1005", "0".repeat(1004)));
+        let mut next = crate::order::random_numbers();
+        for at in 0..50_000 {
+            let mut part = || next(1 << 16) as u64;
+            let bits = part() << 48 | part() << 32 | part() << 16 | part();
+            let float = f64::from_bits(bits);
+            if float.is_finite() {
+                check(&format!("{float:e}"));
+                check(&format!("{float:.17e}"));
+            }
+            check(&format!("{}.{bits}e{}", bits % 1000, part() as i64 % 330 - 340 + at % 20));
+            check(&format!("0.{:017}", bits % 100_000_000_000_000_000));
+            check(&(bits >> (at % 60)).to_string());
+        }
+        // The middles between neighbours have the most digits.
+        for bits in
+            [0, 1, 2, 1 << 52, (1 << 52) - 1, (1 << 52) + 1, 0x3FF << 52, (0x3FF << 52) - 1, 0x4330_0000_0000_0001]
+        {
+            let [one, other] = [bits, bits + 1].map(|bits| format!("{:.1100}", f64::from_bits(bits)));
+            let middle = middle(&one, &other);
+            [&one, &other, &middle, &format!("{middle}1"), &format!("{middle}01")].into_iter().for_each(|it| check(it));
+            check(middle.split_at(400).0);
+        }
+    }
 }

@@ -23,6 +23,11 @@ struct Step {
     end: u32,
 }
 
+/// Where a text stands in a request as it is: behind this byte and five of its length, seven bits each, low ones first. To
+/// escape long texts and to read the escapes would take longer than all else. The npm package writes them, and says so by the
+/// same byte before all of the JSON.
+const TEXT: u8 = 1;
+
 /// Added to the `end` of a string that holds escapes.
 const ESCAPED: u32 = OFFSETS;
 
@@ -59,12 +64,14 @@ pub(crate) enum Kind {
 pub(super) struct Tape<'t> {
     text: &'t str,
     steps: Vec<Step>,
+    /// Whether there may be texts as they are.
+    has_texts: bool,
     /// The step of each string with lone surrogates, and how many there are.
     lone_surrogates: Vec<(u32, u32)>,
 }
 
 impl<'t> Tape<'t> {
-    /// Reads JSON text.
+    /// Reads JSON text, in which there may be texts as they are: see [`TEXT`].
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for what is no JSON, [`Code::LimitExceeded`] for 512 MiB of it or too deep nesting.
@@ -73,6 +80,8 @@ impl<'t> Tape<'t> {
             return Err(limits::exceeded("inputBytes", text.len(), OFFSETS - 1));
         }
         let mut reader = Reader::new(text, text.len() / 32 + 16);
+        reader.tape.has_texts = text.as_bytes().first() == Some(&TEXT);
+        reader.at = usize::from(reader.tape.has_texts);
         let read = reader.value().and_then(|()| match reader.peek() {
             None => Ok(()),
             Some(_) => Err(reader.stop("the end")),
@@ -129,6 +138,11 @@ impl<'t> Tape<'t> {
             _ => step.end as usize,
         };
         self.text.get(step.start()..end).unwrap_or_default()
+    }
+
+    /// Whether the text is JSON all through, and without lone surrogates.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.has_texts && self.lone_surrogates.is_empty()
     }
 
     /// The value as it stands in the text, with its quotes where it is a string.
@@ -197,7 +211,7 @@ type Read<T> = std::result::Result<T, Stopped>;
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, steps: usize) -> Self {
-        let tape = Tape { text, steps: Vec::with_capacity(steps), lone_surrogates: Vec::new() };
+        let tape = Tape { text, steps: Vec::with_capacity(steps), has_texts: false, lone_surrogates: Vec::new() };
         Self { bytes: text.as_bytes(), at: 0, tape }
     }
 
@@ -225,6 +239,7 @@ impl<'t> Reader<'t> {
                     }
                 }
                 b'"' => self.string()?,
+                TEXT if self.tape.has_texts => self.text()?,
                 b't' => self.word(b"true", Kind::Bool)?,
                 b'f' => self.word(b"false", Kind::Bool)?,
                 b'n' => self.word(b"null", Kind::Null)?,
@@ -309,6 +324,20 @@ impl<'t> Reader<'t> {
         }
         self.push(Kind::String, start, self.at as u32 | escaped);
         self.at += 1;
+        Ok(())
+    }
+
+    /// Passes a text that stands here as it is. The last byte of its length is where a quote would be.
+    fn text(&mut self) -> Read<()> {
+        let (digits, rest) =
+            self.bytes.get(self.at + 1..).and_then(<[u8]>::split_first_chunk).unwrap_or((&[0; 5], &[]));
+        let length = digits.iter().rev().fold(0, |length: u64, digit| length << 7 | u64::from(*digit));
+        if length > rest.len() as u64 {
+            return Err(self.stop("a text of the length that is said"));
+        }
+        let start = self.at + digits.len();
+        self.at = start + 1 + length as usize;
+        self.push(Kind::String, start, self.at as u32);
         Ok(())
     }
 

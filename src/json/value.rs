@@ -14,7 +14,7 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::limits::{self, JSON_DEPTH_MAX};
 use crate::maps::SortedMap;
 
-use super::number;
+use super::number::{float, number, whole};
 use super::special::plain_bytes;
 use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
 
@@ -153,25 +153,23 @@ impl<'t> Value<'t> {
         self.document.tape.raw(self.at)
     }
 
-    /// The value as JSON: as it stands in the text, but for lone surrogates, which become U+FFFD.
+    /// The value as JSON: as it stands in the text where all its strings do.
     pub(crate) fn json(self) -> Cow<'t, str> {
-        let json = self.document.json(self);
-        if self.document.tape.lone_surrogates().is_empty() {
-            return Cow::Borrowed(json);
+        if self.document.tape.is_plain() {
+            return Cow::Borrowed(self.document.json(self));
         }
-        let mut out = String::with_capacity(json.len());
-        let mut rest = json;
-        while let Some(at) = rest.find('\\') {
-            let (before, escape) = rest.split_at(at);
-            out.push_str(before);
-            let is_unicode = escape.as_bytes().get(1) == Some(&b'u');
-            let (ch, length) = if is_unicode { unicode_escape(escape.as_bytes()) } else { ('\\', 2) };
-            let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-            out.push_str(if ch == char::REPLACEMENT_CHARACTER { "\u{FFFD}" } else { escape });
-            rest = after;
-        }
-        out.push_str(rest);
-        Cow::Owned(out)
+        let quoted =
+            |value: Self| serde_json::Value::String(value.as_text().unwrap_or_default().into_owned()).to_string();
+        let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
+        Cow::Owned(match self.kind() {
+            Kind::String => quoted(self),
+            Kind::List => joined(List(self.inside()).map(|item| item.json().into_owned()).collect(), ["[", "]"]),
+            Kind::Object => {
+                let entry = |(key, value): (Self, Self)| [quoted(key).as_str(), ":", &value.json()].concat();
+                joined(Entries(self.inside()).map(entry).collect(), ["{", "}"])
+            }
+            _ => self.raw().to_owned(),
+        })
     }
 
     /// A string; nothing where it is none.
@@ -192,7 +190,7 @@ impl<'t> Value<'t> {
     /// The byte of its text where the first half of a surrogate pair was replaced.
     #[cfg(feature = "operators")]
     pub(crate) fn first_repaired(self) -> Option<usize> {
-        let raw = self.raw();
+        let (raw, _) = self.document.tape.string(self.at).filter(|&(_, is_escaped)| is_escaped)?;
         let mut at = 0;
         loop {
             at += raw.get(at..)?.find('\\')?;
@@ -216,7 +214,7 @@ impl<'t> Value<'t> {
 
     /// A number; nothing where it is none.
     pub(crate) fn as_number(self) -> Option<f64> {
-        if self.kind() == Kind::Number { self.raw().parse().ok() } else { None }
+        if self.kind() == Kind::Number { float(self.raw()) } else { None }
     }
 
     pub(crate) fn number(self) -> Result<f64> {
@@ -225,23 +223,29 @@ impl<'t> Value<'t> {
 
     /// A number, even one that JSON cannot carry: for settings that say themselves what they cannot be.
     pub(crate) fn any_number(self) -> Result<f64> {
-        let not_finite = || self.not_json()?.parse().ok();
+        let not_finite = || match &*self.not_json()? {
+            "NaN" => Some(f64::NAN),
+            "Infinity" => Some(f64::INFINITY),
+            "-Infinity" => Some(f64::NEG_INFINITY),
+            _ => None,
+        };
         self.as_number().or_else(not_finite).ok_or_else(|| self.mismatch("a number"))
     }
 
     /// A whole number from 0 to `max`.
     pub(crate) fn whole(self, max: u32) -> Result<u32> {
-        let whole = if self.kind() == Kind::Number { whole_number(self.raw()) } else { None };
-        let whole = whole.and_then(|whole| u32::try_from(whole).ok()).filter(|&whole| whole <= max);
-        whole.ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {max}")))
+        Ok(self.whole_to(u64::from(max))? as u32)
     }
 
     /// A count: a whole number from 0 to 2^53 − 1, the largest that JavaScript tells from its neighbours.
     #[cfg(feature = "commits")]
     pub(crate) fn safe_integer(self) -> Result<u64> {
-        const MAX: u64 = (1 << 53) - 1;
-        let whole = if self.kind() == Kind::Number { whole_number(self.raw()) } else { None };
-        whole.filter(|&whole| whole <= MAX).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {MAX}")))
+        self.whole_to((1 << 53) - 1)
+    }
+
+    fn whole_to(self, max: u64) -> Result<u64> {
+        let whole = if self.kind() == Kind::Number { whole(self.raw()) } else { None };
+        whole.filter(|&whole| whole <= max).ok_or_else(|| self.mismatch(&format!("a whole number from 0 to {max}")))
     }
 
     pub(crate) fn bool(self) -> Result<bool> {
@@ -308,7 +312,7 @@ impl<'t> Value<'t> {
     }
 
     fn as_bytes(self) -> Option<&'t [u8]> {
-        let at = usize::try_from(whole_number(self.single_entry(BYTES)?.raw())?).ok()?;
+        let at = self.single_entry(BYTES)?.whole(u32::MAX).ok()? as usize;
         self.document.bytes.get(at).map(Vec::as_slice)
     }
 
@@ -728,28 +732,6 @@ fn too_deep() -> Error {
     limits::exceeded("jsonDepth", JSON_DEPTH_MAX as usize + 1, JSON_DEPTH_MAX)
 }
 
-/// A JSON number that is whole and not negative; nothing for any other, and for one over 19 digits. It takes no table of
-/// powers, as reading a fraction does.
-fn whole_number(number: &str) -> Option<u64> {
-    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let exponent = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    let all = whole.strip_prefix('-').unwrap_or(whole).bytes().chain(fraction.bytes());
-    let value = all
-        .clone()
-        .try_fold(0_u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0'))))?;
-    if value == 0 {
-        return Some(0);
-    }
-    let power = 10_u64.checked_pow(u32::try_from(exponent.unsigned_abs()).ok()?)?;
-    match exponent < 0 {
-        _ if whole.starts_with('-') => None,
-        true => (value % power == 0).then(|| value / power),
-        false => value.checked_mul(power),
-    }
-}
-
 /// The text that an escaped string stands for, with U+FFFD for lone surrogates.
 pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
@@ -804,6 +786,37 @@ mod tests {
         assert_eq!(value.to_string(), "[1,1,-0.5,1000,1.2345678901234567e+19]");
     }
 
+    /// A text as the npm package writes it.
+    fn as_it_is(text: &str) -> String {
+        let digits = (0..5).map(|at| char::from((text.len() >> (7 * at) & 127) as u8));
+        ['\x01'].into_iter().chain(digits).chain(text.chars()).collect()
+    }
+
+    #[test]
+    fn texts_may_stand_as_they_are() {
+        let texts = ["", "\"", "\\ud800\\u0041 \\\"", "a\n\0", "é \u{1F600}", &"\"\n".repeat(200)];
+        let list: Vec<String> = texts.iter().map(|text| as_it_is(text)).collect();
+        let json = format!("\x01{{\"list\":[{}], \"text\": {}, \"n\":1.50}}", list.join(","), as_it_is("x\"y"));
+        with(&json, |value| {
+            let [list, text] = value.object("an object").unwrap().fields(["list", "text"]).unwrap();
+            assert_eq!(list.unwrap().strings().unwrap(), texts);
+            assert!(text.unwrap().is_string("x\"y"));
+            assert_eq!(text.unwrap().path(), "text");
+            #[cfg(feature = "operators")]
+            assert!(list.unwrap().list("a list").unwrap().all(|text| text.first_repaired().is_none()));
+            let plain = serde_json::json!({ "list": texts, "text": "x\"y" }).to_string();
+            assert_eq!(value.json(), plain.replace("\"y\"}", "\"y\",\"n\":1.50}"));
+        });
+        assert!(Document::read(&json.as_bytes()[1..], &[]).is_err(), "only where it is said");
+        for at in 0..json.len() {
+            // Whatever is missing or damaged is an error at most.
+            let _ = Document::read(&json.as_bytes()[..at], &[]).map(|document| document.root().to_json());
+            let mut bytes = json.clone().into_bytes();
+            bytes[at] ^= 0x15;
+            let _ = Document::read(&bytes, &[]).map(|document| (document.root().to_json(), document.diagnostics()));
+        }
+    }
+
     /// To look for the path of each would take the square of their number.
     #[test]
     fn after_very_many_unknown_options_none_has_a_path() {
@@ -822,39 +835,20 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_those_that_floats_say_are_whole() {
-        for text in [
-            "0",
-            "-0",
-            "-0.0",
-            "0e99",
-            "1",
-            "42",
-            "4.0",
-            "4.50",
-            "4.5e1",
-            "45e-1",
-            "450e-1",
-            "1e3",
-            "1E+3",
-            "1e-3",
-            "-1",
-            "-2.0e1",
-            "1.10",
-            "4294967295",
-            "4294967296",
-            "1e19",
-            "12345678901234567890123",
-            "0.001e3",
-            "100e-2",
-            "1e400",
-            "1e-400",
+    fn whole_numbers_are_those_without_a_fraction() {
+        for (text, expected) in [
+            ("-0", Some(0)),
+            ("4.50e1", Some(45)),
+            ("450e-1", Some(45)),
+            ("1e-400", None),
+            ("4294967295", Some(u32::MAX)),
+            ("4294967296", None),
+            ("-1", None),
+            ("1.5", None),
+            ("1e400", None),
+            ("\"1\"", None),
         ] {
-            let float: f64 = text.parse().unwrap();
-            let whole = (float.fract() == 0.0 && (0.0..=4_294_967_295.0).contains(&float)).then_some(float as u64);
-            let ours = whole_number(text).filter(|&whole| whole <= 4_294_967_295);
-            // A float makes 0 of what is next to nothing.
-            assert_eq!(ours, whole.filter(|_| text != "1e-400"), "{text}");
+            assert_eq!(with(text, |value| value.whole(u32::MAX)).ok(), expected, "{text}");
         }
     }
 
@@ -910,37 +904,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused_with_its_place() {
-        for text in [
-            "",
-            " ",
-            "[",
-            "{",
-            "[1,]",
-            "[,1]",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{a:1}",
-            "[1 2]",
-            "{\"a\":1,}",
-            "01",
-            "1.",
-            "-",
-            "1e",
-            "+1",
-            "nul",
-            "truee",
-            "\"",
-            "\"\\x\"",
-            "\"\\u12\"",
-            "\"\n\"",
-            "[1]]",
-            "1 1",
-            "NaN",
-            "'a'",
-            "]",
-            "{]",
-            "[}",
-        ] {
+        let refused =
+            r#"[ { [1,] [,1] {"a"} {"a":} {a:1} {"a":1,} 01 1. - 1e +1 nul truee " "\x" "\u12" [1]] NaN 'a' ] {] [}"#;
+        for text in refused.split(' ').chain(["", " ", "[1 2]", "\"\n\"", "1 1"]) {
             assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text}");
             let error = Document::read(text.as_bytes(), &[]).expect_err(text);
             assert_eq!(error.code(), Code::InvalidInput, "{text}");

@@ -17,11 +17,11 @@ use crate::tokens::Counter;
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call { name: "assembleDialogue", parameters: &[], answer: |_, request, host| dialogue(request, host) },
-    Call { name: "packDialogue", parameters: &[], answer: |_, request, host| packed_dialogue(request, host) },
-    Call { name: "assembleBuffer", parameters: &[], answer: |_, request, host| buffer(request, host) },
-    Call { name: "requestBody", parameters: &[], answer: |_, request, host| body(request, host) },
-    Call { name: "requestBodyWithReport", parameters: &[], answer: |_, request, host| body_with_report(request, host) },
+    Call::new("assembleDialogue", &[], |_, request, host| dialogue(request, host)),
+    Call::new("packDialogue", &[], |_, request, host| packed_dialogue(request, host)),
+    Call::new("assembleBuffer", &[], |_, request, host| buffer(request, host)),
+    Call::new("requestBody", &[], |_, request, host| body(request, host)),
+    Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
 ];
 
 /// A body, with the report of what is in it.

@@ -314,7 +314,7 @@ fn time<'t, 'b>(value: Value<'t>, keep: Keep<'t, 'b>) -> Result<Cow<'b, str>> {
 
 /// Adds the id of the node or the edge to an error about its fields.
 #[cold]
-fn of_entity(error: Error, key: &str, id: &str) -> Error {
+fn of_entity(error: Error, key: &'static str, id: &str) -> Error {
     if error.code() == Code::LimitExceeded { error } else { error.with(key, id) }
 }
 

@@ -15,37 +15,23 @@ use super::xml::place_of;
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call { name: "parseTask", parameters: &["xml", "options"], answer: |_, request, _| parse(request) },
-    Call { name: "writeTask", parameters: &[], answer: |_, request, _| write(request) },
-    Call {
-        name: "explainTask",
-        parameters: &[],
-        answer: |_, request, _| Answer::of(&explain(&strict(request, read::task)?)),
-    },
-    Call { name: "beginContextAssembly", parameters: &[], answer: |_, request, host| begin_assembly(request, host) },
-    Call {
-        name: "finishContextAssembly",
-        parameters: &["state", "answer", "options"],
-        answer: |_, request, host| finish_assembly(request, host),
-    },
-    Call {
-        name: "sequentialFailure",
-        parameters: &[],
-        answer: |_, request, _| Answer::of(&sequential_failure(strict(request, read::sequential_failure)?)),
-    },
-    Call {
-        name: "reduceFailure",
-        parameters: &[],
-        answer: |_, request, _| Answer::of(&reduce_failure(strict(request, read::reduce_failure)?)),
-    },
-    Call { name: "startRun", parameters: &[], answer: |_, request, _| Answer::of(&strict(request, read::run)?) },
+    Call::new("parseTask", &["xml", "options"], |_, request, _| parse(request)),
+    Call::new("writeTask", &[], |_, request, _| write(request)),
+    Call::new("explainTask", &[], |_, request, _| Answer::of(&explain(&strict(request, read::task)?))),
+    Call::new("beginContextAssembly", &[], |_, request, host| begin_assembly(request, host)),
+    Call::new("finishContextAssembly", &["state", "answer", "options"], |_, request, host| {
+        finish_assembly(request, host)
+    }),
+    Call::new("sequentialFailure", &[], |_, request, _| {
+        Answer::of(&sequential_failure(strict(request, read::sequential_failure)?))
+    }),
+    Call::new("reduceFailure", &[], |_, request, _| {
+        Answer::of(&reduce_failure(strict(request, read::reduce_failure)?))
+    }),
+    Call::new("startRun", &[], |_, request, _| Answer::of(&strict(request, read::run)?)),
     // What came back from an earlier call has no options.
-    Call {
-        name: "nextRequest",
-        parameters: &[],
-        answer: |_, request, _| Answer::of(&read::run(request, &mut Vec::new())?.next()),
-    },
-    Call { name: "recordResult", parameters: &["run", "result"], answer: |_, request, _| record_result(request) },
+    Call::new("nextRequest", &[], |_, request, _| Answer::of(&read::run(request, &mut Vec::new())?.next())),
+    Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
 
 /// Reads the request of a call without diagnostics, which refuses options that are not known.

@@ -10,19 +10,11 @@ use crate::tokens::{Counter, models};
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call { name: "countTokens", parameters: &["text", "options"], answer: |_, request, host| count(request, host) },
-    Call {
-        name: "countTokensUpTo",
-        parameters: &["text", "limit", "options"],
-        answer: |_, request, host| count_up_to(request, host),
-    },
-    Call {
-        name: "countChatTokens",
-        parameters: &["messages", "options"],
-        answer: |_, request, host| count_chat_tokens(request, host),
-    },
-    Call { name: "tokenizerName", parameters: &["options"], answer: |_, request, host| tokenizer_name(request, host) },
-    Call { name: "modelInfo", parameters: &["name"], answer: |_, request, _| model_info(request) },
+    Call::new("countTokens", &["text", "options"], |_, request, host| count(request, host)),
+    Call::new("countTokensUpTo", &["text", "limit", "options"], |_, request, host| count_up_to(request, host)),
+    Call::new("countChatTokens", &["messages", "options"], |_, request, host| count_chat_tokens(request, host)),
+    Call::new("tokenizerName", &["options"], |_, request, host| tokenizer_name(request, host)),
+    Call::new("modelInfo", &["name"], |_, request, _| model_info(request)),
 ];
 
 fn arguments(request: Value<'_>) -> Result<Object<'_>> {

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::json;
-use crate::maps::SortedMap;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
 use crate::tokens::heuristic;
@@ -84,7 +83,7 @@ impl Counter for CachingHeuristic {
 #[derive(Clone, Debug, Default)]
 pub struct Tokenizers {
     heuristic: Rc<CachingHeuristic>,
-    vocabularies: SortedMap<Encoding, Rc<CachingCounter>>,
+    vocabularies: Vec<Rc<CachingCounter>>,
 }
 
 impl Tokenizers {
@@ -96,11 +95,10 @@ impl Tokenizers {
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
         let encoding = Encoding::from_name(name)
             .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
-        if self.vocabularies.contains_key(&encoding) {
+        if self.loaded(name).is_some() {
             return Vocabulary::check(encoding, asset);
         }
-        let vocabulary = Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?));
-        self.vocabularies.insert(encoding, vocabulary);
+        self.vocabularies.push(Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?)));
         Ok(())
     }
 
@@ -113,10 +111,14 @@ impl Tokenizers {
         if name == "heuristic" {
             return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
         }
-        if let Some(vocabulary) = Encoding::from_name(name).and_then(|encoding| self.vocabularies.get(&encoding)) {
-            return Ok(Rc::<CachingCounter>::clone(vocabulary));
+        match self.loaded(name) {
+            Some(vocabulary) => Ok(Rc::<CachingCounter>::clone(vocabulary)),
+            None => self.missing(name),
         }
-        self.missing(name)
+    }
+
+    fn loaded(&self, name: &str) -> Option<&Rc<CachingCounter>> {
+        self.vocabularies.iter().find(|vocabulary| vocabulary.name() == name)
     }
 
     /// With tiktoken-rs inside nothing needs to be loaded.

@@ -38,7 +38,8 @@ pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) ->
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
-/// counter; each of the two may be undefined. Gives JSON text, or where bytes belong to the result `[text, ...bytes]`.
+/// counter; each of the two may be undefined. Gives JSON text, or bytes where these are the result, or `[text, ...bytes]` where
+/// they belong to it.
 #[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
@@ -79,15 +80,17 @@ pub(super) fn bytes_of(list: &JsValue) -> Vec<Vec<u8>> {
 
 #[cfg(feature = "requests")]
 pub(super) fn written(answer: Answer) -> Result<JsValue> {
-    let json = text(answer.json)?;
-    if answer.bytes.is_empty() {
-        return Ok(json);
+    match answer.bytes.as_slice() {
+        [] => text(answer.json),
+        [bytes] if answer.json.is_empty() => Ok(Uint8Array::from(bytes.as_slice()).into()),
+        all => {
+            let parts = Array::of1(&text(answer.json)?);
+            for bytes in all {
+                parts.push(&Uint8Array::from(bytes.as_slice()));
+            }
+            Ok(parts.into())
+        }
     }
-    let parts = Array::of1(&json);
-    for bytes in &answer.bytes {
-        parts.push(&Uint8Array::from(bytes.as_slice()));
-    }
-    Ok(parts.into())
 }
 
 fn text(json: Vec<u8>) -> Result<JsValue> {

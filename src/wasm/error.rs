@@ -15,7 +15,7 @@ pub(super) fn throw(error: &Error) -> JsValue {
     struct Thrown<'a> {
         code: crate::Code,
         message: &'a str,
-        details: &'a serde_json::Map<String, serde_json::Value>,
+        details: &'a crate::error::Details,
     }
     let thrown = Thrown { code: error.code(), message: error.message(), details: error.details() };
     thrown.serialize(&SERIALIZER).unwrap_or_else(|_| JsValue::from_str(error.message()))

@@ -10,10 +10,10 @@ use super::{Names, Sizes, Workspace, parse_brief, plan_loading, read_context, re
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call { name: "parseBrief", parameters: &[], answer: |_, request, _| brief(request) },
-    Call { name: "planContextLoading", parameters: &[], answer: |_, request, _| plan(request) },
-    Call { name: "readContext", parameters: &[], answer: |_, request, host| context(request, host) },
-    Call { name: "readFullNotes", parameters: &[], answer: |_, request, _| full_notes(request) },
+    Call::new("parseBrief", &[], |_, request, _| brief(request)),
+    Call::new("planContextLoading", &[], |_, request, _| plan(request)),
+    Call::new("readContext", &[], |_, request, host| context(request, host)),
+    Call::new("readFullNotes", &[], |_, request, _| full_notes(request)),
 ];
 
 /// The files of a workspace and where they are: what each call takes of it.

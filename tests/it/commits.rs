@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ctxweave::commits::{
-    CommitGraph, CommitType, GRAPH_CALLS, MetadataUpdate, PlanRequest, Reason, Record, Stop, Trigger, artifact_ref,
-    begin, commit_id, materialize, materialized, short_ref,
+    CommitGraph, CommitType, GRAPH_CALLS, MetadataUpdate, PlanRequest, Provenance, Reason, Record, Stop, Trigger,
+    artifact_ref, begin, commit_id, materialize, materialized, short_ref,
 };
 use ctxweave::time::Timestamp;
 use ctxweave::{Code, DiagnosticCode, Error, Limits};
@@ -34,8 +34,11 @@ impl Host {
         let (artifact, now) = (self.blob(blob), self.now());
         Record {
             parent: parent.map(str::to_owned),
-            principal: Some("iris".to_owned()),
-            template: Some("reviewer".to_owned()),
+            provenance: Provenance {
+                principal: Some("iris".to_owned()),
+                template: Some("reviewer".to_owned()),
+                ..Provenance::default()
+            },
             checkpoint: Some(Trigger::TurnBoundary),
             ..Record::new(kind, &artifact, "claude-code-v1", &now)
         }
@@ -181,7 +184,13 @@ fn checkpoints_are_idempotent_and_collisions_are_errors() {
     assert_eq!((again.id.as_str(), again.summary.as_deref()), (first.id.as_str(), Some("later")));
     assert_eq!(host.graph.checkpoint(again.clone()).unwrap(), &again, "with its id, too");
     assert_eq!(host.graph.len(), 1);
-    let error = host.graph.checkpoint(Record { principal: Some("otto".into()), ..record.clone() }).unwrap_err();
+    let error = host
+        .graph
+        .checkpoint({
+            let provenance = Provenance { principal: Some("otto".into()), ..record.provenance.clone() };
+            Record { provenance, ..record.clone() }
+        })
+        .unwrap_err();
     assert_eq!(error.code(), Code::IdCollision);
     assert_eq!(error.details()["commitId"], json!(first.id));
     assert_eq!(error.details()["artifactRef"], json!(first.artifact_ref));
@@ -368,10 +377,9 @@ fn commits_are_found_by_what_they_belong_to() {
     {
         let record = host.draft(made.last().map(String::as_str), CommitType::Delta, ticket);
         let some = |text: &str| Some(text.to_owned());
+        let (ticket_id, thread_id, session_id) = (some(ticket), some(thread), some(session));
         let record = Record {
-            ticket_id: some(ticket),
-            thread_id: some(thread),
-            session_id: some(session),
+            provenance: Provenance { ticket_id, thread_id, session_id, ..record.provenance },
             summary: some(summary),
             ..record
         };
@@ -505,7 +513,7 @@ fn limits_hold() {
         host.graph = CommitGraph::new(limits);
         host.graph.import_jsonl(&text).unwrap();
         let error = host.materialize(&ids[4], Stop::Root).unwrap_err();
-        (error.code(), error.details()["limit"].clone(), error.details().contains_key("commitId"))
+        (error.code(), error.details()["limit"].clone(), error.details().get("commitId").is_some())
     };
     assert_eq!(with(Limits { chain_depth: 4, ..defaults() }), (Code::LimitExceeded, json!("chainDepth"), false));
     assert_eq!(with(Limits { blob_bytes: 7, ..defaults() }), (Code::LimitExceeded, json!("blobBytes"), true));

@@ -1,7 +1,7 @@
 //! Commits: what the graph's indexes answer is what looking through all records would.
 
 use ctxweave::Code;
-use ctxweave::commits::{CommitGraph, CommitType, MetadataUpdate, Record, artifact_ref, short_ref};
+use ctxweave::commits::{CommitGraph, CommitType, MetadataUpdate, Provenance, Record, artifact_ref, short_ref};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -55,9 +55,12 @@ fn record(draft: &Draft, parent: Option<String>) -> Record {
     let created_at = format!("2026-03-01T09:{:02}:00Z", draft.minute);
     Record {
         parent,
-        ticket_id: text("ticket", ticket),
-        thread_id: text("thread", thread),
-        session_id: text("session", session),
+        provenance: Provenance {
+            ticket_id: text("ticket", ticket),
+            thread_id: text("thread", thread),
+            session_id: text("session", session),
+            ..Provenance::default()
+        },
         summary: draft.summary.filter(|summary| !summary.is_empty()).map(str::to_owned),
         ..Record::new(CommitType::Delta, &artifact(draft.artifact), "generic-v1", &created_at)
     }
@@ -137,11 +140,17 @@ fn check(graph: &CommitGraph) -> Result<(), TestCaseError> {
     for number in 0..4 {
         let of = |kind: &str| Some(format!("{kind}{number}"));
         let (ticket, thread, session) = (of("ticket"), of("thread"), of("session"));
-        prop_assert_eq!(graph.by_ticket(ticket.as_ref().unwrap()), scan(graph, |record| record.ticket_id == ticket));
-        prop_assert_eq!(graph.by_thread(thread.as_ref().unwrap()), scan(graph, |record| record.thread_id == thread));
+        prop_assert_eq!(
+            graph.by_ticket(ticket.as_ref().unwrap()),
+            scan(graph, |record| record.provenance.ticket_id == ticket)
+        );
+        prop_assert_eq!(
+            graph.by_thread(thread.as_ref().unwrap()),
+            scan(graph, |record| record.provenance.thread_id == thread)
+        );
         prop_assert_eq!(
             graph.by_session(session.as_ref().unwrap()),
-            scan(graph, |record| record.session_id == session)
+            scan(graph, |record| record.provenance.session_id == session)
         );
     }
     for record in &commits {

@@ -1,8 +1,8 @@
 //! Commits: what holds for every chain (SPEC §5, and the traps).
 
 use ctxweave::commits::{
-    CheckpointFields, Checkpointer, CheckpointerOptions, CommitGraph, CommitType, PlanRequest, Record, Stop, Trigger,
-    artifact_ref, materialize,
+    CheckpointFields, Checkpointer, CheckpointerOptions, CommitGraph, CommitType, PlanRequest, Provenance, Record,
+    Stop, Trigger, artifact_ref, materialize,
 };
 use ctxweave::{Code, Diagnostic, DiagnosticCode};
 use proptest::prelude::*;
@@ -464,8 +464,8 @@ fn number(line: &str) -> u32 {
 #[test]
 fn a_compaction_first_saves_what_came_before() {
     let mut host = Host::default();
-    let options =
-        CheckpointerOptions { every: 9, principal: Some("iris".into()), ..CheckpointerOptions::new("claude-code-v1") };
+    let provenance = Provenance { principal: Some("iris".into()), ..Provenance::default() };
+    let options = CheckpointerOptions { every: 9, provenance, ..CheckpointerOptions::new("claude-code-v1") };
     let mut session = Checkpointer::new(options, &Default::default()).unwrap();
     session.push(b"{\"n\":1}\n").unwrap();
     session.push(b"{\"n\":2}\n").unwrap();

@@ -359,7 +359,7 @@ fn budgets_are_checked() {
     ] {
         let error = with(window.clone(), preferences.clone()).unwrap_err();
         assert_eq!(error.code(), Code::InvalidBudget, "{window} {preferences}: {error}");
-        assert!(error.details().contains_key("setting"));
+        assert!(error.details().get("setting").is_some());
     }
     let tree = Tree::new(Default::default(), vec![], vec![], &Default::default()).unwrap();
     let mut options = Options::from_tip("n0", 1);

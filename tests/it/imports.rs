@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctxweave::commits::formats::Format;
 use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
 use ctxweave::commits::translate::CrossFamily;
-use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Record, Stop, artifact_ref, materialize};
+use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Provenance, Record, Stop, artifact_ref, materialize};
 use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, DiagnosticCode, Limits};
 use serde_json::{Value, json};
@@ -15,12 +15,7 @@ use crate::transcripts::{SESSIONS, lines, read, session, texts};
 /// A commit for each turn, and nothing said of where they come from.
 fn plain_options(limits: &Limits) -> ImportOptions<'_> {
     ImportOptions {
-        template: None,
-        principal: None,
-        machine: None,
-        session_id: None,
-        ticket_id: None,
-        thread_id: None,
+        provenance: Provenance::default(),
         parent: None,
         created_at: None,
         every: 1,
@@ -32,7 +27,7 @@ fn plain_options(limits: &Limits) -> ImportOptions<'_> {
 fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
     let limits = Limits::default();
     let options = ImportOptions {
-        template: Some("reviewer"),
+        provenance: Provenance { template: Some("reviewer".to_owned()), ..Provenance::default() },
         created_at: Some("2026-03-02T12:00:00Z"),
         every,
         ..plain_options(&limits)
@@ -217,8 +212,11 @@ fn misuse_is_told() {
     let limits = Limits::default();
     let options = plain_options(&limits);
     let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
-    let wrong =
-        [options, ImportOptions { created_at: Some("yesterday"), ..options }, ImportOptions { every: 0, ..options }];
+    let wrong = [
+        options.clone(),
+        ImportOptions { created_at: Some("yesterday"), ..options.clone() },
+        ImportOptions { every: 0, ..options.clone() },
+    ];
     for options in wrong {
         let error = import_transcript(Format::GenericV1, line, &options).unwrap_err();
         assert_eq!(error.code(), Code::InvalidInput);

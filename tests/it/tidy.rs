@@ -218,7 +218,6 @@ fn each_dependency_has_one_home() {
         ("blake3", "commits"),
         ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
-        ("serde_wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
         ("unicode_segmentation", "text"),
         ("fast_glob", "folders"),

@@ -427,6 +427,9 @@ fn a_narrative_is_not_broken_by_what_was_said() {
         rendered("Title\n===\n\nOther\n---\ntext\n\n---\nend"),
         "Title\n\n===\n\nOther\n\n---\ntext\n\n---\nend"
     );
+    assert_eq!(rendered("<pre>\n\n# raw\n```"), "<pre>\n\n# raw\n```\n</pre>");
+    assert_eq!(rendered("<Script src=a>\nx</SCRIPT> y\n# read"), "<Script src=a>\nx</SCRIPT> y\n### read");
+    assert_eq!(rendered("<pre>a</pre>\n# read\n<prefix>\n# read"), "<pre>a</pre>\n### read\n<prefix>\n### read");
     let odd = json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "1\n# 2", "name": "a\r# b", "arguments": {} }] });
     let done = translated(&[("generic-v1", &lines(&[odd]))], "none-v1", CrossFamily::Render);
     let text = String::from_utf8(done.bytes).unwrap();

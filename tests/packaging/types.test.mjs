@@ -183,7 +183,13 @@ async function use(): Promise<void> {
   class Derived extends n.CtxweaveError { readonly hint = "none"; }
   await n.init().catch((error: unknown) => {
     if (error instanceof Derived) return error.hint;
-    if (error instanceof n.CtxweaveError) return error.code;
+    if (error instanceof n.CtxweaveError) {
+      if (error.code === "ambiguous_path") return error.details.candidates.map(({ edgeId }) => edgeId).join();
+      // @ts-expect-error a unit of another code
+      if (error.code === "context_too_long") return error.details.candidates.map(({ edgeId }) => edgeId).join();
+      const any: a.CtxweaveError = error;
+      return any.code;
+    }
     // @ts-expect-error it may be anything
     return error.code;
   });

@@ -198,3 +198,81 @@ test("lone surrogates are repaired wherever they stand", () => {
   const repaired = diagnostics.filter(({ code }) => code === "lone_surrogate_replaced").map(({ path }) => path);
   assert.deepEqual(repaired, ["brief", "tastes.genres.b\ufffd", "notes"]);
 });
+
+/** mulberry32. */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test("whatever JSON can say arrives as JSON.stringify says it", () => {
+  const next = random(20);
+  const below = (count) => Math.floor(next() * count);
+  const pick = (list) => list[below(list.length)];
+  const letters = ["a", '"', "\\", "\n", "\0", "\u0001", "\u007f", "é", "中", "💶", "\u2028", "\ufeff", "\\u0041"];
+  const text = () => Array.from({ length: pick([0, 1, 5, 63, 64, 65, 300]) }, () => pick(letters)).join("");
+  const keys = ["", "a", "é", '"', "\0k", "\u00010", "toJSON", "constructor", "__proto__", "list", "\n", "k".repeat(70)];
+  const value = (depth) => {
+    const kind = below(depth > 4 ? 4 : 7);
+    if (kind < 2) return text();
+    if (kind === 2) return pick([0, -0, 1.5, -1e21, 2 ** 53, 1e-7, 5e-324, 123456789]);
+    if (kind === 3) return pick([true, false, null, undefined]);
+    if (kind === 4) return Array.from({ length: below(5) }, () => value(depth + 1));
+    const entries = Array.from({ length: below(5) }, () => [pick(keys), value(depth + 1)]);
+    const object = Object.fromEntries(entries);
+    return kind === 5 ? object : Object.assign(Object.create(null), object);
+  };
+  for (let round = 0; round < 3000; round += 1) {
+    const args = { value: value(0) };
+    const call = { type: "toolCall", id: "1", name: "t", arguments: args };
+    const nodes = [
+      { id: "a", content: { type: "mixed", blocks: [call] }, authorType: "model" },
+      { id: "b", content: { type: "toolResult", toolCallId: "1", content: text() }, authorType: "human" },
+    ];
+    const edges = [
+      { id: "e", sources: [{ nodeId: "a", role: "primary" }], targetNodeId: "b", edgeType: "continuation" },
+    ];
+    const { messages } = ctxweave.assembleDialogue({ tree: { nodes, edges }, tip: "b", contextWindow: 1e7 });
+    assert.deepEqual(messages[0].content[0].arguments, JSON.parse(JSON.stringify(args)), `round ${round}`);
+  }
+});
+
+test("long texts of all sizes arrive as they are", () => {
+  const contents = ["x", "\n", "é", "中", "💶", '"\\'].flatMap((unit) =>
+    [63, 64, 127, 128, 16_383, 16_384, 65_530, 65_536, 70_000, 300_000].map((count) => `(${unit.repeat(count)})`),
+  );
+  const nodes = contents.map((content, at) => node(`n${at}`, content));
+  const request = { tree: { nodes, edges: [] }, contextWindow: 1e9 };
+  for (const { id, content } of nodes) {
+    const { messages } = ctxweave.assembleDialogue({ ...request, path: [id], nonsense: undefined });
+    assert.ok(messages[0].content === content, id);
+    const body = ctxweave.requestBody({ ...request, path: [id], target: { provider: "openai", model: "m" } });
+    assert.ok(JSON.parse(new TextDecoder().decode(body)).messages[0].content === content, id);
+  }
+});
+
+test("a getter may make a request of its own, and objects may inherit", () => {
+  const inner = () =>
+    ctxweave.assembleDialogue({ tree: tree(node("b", "inner ".repeat(50))), tip: "b", contextWindow: 8000 });
+  const outer = {
+    id: "a",
+    authorType: "human",
+    get content() {
+      return `outer ${inner().messages[0].content}`;
+    },
+  };
+  const { messages } = ctxweave.assembleDialogue({ contextWindow: 8000, tip: "a", tree: tree(outer) });
+  assert.equal(messages[0].content, `outer ${"inner ".repeat(50).trim()}`);
+  try {
+    Object.prototype.contextWindw = 3;
+    assert.deepEqual(dialogue({})().report.diagnostics, []);
+  } finally {
+    delete Object.prototype.contextWindw;
+  }
+  assert.equal(dialogue({})().messages[0].content, "a");
+});

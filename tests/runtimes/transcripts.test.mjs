@@ -195,7 +195,7 @@ test("whatever is no request is a CtxweaveError", () => {
   const bytes = new Uint8Array();
   for (const call of [
     () => importTranscript(),
-    () => importTranscript("generic-v1", "text"),
+    () => importTranscript("generic-v1", { text: "text" }),
     () => importTranscript("generic-v1", bytes, 5),
     () => transcriptToMessages(5, bytes),
     () => transcriptToLoomTree("generic-v1"),
@@ -218,4 +218,16 @@ test("a transcript becomes a tree that can be assembled", () => {
     messages.map(({ content }) => content),
     ["one", "two", "three"],
   );
+});
+
+test("a session file may be a string", () => {
+  const file = '{"role":"user","content":"h\u00e9, \ud83d\udcb6"}\n{"role":"assistant","content":"ok"}\n';
+  const bytes = new TextEncoder().encode(file);
+  const options = { createdAt: "2026-03-02T10:00:00Z" };
+  assert.equal(ctxweave.transcriptToMessages("generic-v1", file).messages.length, 2);
+  for (const name of ["transcriptToMessages", "transcriptToLoomTree", "importTranscript"]) {
+    const ofString = ctxweave[name]("generic-v1", file, options);
+    assert.deepEqual(ofString, ctxweave[name]("generic-v1", bytes, options), name);
+  }
+  assert.throws(() => ctxweave.transcriptToMessages("generic-v1", {}), /`bytes` must be bytes or a string/);
 });

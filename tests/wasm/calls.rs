@@ -58,14 +58,13 @@ fn with_bytes_beside(value: &JsValue, beside: &Array) -> JsValue {
     copy.into()
 }
 
-/// The result of a call; bytes alone where there is nothing else.
+/// The result of a call: JSON text, bytes alone, or JSON text with the bytes that it refers to.
 pub(crate) fn result(answer: &JsValue) -> JsValue {
-    let parts = answer.dyn_ref::<Array>().cloned().unwrap_or_else(|| Array::of1(answer));
-    match parts.get(0).as_string().as_deref() {
-        Some("") => parts.get(1),
-        Some(json) => with_bytes_in_place(JSON::parse(json).unwrap(), &parts),
-        None => panic!("no JSON"),
+    if let Some(json) = answer.as_string() {
+        return JSON::parse(&json).unwrap();
     }
+    let Some(parts) = answer.dyn_ref::<Array>() else { return answer.clone() };
+    with_bytes_in_place(JSON::parse(&parts.get(0).as_string().unwrap()).unwrap(), parts)
 }
 
 fn with_bytes_in_place(value: JsValue, parts: &Array) -> JsValue {

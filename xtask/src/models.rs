@@ -146,7 +146,7 @@ fn undated(name: &str) -> &str {
     rest
 }
 
-/// A line for each set of numbers of a family: family, tokenizer, window, input, output, and the names.
+/// The table, as src/tokens/models.rs says.
 fn written(families: BTreeMap<&str, BTreeMap<String, Model>>, source: &str, date: &str) -> String {
     let mut lines: BTreeMap<(String, &str, Model), BTreeSet<String>> = BTreeMap::new();
     for (family, mut models) in families {
@@ -166,14 +166,18 @@ fn written(families: BTreeMap<&str, BTreeMap<String, Model>>, source: &str, date
             }
         }
     }
-    let mut text = format!(
-        "# Family, tokenizer, context window, input limit, output limit (tokens, 0 where not known), names.\n\
-         # Source: {source}, {}; written by `cargo xtask models`.\n",
-        date.trim()
-    );
+    let mut text = format!("# {source}, {}; written by `cargo xtask models`.\n", date.trim());
+    let mut above = String::new();
     for ((family, tokenizer, Model { window, input, output }), names) in lines {
+        let heading = format!("={family} {tokenizer}\n");
+        if above != heading {
+            text += &heading;
+            above = heading;
+        }
+        let input = if input < window { format!("-{input}") } else { String::new() };
+        let output = if output > 0 { format!("/{output}") } else { String::new() };
         let names: Vec<String> = names.into_iter().collect();
-        text += &format!("{family} {tokenizer} {window} {input} {output} {}\n", names.join(" "));
+        text += &format!("{window}{input}{output} {}\n", names.join(" "));
     }
     text
 }

@@ -6,8 +6,8 @@ import type { LoomTreeData } from "./loom.js";
 export type TranscriptFormat =
   "bureau-agent-v1" | "claude-code-v1" | "codex-v0" | "codex-v1" | "gemini-v1" | "generic-v1";
 
-/** Bytes as the host has them. */
-export type TranscriptBytes = ArrayBuffer | ArrayBufferView;
+/** A session file as the host has it. What is not UTF-8 is kept only where bytes are given. */
+export type TranscriptBytes = ArrayBuffer | ArrayBufferView | string;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Import

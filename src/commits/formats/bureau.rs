@@ -108,8 +108,8 @@ pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: 
     let mut decoder = Decoder::new(bytes.get(items.start..items.end).unwrap_or_default());
     let mut turns = Vec::new();
     for _ in 0..items.count {
-        let message = Item::read(&mut decoder)
-            .map_err(|error| source.invalid(Format::BureauAgentV1, &format!("a message cannot be read: {error}")))?;
+        let message =
+            Item::read(&mut decoder).map_err(|_| source.invalid(Format::BureauAgentV1, "a message cannot be read"))?;
         let role = match message.get("Role").and_then(Item::text).unwrap_or_default() {
             "user" => Role::User,
             "assistant" => Role::Assistant,

@@ -22,44 +22,24 @@ use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
 /// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
 pub const METHODS: &[Call<Handle>] = &[
-    Call { name: "diagnostics", parameters: &[], answer: |handle, _, _| Answer::of(&handle.diagnostics) },
-    Call { name: "size", parameters: &[], answer: |handle, _, _| Answer::of(&handle.tree.size()) },
-    Call { name: "upsert", parameters: &[], answer: |handle, request, _| handle.upsert(request) },
-    Call { name: "remove", parameters: &[], answer: |handle, request, _| handle.remove(request) },
-    Call { name: "configure", parameters: &[], answer: |handle, request, host| handle.configure(request, host) },
-    Call { name: "path", parameters: &["tip", "options"], answer: |handle, request, host| handle.path(request, host) },
-    Call {
-        name: "tokensOf",
-        parameters: &["nodeIds", "options"],
-        answer: |handle, request, host| handle.tokens_of(request, host),
-    },
-    Call { name: "measurePath", parameters: &[], answer: |handle, request, host| handle.measure_path(request, host) },
-    Call { name: "wouldCut", parameters: &[], answer: |handle, request, host| handle.would_cut(request, host) },
-    Call {
-        name: "assembleBuffer",
-        parameters: &[],
-        answer: |handle, request, host| handle.assemble_buffer(request, host),
-    },
+    Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
+    Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
+    Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
+    Call::new("remove", &[], |handle, request, _| handle.remove(request)),
+    Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
+    Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
+    Call::new("tokensOf", &["nodeIds", "options"], |handle, request, host| handle.tokens_of(request, host)),
+    Call::new("measurePath", &[], |handle, request, host| handle.measure_path(request, host)),
+    Call::new("wouldCut", &[], |handle, request, host| handle.would_cut(request, host)),
+    Call::new("assembleBuffer", &[], |handle, request, host| handle.assemble_buffer(request, host)),
 ];
 
 /// The methods whose results the package takes packed, by [`Handle::pack_dialogue`] and [`Handle::pack_body`]: the same as JSON.
 pub const UNPACKED: &[Call<Handle>] = &[
-    Call {
-        name: "summarizeDialogue",
-        parameters: &[],
-        answer: |handle, request, host| handle.summarize_dialogue(request, host),
-    },
-    Call {
-        name: "assembleDialogue",
-        parameters: &[],
-        answer: |handle, request, host| handle.assemble_dialogue(request, host),
-    },
-    Call { name: "requestBody", parameters: &[], answer: |handle, request, host| handle.request_body(request, host) },
-    Call {
-        name: "requestBodyWithReport",
-        parameters: &[],
-        answer: |handle, request, host| handle.request_body_with_report(request, host),
-    },
+    Call::new("summarizeDialogue", &[], |handle, request, host| handle.summarize_dialogue(request, host)),
+    Call::new("assembleDialogue", &[], |handle, request, host| handle.assemble_dialogue(request, host)),
+    Call::new("requestBody", &[], |handle, request, host| handle.request_body(request, host)),
+    Call::new("requestBodyWithReport", &[], |handle, request, host| handle.request_body_with_report(request, host)),
 ];
 
 /// What `configure` changes in the tree itself; all other settings are defaults of the options.

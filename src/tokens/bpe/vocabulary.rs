@@ -77,14 +77,6 @@ impl Vocabulary {
         tokens
     }
 
-    /// The counts of several texts. What one text taught is known for the next, so that many short texts go faster than
-    /// one by one.
-    pub fn count_batch<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<u32> {
-        let mut cache = MergeCache::default();
-        let count = |text: &str| saturate(self.count_until(text, u64::MAX, &mut cache));
-        texts.into_iter().map(count).collect()
-    }
-
     /// The pieces of a text: see [`Encoding::split`].
     pub fn split<'t>(&self, text: &'t str) -> Pieces<'t> {
         self.encoding.split(text)

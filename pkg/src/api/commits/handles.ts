@@ -6,7 +6,7 @@ import { call, instance } from "../../runtime.js";
 
 /** What has a table of calls in the wasm. */
 interface Callable {
-  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[]): unknown;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
   free(): void;
 }
 
