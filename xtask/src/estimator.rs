@@ -1,9 +1,9 @@
 //! `cargo xtask estimator [FOLDER]`: how far the token estimator is from what tiktoken-rs counts in the `.txt` files of a
 //! folder, by default tests/corpus, in samples of several sizes. With `--counts` the counts of tests/corpus go into its o200k.tsv.
 //!
-//! With `--judge` it is measured by packages that were not fitted, too, and with `--fit` the weights are fitted to others first.
-//! xtask/estimator.txt names them with their versions; they are fetched once, into target/corpus. The fit goes on from the weights
-//! that are in place, and gives the same ones from the same packages: order, samples and arithmetic are fixed.
+//! With `--judge` it is measured by packages that were not fitted, too; `--fit` fits the weights to others. xtask/estimator.txt
+//! names them all with their versions, and the weights that the fit goes on from; packages are fetched once, into target/corpus.
+//! The same list gives the same weights: order, samples and arithmetic are fixed.
 
 mod fit;
 mod made;
@@ -44,22 +44,17 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         return fs::write(folder.join("o200k.tsv"), rows.collect::<String>()).context("cannot write the counts");
     }
     if !judge && !fit {
-        report(&texts, &bpe, &heuristic::count);
+        report(&texts, &bpe);
         return Ok(());
     }
-    let (to_fit, to_judge) = texts::gather(project)?;
+    let (from, to_fit, to_judge) = texts::gather(project)?;
+    if fit {
+        let weights = fit::fit(&from, &to_fit, &bpe);
+        return fs::write(project.path("src/tokens/heuristic_weights.bin"), weights)
+            .context("cannot write the weights");
+    }
     texts.extend(to_judge);
-    let path = project.path("src/tokens/heuristic_weights.bin");
-    let weights = fit::Weights::read(&fs::read(&path)?);
-    if judge {
-        let differs = texts.iter().find(|text| weights.count(&text.text) != heuristic::count(&text.text));
-        ensure!(differs.is_none(), "the fit counts otherwise than the estimator");
-        report(&texts, &bpe, &heuristic::count);
-        return Ok(());
-    }
-    let weights = fit::fit(weights, &to_fit, &bpe);
-    fs::write(&path, weights.bytes()).context("cannot write the weights")?;
-    report(&texts, &bpe, &|text| weights.count(text));
+    report(&texts, &bpe);
     Ok(())
 }
 
@@ -69,7 +64,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Text>> {
     for path in files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|end| end == "txt")) {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let kind = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
-        texts.push(Text { kind, text, weight: 1.0, is_code: false });
+        texts.push(Text { kind, text, weight: 0.0, aim: 0.0, is_code: false });
     }
     ensure!(!texts.is_empty(), "there are no .txt files in `{}`", folder.display());
     Ok(texts)
@@ -107,7 +102,7 @@ impl Errors {
 }
 
 /// The errors at each size, and by kind at 500 characters.
-fn report(texts: &[Text], bpe: &CoreBPE, count: &dyn Fn(&str) -> u32) {
+fn report(texts: &[Text], bpe: &CoreBPE) {
     let mut sums = Vec::new();
     for size in SIZES {
         let mut kinds: BTreeMap<&str, Errors> = BTreeMap::new();
@@ -115,7 +110,7 @@ fn report(texts: &[Text], bpe: &CoreBPE, count: &dyn Fn(&str) -> u32) {
             let errors = kinds.entry(&text.kind).or_default();
             for sample in samples(&text.text, size).into_iter().take(SAMPLES.saturating_sub(errors.0.len())) {
                 let real = bpe.encode_ordinary(sample).len() as f64;
-                errors.0.push(f64::from(count(sample)) / real - 1.0);
+                errors.0.push(f64::from(heuristic::count(sample)) / real - 1.0);
             }
         }
         if size == 500 {

