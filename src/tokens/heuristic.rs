@@ -451,7 +451,6 @@ impl<S: Sink> Walker<'_, S> {
     /// Starts a word at byte `at`, taking in the single space or sign before it.
     #[inline(always)]
     fn open_word(&mut self, at: usize) -> bool {
-        // A tab is not a space: with most words it is no token.
         let context = self.context & 0xFFFF;
         let start = match self.piece {
             Piece::Space(spaces) => {
@@ -479,6 +478,10 @@ impl<S: Sink> Walker<'_, S> {
             }
         };
         self.sink.dense(D_START + start);
+        // A tab is not a space: with most words it is no token.
+        if start == 1 && context != u64::from(b' ') {
+            self.sink.dense(D_START + 6);
+        }
         false
     }
 
@@ -526,6 +529,9 @@ impl<S: Sink> Walker<'_, S> {
                 // Not 0: a sign with a space before it is no prefix of a word.
                 self.length = 1;
                 self.sink.dense(D_START + 5);
+                if context != u64::from(b' ') {
+                    self.sink.dense(D_START + 7);
+                }
             }
             _ => {
                 if self.close(at) {
