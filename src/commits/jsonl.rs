@@ -90,27 +90,8 @@ impl CommitGraph {
     pub fn import_jsonl_with(&mut self, text: &[u8], metadata: MetadataChoice) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
-        let records = read_lines(text, &mut report);
-        self.import(records, metadata, report)
-    }
-
-    /// Adds records as [`CommitGraph::import_jsonl`] does.
-    ///
-    /// # Errors
-    /// Those of [`CommitGraph::import_jsonl`].
-    pub fn import_records(&mut self, records: Vec<Record>) -> Result<ImportReport> {
-        let records = records.into_iter().map(|record| (0, record)).collect();
-        self.import(records, MetadataChoice::default(), ImportReport::default())
-    }
-
-    fn import(
-        &mut self,
-        records: Vec<(u32, Record)>,
-        metadata: MetadataChoice,
-        mut report: ImportReport,
-    ) -> Result<ImportReport> {
         let mut staged: SortedMap<String, (u32, Record)> = SortedMap::new();
-        for (line, record) in records {
+        for (line, record) in read_lines(text, &mut report) {
             let Some((_, there)) = staged.get_mut(&record.id) else {
                 staged.insert(record.id.clone(), (line, record));
                 continue;
