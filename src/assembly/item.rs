@@ -87,7 +87,7 @@ pub(crate) trait Items<'a> {
     fn is_block(&self, at: usize) -> bool;
     /// Its id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
-    /// The header with its break, and the text, of an item that is one text.
+    /// The header with the break behind it, and the text, of an item that is one text.
     fn text(&self, at: usize) -> Option<(&str, &str)>;
     /// About how many bytes its header and its text have.
     fn size_hint(&self, at: usize) -> usize;

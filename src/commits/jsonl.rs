@@ -3,7 +3,7 @@
 //! A line that cannot be read is a diagnostic. A chain that misses its record is an error once it is walked.
 
 use crate::commits::artifact::{ArtifactHasher, artifact_ref};
-use crate::commits::graph::{CommitGraph, collision};
+use crate::commits::graph::{CommitGraph, collision, missing_parent};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -152,9 +152,7 @@ impl CommitGraph {
                 found.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
             }
             if let Some(parent) = record.parent.as_deref().filter(|parent| self.find(parent).is_none()) {
-                let message = format!(
-                    "commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too"
-                );
+                let message = missing_parent(id, parent);
                 found.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
             }
         }
