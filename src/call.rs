@@ -18,7 +18,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The counter that a request's `tokenizer` names: the estimator where it is absent, the caller's where it is an object.
+    /// The counter that `tokenizer` names: by default the estimator, the caller's own for an object.
     pub(crate) fn counter(&self, tokenizer: Option<Value<'_>>) -> Result<Rc<dyn Counter>> {
         let Some(tokenizer) = tokenizer else { return self.tokenizers.get("heuristic") };
         if let Some(name) = tokenizer.as_text() {
@@ -40,7 +40,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A result without bytes.
     pub(crate) fn of(result: &impl serde::Serialize) -> Result<Self> {
         Ok(Self { json: json::write(result)?, bytes: Vec::new() })
     }

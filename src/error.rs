@@ -217,7 +217,7 @@ impl Details {
 impl Index<&str> for Details {
     type Output = Value;
 
-    /// `null` where there is none of this name.
+    /// `null` if there is no such entry.
     fn index(&self, key: &str) -> &Value {
         self.get(key).unwrap_or(&Value::Null)
     }
@@ -229,7 +229,7 @@ impl Serialize for Details {
     }
 }
 
-/// The most bytes of a message, which may name what somebody else wrote, such as an id.
+/// The most bytes of a message, which may quote the caller's texts.
 const LONGEST_MESSAGE: usize = 2000;
 
 /// A message without its middle, where it is very long.
@@ -356,7 +356,7 @@ impl Diagnostic {
     }
 }
 
-/// Puts what was found in a request before what was found while answering it.
+/// Puts the diagnostics of a request before those of its answer.
 pub(crate) fn put_before(mut found: Vec<Diagnostic>, later: &mut Vec<Diagnostic>) {
     found.append(later);
     *later = found;

@@ -49,7 +49,7 @@ impl Content {
         why.ok_or_else(|| value.mismatch("a string or bytes"))?.string().map(Self::Unreadable)
     }
 
-    /// The text, as it came; nothing and a diagnostic that names `path` when there is none to be had.
+    /// The text. If there is none, a diagnostic says why; `path` is the file's name in it.
     pub(crate) fn text(&self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<&str> {
         let (code, message, place) = match self {
             Self::Text(text) => return Some(text),
@@ -88,32 +88,5 @@ fn place_after(bytes: &[u8], valid: usize) -> (u32, u32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json::Document;
-
-    #[test]
-    fn the_first_bad_byte_has_its_place() {
-        for (bytes, place) in [
-            (&b"\xff"[..], (1, 1)),
-            (b"ab\xff", (1, 3)),
-            (b"ab\n\xff", (2, 1)),
-            (b"ab\r\ncd\xff\n", (2, 3)),
-            (b"\xf0\x9f\x91\x8d\xff", (1, 3)),
-        ] {
-            let mut found = Vec::new();
-            assert_eq!(Content::Bytes(bytes.to_vec()).text("x.md", &mut found), None);
-            assert_eq!((found[0].line, found[0].column), (Some(place.0), Some(place.1)), "{bytes:?}");
-            assert_eq!(found[0].code, DiagnosticCode::InvalidUtf8);
-        }
-    }
-
-    #[test]
-    fn content_is_text_or_bytes() {
-        let read = |json: &str| Content::read(Document::read(json.as_bytes(), &[]).unwrap().root());
-        assert_eq!(read("\"a\"").unwrap(), Content::Text("a".into()));
-        assert_eq!(read("[97,255]").unwrap(), Content::Bytes(vec![97, 255]));
-        assert_eq!(read("{\"unreadable\":\"no\"}").unwrap(), Content::Unreadable("no".into()));
-        assert!(read("{}").is_err() && read("5").is_err() && read("[256]").is_err() && read("{\"a\":1}").is_err());
-    }
-}
+#[path = "../tests/unit/input.rs"]
+mod tests;

@@ -1,16 +1,15 @@
 //! Reading JSONL: one JSON object a line, as agents and tools append it to their files.
 //!
-//! Such files are damaged in known ways, and none of them may hide what is readable:
+//! Damage does not hide what is readable:
 //!
 //! - lines end at LF only (a CR before it is white space); U+2028 and other separators are ordinary text;
-//! - the last line may lack its newline; where it also stops in the middle, it is *torn* (`torn_line`);
-//! - a line that is not JSON, or no object, is skipped (`malformed_line`), wherever it stands;
+//! - the last line may lack its newline; one that also stops in the middle is *torn* (`torn_line`);
+//! - a line that is no JSON object is skipped (`malformed_line`);
 //! - two objects on one line, `{…}{…}`, are both read (`glued_records`);
-//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do bytes that are no UTF-8
-//!   (`invalid_utf8`);
+//! - half of a surrogate pair becomes U+FFFD (`lone_surrogate_replaced`), and so do invalid bytes (`invalid_utf8`);
 //! - a byte order mark at the start of a line is ignored, as are blank lines.
 //!
-//! Every finding has its line, from 1. After [`MAX_FINDINGS`] of them the rest is counted in one.
+//! Every finding has its line. After [`MAX_FINDINGS`] the rest is counted in one.
 
 use std::borrow::Cow;
 
@@ -21,15 +20,13 @@ use crate::json::Document;
 use crate::limits::JSON_DEPTH_MAX;
 use crate::text;
 
-/// How many findings are told one by one.
+/// More findings than these are only counted.
 pub(crate) const MAX_FINDINGS: usize = 100;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// How many bytes U+FFFD has.
 const REPLACED: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 
-/// What there is to say of JSON that is not UTF-8.
 pub(crate) fn not_utf8() -> Diagnostic {
     let message = "not UTF-8: what is not is read as U+FFFD, and stored as it is";
     Diagnostic::new(DiagnosticCode::InvalidUtf8, Severity::Warning, message)
@@ -38,11 +35,11 @@ pub(crate) fn not_utf8() -> Diagnostic {
 /// One record of a JSONL file.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    /// The line it stands on, from 1.
+    /// From 1.
     pub line: u32,
-    /// Its own bytes, without white space around them.
+    /// Without white space around them.
     pub bytes: &'a [u8],
-    /// What it says; numbers are as JavaScript has them.
+    /// Numbers are as JavaScript has them.
     pub value: Map<String, Value>,
 }
 
@@ -53,12 +50,12 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
-    /// The current line while there is more to read of it, and its own bytes.
+    /// What is left to read of the current line, and its own bytes.
     current: Cow<'a, str>,
     bytes: &'a [u8],
-    /// Where a U+FFFD stands in the current line for bytes that are no UTF-8, and how much longer it is; the last first.
+    /// Where in the current line U+FFFD replaces invalid bytes, and how much longer it is; the last one first.
     replaced: Vec<(usize, usize)>,
-    /// How much of the current line has been read, and by how much that is longer than its own bytes.
+    /// How much of the current line has been read, and how many bytes replacements have added to that.
     column: usize,
     longer: usize,
     findings: Vec<Diagnostic>,
@@ -66,7 +63,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             rest: Some(bytes),
@@ -81,7 +77,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was found so far, in order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.more > 0 {
             let message = format!("{} more findings about later lines are not listed", self.more);
@@ -217,106 +212,5 @@ impl<'a> Iterator for Reader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    type Found = (DiagnosticCode, Option<u32>, Option<u32>);
-
-    fn read(text: &str) -> (Vec<(u32, String)>, Vec<Found>) {
-        let mut reader = Reader::new(text.as_bytes());
-        let records = reader.by_ref().map(|record| (record.line, Value::Object(record.value).to_string())).collect();
-        (records, reader.finish().iter().map(|found| (found.code, found.line, found.column)).collect())
-    }
-
-    fn lines(text: &str) -> Vec<u32> {
-        let (records, findings) = read(text);
-        assert_eq!(findings, [], "{text:?}");
-        records.into_iter().map(|(line, _)| line).collect()
-    }
-
-    #[test]
-    fn lines_end_at_lf_only() {
-        assert_eq!(lines("{\"a\":1}\n{\"a\":2}\n"), [1, 2]);
-        assert_eq!(lines("{\"a\":1}\r\n\r\n{\"a\":2}\r\n"), [1, 3]);
-        assert_eq!(lines("\u{feff}{\"a\":1}\n{\"a\":2}"), [1, 2]);
-        assert_eq!(lines("{\"a\":\"\u{2028}\u{85}\"}\n"), [1]);
-        assert_eq!(lines(""), [] as [u32; 0]);
-        assert_eq!(lines("\n \n\n"), [] as [u32; 0]);
-    }
-
-    #[test]
-    fn a_torn_last_line_says_so() {
-        let (records, findings) = read("{\"a\":1}\n{\"a\":\"b");
-        assert_eq!(records.len(), 1);
-        assert_eq!(findings, [(DiagnosticCode::TornLine, Some(2), None)]);
-        let (records, findings) = read("{\"a\":1}\n{\"a\":\n{\"a\":2}\n");
-        assert_eq!(records.len(), 2);
-        assert_eq!(findings, [(DiagnosticCode::MalformedLine, Some(2), Some(5))]);
-    }
-
-    #[test]
-    fn what_is_no_object_is_skipped() {
-        for line in ["5", "[1]", "null", "\"a\"", "x", "{a:1}", "{} 5", "}{", "\u{0}\u{0}"] {
-            let (records, findings) = read(&format!("{{\"a\":1}}\n{line}\n{{\"a\":2}}\n"));
-            assert_eq!(findings.len(), 1, "{line}");
-            assert_eq!((findings[0].0, findings[0].1), (DiagnosticCode::MalformedLine, Some(2)), "{line}");
-            assert_eq!(records.len(), 2 + usize::from(line == "{} 5"), "{line}");
-        }
-        let mut reader = Reader::new(b"\xff{\"a\":1}\n{}");
-        assert_eq!(reader.by_ref().count(), 1);
-        assert_eq!(reader.finish()[0].code, DiagnosticCode::MalformedLine);
-    }
-
-    #[test]
-    fn what_is_no_utf8_is_replaced_and_bytes_stay() {
-        let first = b"{\"a\":\"\xf0\x9f\x98\"}";
-        let text = [b" ", &first[..], b" {\"b\":\"\xff\xff\xc3\xa9\"}\n{\"c\":1}"].concat();
-        let mut reader = Reader::new(&text);
-        let records: Vec<_> = reader.by_ref().collect();
-        let bytes: Vec<_> = records.iter().map(|record| record.bytes).collect();
-        assert_eq!(bytes, [&first[..], b"{\"b\":\"\xff\xff\xc3\xa9\"}", b"{\"c\":1}"]);
-        assert_eq!((&records[0].value["a"], &records[1].value["b"]), (&"\u{fffd}".into(), &"\u{fffd}\u{fffd}é".into()));
-        let found = reader.finish();
-        assert_eq!(found.iter().filter(|found| found.code == DiagnosticCode::InvalidUtf8).count(), 2);
-        assert_eq!((found[0].line, found[0].column), (Some(1), Some(8)));
-    }
-
-    #[test]
-    fn glued_records_are_both_read() {
-        let (records, findings) = read("{\"a\":1}{\"b\":\"}{\"} {\"c\":{}}\n{\"d\":1}{\"e\":");
-        let said: Vec<&str> = records.iter().map(|(_, text)| text.as_str()).collect();
-        assert_eq!(said, [r#"{"a":1}"#, r#"{"b":"}{"}"#, r#"{"c":{}}"#, r#"{"d":1}"#]);
-        assert_eq!(
-            findings,
-            [
-                (DiagnosticCode::GluedRecords, Some(1), None),
-                (DiagnosticCode::GluedRecords, Some(1), None),
-                (DiagnosticCode::TornLine, Some(2), None)
-            ]
-        );
-    }
-
-    #[test]
-    fn lone_surrogates_are_replaced_and_bytes_stay() {
-        let text = br#" {"a":"\ud800","b":"}"}{"c":"\udc00x"} "#;
-        let mut reader = Reader::new(text);
-        let records: Vec<_> = reader.by_ref().collect();
-        assert_eq!(records[0].bytes, br#"{"a":"\ud800","b":"}"}"#);
-        assert_eq!(records[1].bytes, br#"{"c":"\udc00x"}"#);
-        assert_eq!(records[1].value["c"], "\u{fffd}x");
-        let codes: Vec<_> = reader.finish().iter().map(|found| found.code).collect();
-        assert!(codes.contains(&DiagnosticCode::LoneSurrogateReplaced));
-    }
-
-    #[test]
-    fn depth_and_findings_are_bounded() {
-        let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
-        let (records, findings) = read(&deep);
-        assert!(records.is_empty());
-        assert_eq!(findings[0].0, DiagnosticCode::MalformedLine);
-        let (_, findings) = read(&"x\n".repeat(1000));
-        assert_eq!(findings.len(), MAX_FINDINGS + 1);
-        let (records, _) = read(&"{}".repeat(200_000));
-        assert_eq!(records.len(), 200_000);
-    }
-}
+#[path = "../tests/unit/jsonl.rs"]
+mod tests;

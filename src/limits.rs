@@ -16,7 +16,6 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// A limit by its wire name.
             pub(crate) fn named(&mut self, name: &str) -> Option<&mut u32> {
                 match name {
                     $($wire => Some(&mut self.$field),)+
@@ -60,8 +59,7 @@ limits! {
 /// The highest value that `jsonDepth` can be set to. It keeps recursion far from the end of the stack.
 pub const JSON_DEPTH_MAX: u32 = 100;
 
-/// The highest value that `xmlDepth` can be set to. A task is no deeper in the JSON that it crosses the boundary as than it
-/// is in the template.
+/// The highest value that `xmlDepth` can be set to. A task is as deep in JSON as in its template.
 pub const XML_DEPTH_MAX: u32 = 100;
 
 const _: () = assert!(XML_DEPTH_MAX <= JSON_DEPTH_MAX);
@@ -75,14 +73,9 @@ pub(crate) fn check(name: &str, value: usize, max: u32) -> Result<()> {
     Err(exceeded(name, value, max))
 }
 
-/// The error for a limit that was passed.
 #[cold]
 pub(crate) fn exceeded(name: &str, value: usize, max: u32) -> Error {
-    Error::new(
-        Code::LimitExceeded,
-        format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`"),
-    )
-    .with("limit", name)
-    .with("value", value)
-    .with("max", max)
+    let message =
+        format!("{value} is over the limit `{name}` of {max}; make the input smaller or raise `limits.{name}`");
+    Error::new(Code::LimitExceeded, message).with("limit", name).with("value", value).with("max", max)
 }

@@ -89,7 +89,7 @@ impl<K: Ord> SortedSet<K> {
         self.order.find(&mut |number| self.keys.get(number).map_or(Ordering::Less, |known| key.compare(known)))
     }
 
-    /// The number of a key that was added, or of the one that was there already.
+    /// The number of the added key, or of the equal one that is there.
     fn add(&mut self, key: K) -> Result<usize, usize> {
         let place = self.place(&key);
         if let Some(number) = place.found {
@@ -101,7 +101,7 @@ impl<K: Ord> SortedSet<K> {
         Ok(number)
     }
 
-    /// Takes a key out. The last one gets its number.
+    /// Removes a key. The last key takes over its number.
     fn take(&mut self, key: impl Find<K>) -> Option<usize> {
         let place = self.place(key);
         let number = place.found?;

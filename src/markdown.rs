@@ -6,16 +6,16 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 /// One line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// The line without its end.
+    /// Without its end.
     pub text: &'a str,
-    /// Where it starts, in bytes.
+    /// In bytes.
     pub start: usize,
-    /// Where the next line starts: behind its LF, CRLF or CR.
+    /// Where the next line starts.
     pub end: usize,
 }
 
 impl Line<'_> {
-    /// Where its text ends and its line end begins.
+    /// Where its text ends and its end begins.
     pub(crate) fn text_end(&self) -> usize {
         self.start.saturating_add(self.text.len())
     }
@@ -39,7 +39,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The line end that most lines of a text have; LF where it has none.
+/// The line end that most lines have; by default LF.
 pub(crate) fn line_end(text: &str) -> &'static str {
     let pairs = text.matches("\r\n").count();
     let [lf, cr] = ['\n', '\r'].map(|end| text.matches(end).count().saturating_sub(pairs));
@@ -50,7 +50,6 @@ pub(crate) fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// A text without the byte order mark that it may begin with.
 pub(crate) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -91,7 +90,7 @@ impl Blocks {
         Part::Comment
     }
 
-    /// The same, for texts in which comments are prose.
+    /// The same for texts where comments have no meaning.
     pub(crate) fn is_code(&mut self, line: &str) -> bool {
         let Some((mark, length, after)) = fence(line) else { return self.fence.is_some() };
         match self.fence {
@@ -106,18 +105,17 @@ impl Blocks {
         true
     }
 
-    /// The line that would close the fence that is open.
+    /// The line that closes the open fence.
     pub(crate) fn closing_fence(&self) -> Option<String> {
         self.fence.map(|(mark, length)| std::iter::repeat_n(mark, length).collect())
     }
 
-    /// Whether a comment is open.
     pub(crate) fn in_comment(&self) -> bool {
         self.in_comment
     }
 }
 
-/// Says that a text has a line that could be taken for a heading of what it goes into.
+/// Reports a line that equals a heading of the prompt that the text goes into.
 #[cfg(any(feature = "folders", feature = "operators"))]
 pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
     let message = format!("`{heading}` is a heading of the prompt itself; it went in as it is");
@@ -153,45 +151,5 @@ pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_end_at_lf_crlf_and_cr() {
-        let found: Vec<_> = lines("a\nb\r\nc\rd\n\ne").map(|line| (line.text, line.start, line.end)).collect();
-        assert_eq!(found, [("a", 0, 2), ("b", 2, 5), ("c", 5, 7), ("d", 7, 9), ("", 9, 10), ("e", 10, 11)]);
-        assert_eq!(lines("").count(), 0);
-        assert_eq!(lines("\n").count(), 1);
-        assert_eq!(lines("a\u{2028}b\u{85}c").count(), 1);
-    }
-
-    #[test]
-    fn fences_close_with_their_own_kind() {
-        let text = "a\n````rs\n```\n~~~~\n````\nb\n~~~\n```\n~~~ x\n~~~\nc\n``` a`b\nd\n    ```\ne\n```\nf";
-        let mut blocks = Blocks::default();
-        let prose: Vec<&str> =
-            lines(text).filter(|line| blocks.next(line.text) == Part::Prose).map(|line| line.text).collect();
-        assert_eq!(prose, ["a", "b", "c", "``` a`b", "d", "    ```", "e"]);
-        assert_eq!(blocks.closing_fence().as_deref(), Some("```"));
-    }
-
-    #[test]
-    fn comments_may_span_lines() {
-        let text = "<!-- a -->\nb\n<!--\n## c\n```\n-->\nd <!-- e\nf";
-        let mut blocks = Blocks::default();
-        let parts: Vec<Part> = lines(text).map(|line| blocks.next(line.text)).collect();
-        use Part::{Comment, Prose};
-        assert_eq!(parts, [Comment, Prose, Comment, Comment, Comment, Comment, Prose, Prose]);
-    }
-
-    #[test]
-    fn headings_are_atx() {
-        assert_eq!(heading("## Facts ##"), Some((2, "Facts")));
-        assert_eq!(heading("   # A#"), Some((1, "A#")));
-        assert_eq!(heading("#"), Some((1, "")));
-        assert_eq!(heading("### ###"), Some((3, "")));
-        for line in ["#tag", "    # code", "####### seven", "a # b", ""] {
-            assert_eq!(heading(line), None, "{line}");
-        }
-    }
-}
+#[path = "../tests/unit/markdown.rs"]
+mod tests;

@@ -1,11 +1,11 @@
-//! Numbers kept in order, whatever they stand for: what maps and sorting have in common.
+//! Numbers kept in order, whatever they stand for: the base of maps and sorting.
 //!
-//! The standard library makes its B-trees and sorts anew for each type: 180 KB of wasm for some 60 types of maps, and sorts
-//! for more. Here the type is known to the function that compares, and to that alone.
+//! The B-trees and sorts of std are compiled for each type: 180 KB of wasm for some 60 types of maps alone. Here only the
+//! function that compares depends on the type.
 
 use std::cmp::Ordering;
 
-/// How many numbers a chunk has room for.
+/// Numbers in a full chunk.
 const ROOM: usize = 256;
 
 /// Numbers in order, in chunks: adding one moves those of one chunk, and finding one takes a bisection.
@@ -15,12 +15,12 @@ pub(crate) struct Order {
     chunks: Vec<Vec<usize>>,
 }
 
-/// Where a number is, or would be.
+/// Where a number is or belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     chunk: usize,
     at: usize,
-    /// The number that was looked for.
+    /// The number, if it is there.
     pub found: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Order {
         Self { chunks: Vec::new() }
     }
 
-    /// Looks for a number. `compare` says how what it stands for compares with what is looked for.
+    /// Looks for a number; `compare` compares what it stands for with what is looked for.
     #[inline(never)]
     pub(crate) fn find(&self, compare: &mut dyn FnMut(usize) -> Ordering) -> Place {
         let Some((last, before)) = self.chunks.split_last() else { return Place { chunk: 0, at: 0, found: None } };
@@ -60,7 +60,6 @@ impl Order {
         self.chunks.insert(place.chunk.saturating_add(1), rest);
     }
 
-    /// Puts another number in the place of one.
     pub(crate) fn replace(&mut self, place: Place, number: usize) {
         if let Some(known) = self.chunks.get_mut(place.chunk).and_then(|chunk| chunk.get_mut(place.at)) {
             *known = number;
@@ -80,14 +79,12 @@ impl Order {
         Numbers { numbers: [].iter(), chunks: self.chunks.iter() }
     }
 
-    /// The numbers from a place on.
     pub(crate) fn from(&self, place: Place) -> Numbers<'_> {
         let mut chunks = self.chunks.get(place.chunk..).unwrap_or_default().iter();
         let numbers = chunks.next().and_then(|chunk| chunk.get(place.at..)).unwrap_or_default();
         Numbers { numbers: numbers.iter(), chunks }
     }
 
-    /// The number before a place.
     pub(crate) fn before(&self, place: Place) -> Option<usize> {
         let before = self.chunks.get(..place.chunk)?.last().and_then(|chunk| chunk.last());
         self.chunks.get(place.chunk)?.get(..place.at)?.last().or(before).copied()
@@ -112,8 +109,8 @@ pub(crate) fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize))
     }
 }
 
-/// The first of so many numbers in order that is not less than the one that is looked for, and whether it is that one.
-/// Other than with the search of std, the processor can guess what is compared next.
+/// The first of `count` ordered numbers that is not less than the one looked for, and whether it is equal. Unlike in the
+/// search of std, the processor can predict the comparisons.
 fn bisect(
     count: usize,
     number: impl Fn(usize) -> Option<usize>,
@@ -131,7 +128,6 @@ fn bisect(
     (from, false)
 }
 
-/// Gives numbers in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers<'a> {
     numbers: std::slice::Iter<'a, usize>,

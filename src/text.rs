@@ -49,15 +49,15 @@ pub fn ceil_boundary(text: &str, at: usize) -> usize {
     Clusters::new(text).ceil(at)
 }
 
-/// The places where a text can be cut. A cluster that takes long to walk through, say one of a million marks, is remembered, so
-/// that to look for a cut at many places takes linear time.
+/// The places where a text can be cut. Long clusters, say of a million marks, are remembered, so that looking for many cuts
+/// takes linear time.
 #[derive(Debug)]
 pub struct Clusters<'t> {
     text: &'t str,
     long: RefCell<Vec<Range<usize>>>,
 }
 
-/// From so many bytes on a cluster is long.
+/// In bytes.
 const LONG_CLUSTER: usize = 256;
 
 impl<'t> Clusters<'t> {
@@ -66,7 +66,7 @@ impl<'t> Clusters<'t> {
         Self { text, long: RefCell::default() }
     }
 
-    /// The cluster that byte `at` is inside of, or nothing between `at` and `at` where the text can be cut there.
+    /// The cluster around byte `at`; empty if the text can be cut there.
     fn around(&self, at: usize) -> Range<usize> {
         let at = self.text.floor_char_boundary(at);
         if let Some(known) = self.long.borrow().iter().find(|cluster| cluster.start < at && at < cluster.end) {
@@ -163,22 +163,5 @@ impl<'a> Utf16Offsets<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A million marks are one cluster: it is walked through once, however often it is asked about.
-    #[test]
-    fn a_long_cluster_is_walked_through_once() {
-        for unit in ["\u{301}", "\u{200d}", "\u{94d}", "क्"] {
-            let text = format!("ab c{}d", unit.repeat(100_000));
-            // A letter begins a cluster of its own.
-            let start = if unit.starts_with('क') { 4 } else { 3 };
-            let clusters = Clusters::new(&text);
-            for at in (5..text.len() - 1).step_by(7) {
-                assert_eq!((clusters.floor(at), clusters.ceil(at)), (start, text.len() - 1), "{unit:?} at {at}");
-            }
-            assert_eq!(clusters.long.borrow().len(), 1);
-            assert_eq!((clusters.head_end(text.len() - 1), clusters.tail_start(5)), (text.len() - 1, text.len() - 1));
-        }
-    }
-}
+#[path = "../tests/unit/text.rs"]
+mod tests;

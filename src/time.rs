@@ -28,7 +28,7 @@ impl Timestamp {
     /// use ctxweave::time::Timestamp;
     /// let utc = Timestamp::parse("2026-03-01T09:30:00Z").unwrap();
     /// assert_eq!(Timestamp::parse("2026-03-01T10:30:00+01:00"), Some(utc));
-    /// assert_eq!(utc.unix_seconds(), 1_772_357_400);
+    /// assert_eq!(utc.unix_millis(), 1_772_357_400_000);
     /// assert_eq!(Timestamp::parse("2026-13-01T09:30:00Z"), None);
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
@@ -79,20 +79,10 @@ impl Timestamp {
         })
     }
 
-    /// A time of a request as text: as it stands, readable or not; milliseconds since 1970 as RFC 3339.
+    /// A time of a request as text: unchanged, or milliseconds since 1970 as RFC 3339.
     #[cfg(any(feature = "commits", feature = "loom"))]
     pub(crate) fn text(value: Value<'_>) -> Result<Cow<'_, str>> {
         value.as_text().map_or_else(|| Ok(Self::read(value)?.to_string().into()), Ok)
-    }
-
-    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
-    pub fn unix_seconds(self) -> i64 {
-        self.seconds
-    }
-
-    /// Nanoseconds since that second began; from 1,000,000,000 up in a leap second.
-    pub fn nanos(self) -> u32 {
-        self.nanos
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, rounded down, as `Date.getTime` gives them.
@@ -123,7 +113,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The milliseconds since 1970 of the years 0 to 9999, which RFC 3339 can write.
+/// The years 0 to 9999 in milliseconds since 1970.
 const YEARS: std::ops::Range<f64> = -62_167_219_200_000.0..253_402_300_800_000.0;
 
 const DAY: i64 = 86_400;
@@ -198,34 +188,15 @@ fn days_before(year: u32, month: u32, day: u32) -> i64 {
     i64::from(year * 365 + leap_days + months + day) - DAYS_TO_EPOCH
 }
 
-/// What the sum in [`days_before`] is for 1970-01-01.
+/// The sum in [`days_before`] for 1970-01-01.
 const DAYS_TO_EPOCH: i64 = 719_529;
 
-/// Whether the day that begins `seconds` after 1970 is the first of a month: of this one or of the next. No offset is as
-/// long as a day, so that a moment in a month is in UTC not further than that from it.
+/// Whether the day that begins `seconds` after 1970 is the first of this or the next month: no offset reaches further.
 fn begins_month(seconds: i64, year: u32, month: u32) -> bool {
     let first = days_before(year, month, 1);
     [first, first + i64::from(days_in(year, month))].iter().any(|days| days * DAY == seconds)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_of_a_request_is_text_or_milliseconds() {
-        let read = |json: &str| {
-            let document = crate::json::Document::read(json.as_bytes(), &[]).unwrap();
-            let document: &crate::json::Document<'_> = &document;
-            Timestamp::read(document.root())
-        };
-        let utc = Timestamp::parse("2026-03-01T09:30:00.250Z").unwrap();
-        for json in ["\"2026-03-01T10:30:00.25+01:00\"", "1772357400250", "1.7723574002509e12"] {
-            assert_eq!(read(json).unwrap(), utc, "{json}");
-        }
-        assert_eq!(read("253402300799999.9").unwrap().to_string(), "9999-12-31T23:59:59.999Z");
-        for json in ["\"yesterday\"", "253402300800000", "-62167219200001", "1e999", "true", "{\"\\u0000\":\"NaN\"}"] {
-            assert_eq!(read(json).unwrap_err().code(), crate::Code::InvalidInput, "{json}");
-        }
-    }
-}
+#[path = "../tests/unit/time.rs"]
+mod tests;

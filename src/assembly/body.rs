@@ -8,38 +8,35 @@ use crate::error::{Diagnostic, Result};
 use crate::prompt::Role;
 use crate::prompt::bodies::{Hints, MessageSource, Target, TextWriter, WrittenBody, write_body, write_texts};
 
-/// Where nothing is said about the length of the answer, it is what was kept free for it.
+/// The target with `token_buffer` as the default length of the answer.
 pub(crate) fn with_fallback(target: &Target, token_buffer: u64) -> Target {
     Target { fallback_max_tokens: token_buffer, ..target.clone() }
 }
 
-/// The body, written anew.
+/// The body that was written last, and the messages in it.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousBody {
+    pub written: WrittenBody,
+    pub known: PreviousMessages,
+}
+
+/// The body. Where the conversation is nothing but texts, what the last body has is copied, and with it come the runs that the
+/// next one may copy; else there are none.
 pub(crate) fn body<'a>(
     plan: &Plan<'_, 'a>,
     planned: &Planned<'a>,
     target: &Target,
     hints: &Hints,
+    last: &PreviousBody,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Vec<u8>> {
+) -> Result<(WrittenBody, Vec<Run>)> {
     let target = with_fallback(target, plan.settings.token_buffer);
-    let messages: Vec<_> = (0..planned.index.messages.len()).map(|at| plan.content_of(planned, at)).collect();
-    write_body(plan.system.field(), &messages, &target, hints, diagnostics)
-}
-
-/// The body of a conversation that is nothing but texts, of which what the last body has is copied. Nothing where it
-/// holds anything else.
-pub(crate) fn text_body<'a>(
-    plan: &Plan<'_, 'a>,
-    planned: &Planned<'a>,
-    target: &Target,
-    hints: &Hints,
-    (last, known): (&WrittenBody, &PreviousMessages),
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<(WrittenBody, Vec<Run>)>> {
     let lead = plan.system.messages();
     let texts = planned.index.messages.get(lead..).unwrap_or_default();
     if texts.is_empty() || texts.iter().any(|message| message.kind == MessageKind::Parts) {
-        return Ok(None);
+        let messages: Vec<_> = (0..planned.index.messages.len()).map(|at| plan.content_of(planned, at)).collect();
+        let bytes = write_body(plan.system.field(), &messages, &target, hints, diagnostics)?;
+        return Ok((WrittenBody::new(bytes), Vec::new()));
     }
     let system = match plan.system.role {
         Some(role) => Some((Some(role), plan.system.text.as_str())),
@@ -47,21 +44,19 @@ pub(crate) fn text_body<'a>(
     };
     // A system context that is a message is none of the texts.
     let is_system = |role: Role| !matches!(role, Role::User | Role::Assistant);
-    let lead_before = known.index.messages.iter().take_while(|message| is_system(message.role)).count();
-    let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(known) };
-    let target = with_fallback(target, plan.settings.token_buffer);
-    let written = write_texts(system, &texts, &target, hints, last, diagnostics)?;
-    Ok(Some((written, texts.runs)))
+    let lead_before = last.known.index.messages.iter().take_while(|message| is_system(message.role)).count();
+    let texts = PlannedTexts { plan, planned, lead, lead_before, runs: planned.runs(&last.known) };
+    let written = write_texts(system, &texts, &target, hints, &last.written, diagnostics)?;
+    Ok((written, texts.runs))
 }
 
-/// A conversation of texts on its way into a body.
 #[derive(Debug)]
 struct PlannedTexts<'s, 'p, 'a> {
     plan: &'s Plan<'p, 'a>,
     planned: &'s Planned<'a>,
-    /// How many messages stand before the texts.
+    /// Messages before the texts.
     lead: usize,
-    /// How many did in the body before.
+    /// Messages before the texts in the last body.
     lead_before: usize,
     runs: Vec<Run>,
 }
@@ -76,11 +71,12 @@ impl MessageSource for PlannedTexts<'_, '_, '_> {
     }
 
     fn write_text(&self, at: usize, out: &mut TextWriter<'_>) {
-        self.plan.write_text(self.planned, at + self.lead, &mut |text, _| out.plain(text));
+        let write = &mut |text: &str, is_escaped, _| if is_escaped { out.escaped(text) } else { out.plain(text) };
+        self.plan.write_text(self.planned, at + self.lead, true, write);
     }
 
     fn size_hint(&self, at: usize) -> usize {
-        self.plan.text_size(self.planned, at + self.lead)
+        self.planned.index.messages.get(at + self.lead).map_or(0, |message| message.bytes as usize)
     }
 
     fn node(&self, at: usize) -> Option<&str> {

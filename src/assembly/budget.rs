@@ -4,9 +4,6 @@ use crate::assembly::settings::whole;
 use crate::error::{Code, Error, Result};
 
 /// `contextWindow − tokenBuffer`.
-///
-/// # Errors
-/// [`Code::InvalidBudget`] for a window that is no number of tokens, or that leaves nothing.
 pub(crate) fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
     let window = whole("contextWindow", context_window)?;
     window.checked_sub(token_buffer).filter(|&limit| limit > 0).ok_or_else(|| {
@@ -15,7 +12,7 @@ pub(crate) fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
     })
 }
 
-/// Fails when the system context and its overhead are over the limit by themselves.
+/// Fails if the system context with its overhead is over the limit.
 pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()> {
     if required <= limit || system.is_empty() {
         return Ok(());
@@ -26,7 +23,6 @@ pub(crate) fn check_system(system: &str, required: u64, limit: u64) -> Result<()
     Err(over(Code::SystemContextTooLong, message, limit, required))
 }
 
-/// The error for what cannot be made to fit, with the tokens of each id.
 #[cold]
 pub(crate) fn too_long<'a>(
     limit: u64,

@@ -15,20 +15,20 @@ use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
 use crate::text::trim;
 
-/// Seams that are counted as one text: from the item `first` to the item `last`.
+/// Seams from the item `first` to the item `last`, counted as one text.
 #[derive(Clone, Copy, Debug)]
 struct CoupledRun {
     first: usize,
     last: usize,
 }
 
-/// Runs of so many seams are costly to look at in part.
+/// Runs of so many seams are costly to count in part.
 const LONG_RUN: usize = 8;
 
-/// Sums over the items of a conversation, from its beginning. They can be taken back to any item and go on from there.
+/// Sums over the items of a conversation. They can be truncated to any item and extended from there.
 #[derive(Debug)]
 pub(crate) struct Sums {
-    /// Of each item the role and the shape: which texts touch is asked for each cut that is tried.
+    /// Of each item.
     outlines: Vec<(Role, Shape)>,
     /// Over the items before an index.
     alone: Vec<u64>,
@@ -36,13 +36,13 @@ pub(crate) struct Sums {
     starts: Vec<u64>,
     /// Over the seams before an index; the seam `k` stands behind item `k`.
     seams: Vec<i64>,
-    /// For each seam, the coupled run it belongs to.
+    /// The coupled run of each seam.
     coupled: Vec<Option<CoupledRun>>,
-    /// How many seams are in long runs.
+    /// Seams in long runs.
     long: usize,
-    /// The items that may cost less than nothing together with the seam behind them, which is next to none of them.
+    /// The few items that may cost less than 0 with the seam behind them.
     non_monotonic: Vec<usize>,
-    /// What coupled runs that were asked for in part cost.
+    /// The costs of parts of coupled runs that were needed.
     partial_runs: RefCell<SortedMap<(usize, usize), i64>>,
     markers: Markers,
 }
@@ -64,7 +64,6 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Forgets the items from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.outlines.truncate(len);
         self.alone.truncate(len.saturating_add(1));
@@ -84,7 +83,7 @@ impl Sums {
         self.partial_runs.take();
     }
 
-    /// Goes on with the items that are not summed up yet.
+    /// Adds the items that are not summed up yet.
     pub(crate) fn extend(&mut self, items: &dyn Items<'_>, prices: &Prices<'_>) {
         let count = items.len();
         for at in self.outlines.len()..count {
@@ -157,7 +156,7 @@ impl Sums {
         self.shape(at).is_some_and(Shape::is_single)
     }
 
-    /// Whether a seam stands behind item `at`: texts touch, and are merged.
+    /// Whether texts touch behind item `at`, and are merged.
     fn texts_touch(&self, at: usize) -> bool {
         match self.outlines.get(at..).unwrap_or_default() {
             [left, right, ..] => left.0 == right.0 && left.1.ends_with_text() && right.1.begins_with_text(),
@@ -165,7 +164,7 @@ impl Sums {
         }
     }
 
-    /// Whether the item is one text that the next item's text is merged with.
+    /// Whether the item is one text and the next item's text is merged with it.
     fn goes_on(&self, at: usize) -> bool {
         self.is_single(at) && self.texts_touch(at)
     }
@@ -192,19 +191,19 @@ fn coupled_text(items: &dyn Items<'_>, first: usize, last: usize) -> String {
     all
 }
 
-/// The texts that touch: the last of the first item, the first of the others.
+/// The last text of the first item, and the first of the others.
 fn coupled_texts<'i>(items: &'i dyn Items<'_>, first: usize, last: usize) -> impl Iterator<Item = Cow<'i, str>> {
     (first..=last).filter_map(move |at| if at == first { items.last_text(at) } else { items.first_text(at) })
 }
 
-/// What markers cost, remembered for some counts: neighbouring cuts are looked at again and again.
+/// The costs of markers for some counts, since neighbouring cuts are tried again and again.
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
     costs: RefCell<Vec<Option<CachedMarker>>>,
 }
 
-/// How many items a marker stands for, and its cost where there is one.
+/// How many items a marker stands for, and its cost if there is a marker.
 type CachedMarker = (usize, Option<MarkerCost>);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -214,11 +213,10 @@ pub(crate) struct MarkerCost {
     adds_up: bool,
 }
 
-/// How many counts the costs of markers are remembered for.
 const MARKERS: usize = 4096;
 
 impl Markers {
-    /// Forgets what other markers cost.
+    /// Forgets the costs of other markers.
     fn set_template(&self, template: &str) {
         let mut known = self.costs.borrow_mut();
         if *self.template.borrow() != template {
@@ -259,16 +257,14 @@ pub(crate) struct Costs<'l, 'a> {
     pub items: &'l dyn Items<'a>,
     sums: &'l Sums,
     prices: Prices<'l>,
-    /// The marker, as it is set.
+    /// The template of the marker.
     marker: &'l str,
-    /// How many nodes and blocks there are.
     pub len: usize,
-    /// How many blocks stand before the nodes: none or one.
+    /// Blocks before the nodes: 0 or 1.
     pub lead: usize,
-    /// How many blocks stand behind them.
+    /// Blocks behind the nodes: 0 or 1.
     trail: usize,
-    /// What the break behind an item costs that was asked for last, and whether counts add up before one. Cuts are tried one
-    /// after the other, and mostly on one side only.
+    /// The last results of two costly questions: successive cuts mostly differ on one side only.
     last_break: Cell<Option<(usize, i64)>>,
     last_clean: Cell<Option<(usize, bool)>>,
     gap: Gap,
@@ -297,43 +293,42 @@ impl<'l, 'a> Costs<'l, 'a> {
         Self { gap, ..self }
     }
 
-    /// Whether the cost of a kept run can be told in constant time.
+    /// Whether costs of kept runs take constant time.
     pub(crate) fn is_cheap(&self) -> bool {
         self.sums.long == 0
     }
 
-    /// Whether a window never costs less when it begins earlier.
+    /// Whether a window never costs less if it begins earlier.
     pub(crate) fn is_monotonic(&self) -> bool {
         self.sums.non_monotonic.is_empty() && self.lead == 0
     }
 
-    /// Where the last so many nodes begin.
+    /// Where the last `nodes` nodes begin.
     pub(crate) fn recent(&self, nodes: u64) -> usize {
         let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
         self.len.saturating_sub(self.trail).saturating_sub(nodes).max(self.lead)
     }
 
-    /// Tokens of everything, whole.
     pub(crate) fn total(&self) -> u64 {
         self.run(0, self.len)
     }
 
-    /// Tokens of the request when only the items `from..to` are in it, without a marker.
+    /// Tokens of the request with the items `from..to`, without a marker.
     pub(crate) fn run(&self, from: usize, to: usize) -> u64 {
         self.sum(self.content(from, to), self.messages(from, to))
     }
 
-    /// Tokens of the messages that the items `from..to` make, their overhead included, without anything else.
+    /// Tokens of the messages of the items `from..to`, with their overhead.
     pub(crate) fn run_alone(&self, from: usize, to: usize) -> u64 {
         self.run(from, to).saturating_sub(self.fixed)
     }
 
-    /// Tokens of the request when the marker stands in the gap between head and tail.
+    /// Tokens of the request with the marker in the gap.
     pub(crate) fn cut(&self, kept: Kept) -> u64 {
         self.apart(kept, self.marker_cost(kept.tail.saturating_sub(kept.head)))
     }
 
-    /// Tokens of the request when the nodes from item `tail` on are in it, without a marker.
+    /// Tokens of the request with the nodes from `tail` on, without a marker.
     pub(crate) fn window(&self, tail: usize) -> u64 {
         match self.lead {
             // The same, and this is asked for each item of a window.
@@ -342,12 +337,11 @@ impl<'l, 'a> Costs<'l, 'a> {
         }
     }
 
-    /// Tokens of the request with this much in it, and the marker where it is said.
+    /// Tokens of the request, with the marker if `marked`.
     pub(crate) fn kept(&self, kept: Kept, marked: bool) -> u64 {
         if marked { self.cut(kept) } else { self.apart(kept, None) }
     }
 
-    /// Tokens of the request with this between head and tail.
     fn apart(&self, kept: Kept, marker: Option<MarkerCost>) -> u64 {
         let Kept { head, tail } = kept;
         let (gap, joined) = self.gap(kept, marker);
@@ -356,7 +350,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of the messages of a request that holds nothing but the marker and the blocks.
+    /// Tokens of the messages of a request with the marker and the blocks alone.
     pub(crate) fn marker_alone(&self) -> u64 {
         let per_message = self.prices.overhead.per_message;
         let lead = self.lead;
@@ -374,7 +368,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.prices.text(&texts.join(JOIN)) + per_message
     }
 
-    /// The marker that stands for so many nodes; none where it is set to nothing.
+    /// The marker for so many nodes, unless it is blank.
     pub(crate) fn marker(&self, nodes: usize) -> Option<String> {
         let nodes = nodes.saturating_add(self.gap.omitted);
         let of_one = [(DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE), (CHAT_MARKER, CHAT_MARKER_OF_ONE)];
@@ -386,7 +380,6 @@ impl<'l, 'a> Costs<'l, 'a> {
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }
 
-    /// What that marker costs; nothing where there is none.
     fn marker_cost(&self, nodes: usize) -> Option<MarkerCost> {
         if let Some(reserved) = self.gap.reserved {
             return Some(MarkerCost { tokens: signed(reserved), ..MarkerCost::default() });
@@ -411,22 +404,20 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.fixed.saturating_add(overhead).saturating_add_signed(content)
     }
 
-    /// Tokens of the content of the messages that the items `from..to` make.
+    /// Tokens of the content of the messages of the items `from..to`.
     fn content(&self, from: usize, to: usize) -> i64 {
         signed(between(&self.sums.alone, from, to)).saturating_add(self.seams_between(from, to))
     }
 
-    /// How many messages the items `from..to` make.
+    /// The number of messages of the items `from..to`.
     pub(crate) fn messages(&self, from: usize, to: usize) -> u64 {
         if from >= to { 0 } else { 1 + between(&self.sums.starts, from + 1, to) }
     }
 
-    /// What the items `from..to` cost, each counted alone.
     pub(crate) fn alone(&self, from: usize, to: usize) -> u64 {
         between(&self.sums.alone, from, to)
     }
 
-    /// Corrections of the seams inside the items `from..to`.
     fn seams_between(&self, from: usize, to: usize) -> i64 {
         let (mut start, mut end) = (from, to.saturating_sub(1));
         if start >= end {
@@ -446,8 +437,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         total + between_signed(&self.sums.seams, start, end)
     }
 
-    /// What stands between head and tail: its correction, and how many messages fall together there. The marker counts
-    /// as one message of its own before that.
+    /// The correction for the gap, and how many messages fall together there, the marker's own among them.
     fn gap(&self, kept: Kept, marker: Option<MarkerCost>) -> (i64, u64) {
         let left = kept.head.checked_sub(1).and_then(|at| Some((at, self.sums.role(at)?)));
         let right = self.sums.role(kept.tail).map(|role| (kept.tail, role));
@@ -465,7 +455,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         (self.seam_cost(left, Some(marker), right, count), joined)
     }
 
-    /// What joining costs beyond the texts on both sides, the marker included.
+    /// What joining costs beyond both sides, the marker included.
     fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
         // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
         let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.sums.is_single(at));
@@ -519,7 +509,7 @@ impl<'l, 'a> Costs<'l, 'a> {
     }
 }
 
-/// What was found for this item last time, where it was this one.
+/// What was found last, if it was for this item.
 fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl FnOnce(usize) -> T) -> T {
     if let Some((_, known)) = last.get().filter(|&(known, _)| known == at) {
         return known;
@@ -529,7 +519,7 @@ fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl Fn
     found
 }
 
-/// What a paragraph break behind a text costs, where counts add up there.
+/// What a paragraph break behind a text costs, where counts add up.
 pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
     // Counts add up at breaks inside the text too, so that only what follows the last one matters.
     let breaks = text.rmatch_indices(JOIN).find_map(|(at, _)| {

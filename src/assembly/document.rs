@@ -11,17 +11,15 @@ use crate::prompt::Prices;
 use crate::text::Clusters;
 use crate::tokens::Counter;
 
-/// The text of all parts and of the working buffer behind them.
 #[derive(Debug, Default)]
 pub(crate) struct SourceText {
     pub text: String,
     pub parts: Vec<SourcePart>,
-    /// Where the working buffer begins.
     working: usize,
     working_tokens: u64,
 }
 
-/// Where a part is in the text, in bytes, and what it costs alone.
+/// A part in the text, in bytes, and its tokens alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourcePart {
     pub start: usize,
@@ -30,7 +28,6 @@ pub(crate) struct SourcePart {
 }
 
 impl SourceText {
-    /// Appends a part.
     pub(crate) fn push<'t>(&mut self, texts: impl Iterator<Item = &'t str>, prices: &Prices<'_>) {
         let start = self.text.len();
         texts.for_each(|text| self.text.push_str(text));
@@ -38,18 +35,21 @@ impl SourceText {
         self.parts.push(SourcePart { start, end, tokens: prices.text(self.get(start, end)) });
     }
 
-    /// Appends the working buffer, which comes after all parts.
     pub(crate) fn close(&mut self, working_buffer: &str, prices: &Prices<'_>) {
         self.working = self.text.len();
         self.text.push_str(working_buffer);
         self.working_tokens = prices.text(working_buffer);
     }
 
+    pub(crate) fn working_buffer(&self) -> Range<usize> {
+        self.working..self.text.len()
+    }
+
     pub(crate) fn get(&self, from: usize, to: usize) -> &str {
         self.text.get(from..to).unwrap_or_default()
     }
 
-    /// About where so many tokens end, counted from byte `from`: what a search for the exact place begins with.
+    /// An estimate of where `tokens` tokens from byte `from` end.
     fn about(&self, from: usize, tokens: u64) -> usize {
         let working = (self.working, self.text.len(), self.working_tokens);
         let pieces = self.parts.iter().map(|part| (part.start, part.end, part.tokens)).chain([working]);
@@ -66,13 +66,13 @@ impl SourceText {
         self.text.len()
     }
 
-    /// About how many tokens the bytes from `from` on are.
+    /// An estimate of the tokens from byte `from` on.
     fn about_after(&self, from: usize) -> u64 {
         let after = self.parts.iter().filter(|part| part.start >= from).map(|part| part.tokens);
         after.sum::<u64>() + self.working_tokens
     }
 
-    /// Where the last `count` parts begin; the working buffer comes after them all.
+    /// Where the last `count` parts begin.
     pub(crate) fn recent(&self, count: u64) -> usize {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let first = self.parts.len().saturating_sub(count);
@@ -80,22 +80,21 @@ impl SourceText {
     }
 }
 
-/// Bytes `0..head` and `tail..` of the source; what is between is removed.
+/// Bytes `0..head` and `tail..` of the source stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeptText {
     pub head: usize,
     pub tail: usize,
 }
 
-/// A document and its budget.
 #[derive(Debug)]
 pub(crate) struct DocumentPlan<'p> {
     source: &'p SourceText,
     settings: &'p Settings,
     limit: u64,
-    /// The system context, where it begins the document.
+    /// The system context, if it begins the document.
     preface: &'p str,
-    /// What is there beside the document.
+    /// Tokens of everything but the document.
     fixed: u64,
     counted: Paragraphs<'p>,
     clusters: Clusters<'p>,
@@ -115,9 +114,6 @@ impl<'p> DocumentPlan<'p> {
     }
 
     /// Chooses what is kept. `ids` are those of the parts, for the error.
-    ///
-    /// # Errors
-    /// [`ContextTooLong`](crate::Code::ContextTooLong).
     pub(crate) fn choose<'i>(&self, ids: impl Iterator<Item = &'i str> + Clone) -> Result<KeptText> {
         let len = self.source.text.len();
         if self.whole() <= self.limit {
@@ -138,8 +134,7 @@ impl<'p> DocumentPlan<'p> {
         })
     }
 
-    /// The head takes at most half and leaves room for the recent nodes; the tail takes what is left; the head takes what
-    /// the tail could not use.
+    /// The head takes at most half and leaves room for the recent nodes; the tail takes the rest, the head what is then left.
     fn middle(&self) -> Option<KeptText> {
         let len = self.source.text.len();
         let recent = self.source.recent(self.settings.minimum_recent_nodes);
@@ -167,42 +162,31 @@ impl<'p> DocumentPlan<'p> {
     }
 
     fn middle_by_quantum(&self, head: usize, recent: usize) -> Option<KeptText> {
+        let kept = KeptText { head, tail: self.quantum_tail(head, recent)?.min(recent) };
+        (kept.tail > head && self.fits(kept)).then_some(kept)
+    }
+
+    /// The end of the shortest run from `head`, no further than `end`, that removes a multiple of the quantum.
+    fn quantum_tail(&self, head: usize, end: usize) -> Option<usize> {
         let total = self.whole();
-        let target = self.quantised(total);
+        let target = self.settings.quantised(total, self.limit);
         let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head, tail }));
-        // The longest run that takes away less than the target; one step further is the shortest that reaches it.
+        // The longest run that removes less than the target; one step further is the shortest that reaches it.
         let guess = self.source.about(head, target) - head;
-        let short = search::largest(0, recent - head, guess, target.saturating_sub(1), |run| {
+        let short = search::largest(0, end - head, guess, target.saturating_sub(1), |run| {
             removed(self.clusters.ceil(head + run))
         })?;
-        let tail = self.tail_at(head + short + 1).min(recent);
-        let kept = KeptText { head, tail };
-        (tail > head && self.fits(kept)).then_some(kept)
+        Some(self.tail_at(head + short + 1))
     }
 
     fn rolling(&self) -> Option<KeptText> {
         let len = self.source.text.len();
-        let mut kept = self.tail_within(0, len)?;
-        if self.settings.cut_quantum > 0 {
-            let total = self.whole();
-            let target = self.quantised(total);
-            let removed = |tail: usize| total.saturating_sub(self.cost(KeptText { head: 0, tail }));
-            let guess = self.source.about(0, target);
-            let short =
-                search::largest(0, len, guess, target.saturating_sub(1), |run| removed(self.clusters.ceil(run)))?;
-            let tail = self.tail_at(short + 1);
-            let wider = KeptText { head: 0, tail: tail.max(kept.tail) };
-            if wider.tail < len && self.fits(wider) {
-                kept = wider;
-            }
+        let kept = self.tail_within(0, len)?;
+        if self.settings.cut_quantum == 0 {
+            return Some(kept);
         }
-        Some(kept)
-    }
-
-    /// What has to go, rounded up to a multiple of the quantum.
-    fn quantised(&self, total: u64) -> u64 {
-        let over = total.saturating_sub(self.limit);
-        over.checked_next_multiple_of(self.settings.cut_quantum).unwrap_or(u64::MAX)
+        let wider = KeptText { head: 0, tail: self.quantum_tail(0, len)?.max(kept.tail) };
+        Some(if wider.tail < len && self.fits(wider) { wider } else { kept })
     }
 
     /// The end of the longest head before `end` that costs at most `budget` by itself.
@@ -212,7 +196,7 @@ impl<'p> DocumentPlan<'p> {
         longest.map_or(0, |at| self.head_at(at)).min(end)
     }
 
-    /// The longest tail beside this head that fits; nothing where not even one cluster does.
+    /// The longest tail beside this head that fits, if one cluster does.
     fn tail_within(&self, head: usize, len: usize) -> Option<KeptText> {
         let kept = |keep: usize| KeptText { head, tail: self.tail_at(len - keep).max(head) };
         let last = self.clusters.floor(len.saturating_sub(1));
@@ -241,12 +225,10 @@ impl<'p> DocumentPlan<'p> {
         self.counted.range(from, to)
     }
 
-    /// Tokens of the request with all of the text.
     fn whole(&self) -> u64 {
         self.fixed.saturating_add(self.counted.whole())
     }
 
-    /// Tokens of the request with this much of the text.
     pub(crate) fn cost(&self, kept: KeptText) -> u64 {
         self.fixed.saturating_add(self.counted.cut(kept.head, &self.marker(kept), kept.tail))
     }
@@ -255,7 +237,7 @@ impl<'p> DocumentPlan<'p> {
         self.cost(kept) <= self.limit
     }
 
-    /// The document, and where what is kept stands in it.
+    /// The document, and where its parts are.
     pub(crate) fn render(&self, kept: KeptText) -> (String, Places) {
         let text = &self.source.text;
         let marker = self.marker(kept);
@@ -267,7 +249,7 @@ impl<'p> DocumentPlan<'p> {
         (document, Places { kept, preface: self.preface.len(), gap: marker.len() })
     }
 
-    /// The marker that stands in the gap; a rolling window has none.
+    /// The marker; a rolling window has none.
     fn marker(&self, kept: KeptText) -> String {
         let whole = kept.head == self.source.text.len();
         if whole || self.settings.truncation_strategy != Strategy::TruncateMiddle {
@@ -291,13 +273,12 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The bytes of the marker.
     pub(crate) fn marker(&self) -> Range<usize> {
         let start = self.preface + self.kept.head;
         start..start + self.gap
     }
 
-    /// What is left of bytes `start..end` of the source: at most one piece in the head and one in the tail.
+    /// What is left of the bytes `start..end` of the source: one piece in the head, one in the tail.
     pub(crate) fn pieces(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let KeptText { head, tail } = self.kept;
         let shift = self.preface + head + self.gap;
@@ -307,12 +288,5 @@ impl Places {
         let in_head = (before.0 < before.1 || (empty && start < head)).then_some(before);
         let in_tail = (after.0 < after.1 || (empty && start >= tail)).then_some(after);
         [in_head, in_tail].into_iter().flatten()
-    }
-}
-
-impl SourceText {
-    /// Where the working buffer is.
-    pub(crate) fn working_buffer(&self) -> Range<usize> {
-        self.working..self.text.len()
     }
 }

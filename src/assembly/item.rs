@@ -12,43 +12,34 @@ use crate::prompt::{Prices, Role};
 #[derive(Clone, Debug)]
 pub(crate) struct Item<'a> {
     pub role: Role,
-    /// None for a block.
+    /// `None` for a block.
     pub id: Option<&'a str>,
     pub parts: Vec<Block<'a>>,
-    /// Tokens of the parts, as a message of their own.
+    /// Tokens as a message of its own.
     pub alone: u64,
-    /// What of the parts is a header.
     pub header: Option<Header>,
 }
 
-/// A header at the beginning of a text. It is not part of what the item says.
+/// A header at the beginning of a text, which is not part of what the item says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Which part it stands in.
+    /// The index of its part.
     pub part: usize,
-    /// Its length in bytes, with the break behind it where a text follows.
+    /// In bytes, with the break behind it if a text follows.
     pub len: usize,
 }
 
-/// Items `0..head` and `tail..`; what is between is removed.
+/// Items `0..head` and `tail..` stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub head: usize,
     pub tail: usize,
 }
 
-/// What parts an item has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// One text.
     Text,
-    /// Something else.
-    Parts {
-        /// Whether it is one part only.
-        single: bool,
-        begins_with_text: bool,
-        ends_with_text: bool,
-    },
+    Parts { single: bool, begins_with_text: bool, ends_with_text: bool },
 }
 
 impl Shape {
@@ -74,11 +65,10 @@ impl Shape {
     }
 }
 
-/// What has to be known of an item to say what it costs among others.
+/// What costs depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
     pub role: Role,
-    /// Tokens of the parts, as a message of their own.
     pub alone: u64,
     pub shape: Shape,
 }
@@ -89,30 +79,26 @@ impl std::fmt::Debug for dyn Items<'_> + '_ {
     }
 }
 
-/// The items of a conversation, oldest first. Their parts are made when they are asked for.
+/// The items of a conversation, oldest first. Their parts are made on demand.
 pub(crate) trait Items<'a> {
-    /// How many there are.
     fn len(&self) -> usize;
     fn outline(&self, at: usize) -> Option<Outline>;
     fn role(&self, at: usize) -> Option<Role>;
     fn is_block(&self, at: usize) -> bool;
-    /// The id of what it is made of; none for a block.
+    /// Its id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
-    /// The header with the break behind it, and the text, of an item that is one text.
+    /// The header with its break, and the text, of an item that is one text.
     fn text(&self, at: usize) -> Option<(&str, &str)>;
-    /// About how many bytes its header and its text have.
-    fn size_hint(&self, at: usize) -> usize;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// Length of that text in UTF-16 code units; 0 where there is none.
+    /// The same as it stands in the string of a body, where it was read so and nobody has looked at it.
+    fn escaped_text(&self, at: usize) -> Option<&'a str>;
+    /// Length of the borrowed text in UTF-16 code units; 0 where there is none.
     fn utf16_len(&self, at: usize) -> usize;
-    /// The text that the item begins with.
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// The text that the item ends with.
     fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// What a paragraph break behind that text costs; see [`break_after`](super::costs::break_after).
+    /// What a paragraph break behind the last text costs; see [`break_after`](super::costs::break_after).
     fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64;
-    /// The item, ready to be rendered.
     fn item(&self, at: usize) -> Option<Item<'a>>;
     /// Adds items to an index of messages.
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>);

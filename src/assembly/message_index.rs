@@ -1,49 +1,46 @@
-//! Which items the messages of a dialogue hold, in which version: enough to recognise a message without a look at its
-//! text.
+//! The items of each message and their versions, by which messages are recognised without reading their texts.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use crate::prompt::Role;
 
-/// Which item, in which version: two items of one key are rendered the same.
+/// An item and its version: items with equal keys are rendered the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ItemKey {
     pub node: u32,
-    /// Revision of the content.
     pub content: u32,
-    /// Revision of the header; 0 where there is none.
+    /// 0 without a header.
     pub header: u32,
 }
 
 impl ItemKey {
-    /// That of every block; blocks are never compared.
+    /// The key of every block; blocks are never compared.
     pub(crate) const BLOCK: Self = Self { node: u32::MAX, content: 0, header: 0 };
 }
 
-/// A message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexedMessage {
     pub role: Role,
-    /// Where its items end in the list of all. They begin where those of the message before end.
+    /// Where its items end in the list of all items.
     pub end: usize,
     pub kind: MessageKind,
+    /// About how many bytes its texts have.
+    pub bytes: u32,
     /// The hash of its role and content; 0 until it is known.
     pub hash: u64,
 }
 
-/// What a message consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MessageKind {
-    /// The texts of its items. While their keys are the same, so is the message.
+    /// Texts; messages whose items have the same keys are equal.
     ItemTexts,
-    /// Texts, and among them a marker or a block, which the keys say nothing about.
+    /// Texts with a marker or a block, which have no keys.
     Volatile,
     /// Anything.
     Parts,
 }
 
-/// The messages of a dialogue, by their items.
 #[derive(Debug, Default)]
 pub(crate) struct MessageIndex {
     pub messages: Vec<IndexedMessage>,
@@ -56,13 +53,17 @@ impl MessageIndex {
     }
 
     /// Adds an item, or something else where there is no key, to the last message where that is of the same role, else to
-    /// a new one.
-    pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>) {
+    /// a new one. `bytes` is about how large its texts are.
+    pub(crate) fn add(&mut self, role: Role, kind: MessageKind, key: Option<ItemKey>, bytes: usize) {
         self.items.extend(key);
         let end = self.items.len();
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         match self.messages.last_mut().filter(|message| message.role == role) {
-            Some(message) => (message.end, message.kind) = (end, message.kind.max(kind)),
-            None => self.messages.push(IndexedMessage { role, end, kind, hash: 0 }),
+            Some(message) => {
+                (message.end, message.kind) = (end, message.kind.max(kind));
+                message.bytes = message.bytes.saturating_add(bytes);
+            }
+            None => self.messages.push(IndexedMessage { role, end, kind, bytes, hash: 0 }),
         }
     }
 
@@ -74,19 +75,18 @@ impl MessageIndex {
         self.messages.get(at).map_or(MessageKind::Parts, |message| message.kind)
     }
 
-    /// Where the items of a message are in the list of all.
+    /// The place of a message's items in the list of all.
     pub(crate) fn range(&self, at: usize) -> Range<usize> {
         let end = |at: usize| self.messages.get(at).map_or(self.items.len(), |message| message.end);
         at.checked_sub(1).map_or(0, end)..end(at)
     }
 
-    /// The slot of the first item of a message.
     fn first_slot(&self, at: usize) -> Option<usize> {
         let first = self.items.get(self.range(at))?.first()?;
         (*first != ItemKey::BLOCK).then_some(first.node as usize)
     }
 
-    /// How many messages, from one of these and one of another dialogue on, are known to be the same.
+    /// How many messages, from one of these and one of another dialogue on, are known to be equal.
     fn equal_from(&self, at: usize, other: &Self, there: usize) -> usize {
         let (messages, others) = (self.messages.iter().skip(at), other.messages.iter().skip(there));
         let (mut from, mut other_from) = (self.range(at).start, other.range(there).start);
@@ -103,21 +103,25 @@ impl MessageIndex {
     }
 }
 
-/// The messages of an earlier dialogue, which can be found by their items.
+/// The messages of the last dialogue, found by their items.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousMessages {
     pub index: Rc<MessageIndex>,
-    /// For each slot, the message that began with the item there, plus `offset`. What is not up to date does not match.
+    /// For each slot, the message that began with its item, plus `offset`. Stale entries do not match.
     at: Vec<u32>,
-    /// So that what is known need not be noted again when messages before it go.
+    /// Avoids renumbering when messages before are removed.
     offset: u32,
 }
 
 impl PreviousMessages {
-    /// The messages of a dialogue in runs: those that are the same as ones of this, and those that are new.
+    /// The messages of a dialogue in runs of known and of new ones.
     pub(crate) fn runs(&self, index: &MessageIndex) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut at = 0;
+        if self.index.messages.is_empty() && !index.messages.is_empty() {
+            at = index.messages.len();
+            runs.push(Run { from: 0, count: at, known: None });
+        }
         while at < index.messages.len() {
             let noted = index.first_slot(at).and_then(|slot| self.at.get(slot));
             let there = noted.map_or(usize::MAX, |noted| noted.wrapping_sub(self.offset) as usize);
@@ -134,7 +138,6 @@ impl PreviousMessages {
         runs
     }
 
-    /// Goes on to the next dialogue, which has these [`runs`](Self::runs).
     pub(crate) fn replace(&mut self, index: Rc<MessageIndex>, runs: &[Run]) {
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         // What is in the longest run stays noted as it is.
@@ -157,16 +160,15 @@ impl PreviousMessages {
     }
 }
 
-/// Messages that follow each other, all of them new or all of them known.
+/// Consecutive messages that are all new or all known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub from: usize,
     pub count: usize,
-    /// The first of them in the other dialogue.
+    /// The first of them in the last dialogue.
     pub known: Option<usize>,
 }
 
-/// The dialogue before, by the hashes of its messages.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousDialogue {
     system: u64,
@@ -174,7 +176,7 @@ pub(crate) struct PreviousDialogue {
 }
 
 impl PreviousDialogue {
-    /// How many leading messages are the same; none where the system context is another.
+    /// How many leading messages are equal; `None` if the system context differs.
     pub(crate) fn shared(&self, system: u64, index: &MessageIndex) -> Option<usize> {
         let pairs = index.messages.iter().zip(&self.known.index.messages);
         let same = pairs.take_while(|(now, before)| now.hash == before.hash);

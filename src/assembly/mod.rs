@@ -1,9 +1,8 @@
-//! What of a conversation or a document fits under a budget, and the account of it (SPEC §1 "Units", "Budget",
-//! "Strategies").
+//! Fits a conversation or a document under a budget, and accounts for it (SPEC §1 "Units", "Budget", "Strategies").
 //!
-//! This layer knows items, units and costs, and neither trees nor requests. A caller has [`Items`](item::Items) with
-//! their units and the sums of their costs; a [`Plan`](plan::Plan) puts them under a budget, chooses what is kept, renders
-//! it and accounts for it. [`Document`](document::Document) does the same for one continuous text.
+//! This layer knows items, units and costs, and neither trees nor requests. A [`Plan`](plan::Plan) takes [`Items`](item::Items)
+//! with their units and the sums of their costs, chooses what is kept, renders it and accounts for it. A
+//! [`DocumentPlan`](document::DocumentPlan) does the same for one continuous text.
 
 pub(crate) mod body;
 pub(crate) mod budget;

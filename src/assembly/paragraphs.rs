@@ -1,21 +1,20 @@
-//! What a text costs with a run taken out, without counting all of it again.
+//! The tokens of a text with a run taken out, without counting all of it again.
 //!
-//! Where the counter adds up at paragraph breaks (see [`Counter::adds_up_before`]), a text is counted once, paragraph by
-//! paragraph; after that any cut costs a count of the paragraphs it touches. Where it does not, every question counts
-//! the whole text that it is about.
+//! Where the counter adds up at paragraph breaks (see [`Counter::adds_up_before`]), a text is counted once by paragraphs, and
+//! a cut needs a count of the paragraphs that it touches. Elsewhere each cut counts the whole text.
 
 use crate::assembly::render::JOIN;
 use crate::tokens::Counter;
 
-/// A text, and what stands before it in the same document, counted by paragraphs.
+/// A text behind a preface, counted by paragraphs.
 #[derive(Debug)]
 pub(crate) struct Paragraphs<'t> {
     counter: &'t dyn Counter,
     preface: &'t str,
     text: &'t str,
-    /// Where paragraphs begin at which counts add up, ascending. The beginning of the text is not among them.
+    /// Where paragraphs begin at which counts add up, but for the first.
     starts: Vec<usize>,
-    /// For each of these, what preface and text cost up to there.
+    /// Tokens up to each of these.
     sums: Vec<u64>,
     total: u64,
 }
@@ -34,12 +33,11 @@ impl<'t> Paragraphs<'t> {
         this
     }
 
-    /// Tokens of preface and text.
     pub(crate) fn whole(&self) -> u64 {
         self.total
     }
 
-    /// Tokens of preface and text when `marker` stands for the bytes `head..tail`.
+    /// Tokens with `marker` in place of the bytes `head..tail`.
     pub(crate) fn cut(&self, head: usize, marker: &str, tail: usize) -> u64 {
         // Something of the paragraph has to be there on the inner side of a break, or it is no break any more.
         let before = self.starts.partition_point(|&start| start < head).checked_sub(1);
@@ -50,7 +48,6 @@ impl<'t> Paragraphs<'t> {
         counted + self.joined(&[preface, self.get(from, head), marker, self.get(tail, to)]) + rest
     }
 
-    /// Tokens of the bytes `from..to` alone.
     pub(crate) fn range(&self, from: usize, to: usize) -> u64 {
         let first = self.starts.partition_point(|&start| start <= from + JOIN.len());
         let last = self.starts.partition_point(|&start| start < to).checked_sub(1);
@@ -79,7 +76,7 @@ impl<'t> Paragraphs<'t> {
     }
 }
 
-/// Where the next paragraph begins, if the line ends at `at` are a break between two texts at which counts add up.
+/// Where the next paragraph begins, if counts add up at the line ends at `at`.
 fn clean(counter: &dyn Counter, text: &str, at: usize) -> Option<usize> {
     let start = at.checked_add(JOIN.len())?;
     let (before, next) = (text.get(..at)?, text.get(start..)?);

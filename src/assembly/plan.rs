@@ -18,29 +18,27 @@ use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::prompt::bodies::Hints;
 use crate::prompt::{Fingerprint, Message, MessageSpan, Prices, Role, message_hash, system_hash};
 
-/// The system context of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemText {
-    /// Empty when there is none.
     pub text: String,
     pub tokens: u64,
-    /// The role of the message that it is; none where it has a field of its own.
+    /// The role of its message; `None` if it has a field of its own.
     pub role: Option<Role>,
 }
 
 impl SystemText {
-    /// The text, where it has a field of its own.
+    /// The text, if it has a field of its own.
     pub(crate) fn field(&self) -> Option<&str> {
         (self.role.is_none() && !self.text.is_empty()).then_some(self.text.as_str())
     }
 
-    /// Tokens of a request that holds nothing else.
+    /// Tokens of a request without messages.
     pub(crate) fn fixed(&self, prices: &Prices<'_>) -> u64 {
         let message = if self.role.is_some() { prices.overhead.per_message } else { 0 };
         self.tokens + prices.overhead.per_request + message
     }
 
-    /// How many messages stand before the conversation: that of the system context, or none.
+    /// Messages before the conversation: that of the system context, or none.
     pub(crate) fn messages(&self) -> usize {
         usize::from(self.role.is_some())
     }
@@ -51,7 +49,7 @@ impl SystemText {
 pub(crate) struct Plan<'p, 'a> {
     pub items: &'p dyn Items<'a>,
     pub sums: &'p Sums,
-    /// Where each unit begins among the items; a last element closes the last unit.
+    /// Where each unit begins among the items, and the end.
     pub units: &'p [usize],
     pub prices: Prices<'p>,
     pub settings: &'p Settings,
@@ -59,52 +57,46 @@ pub(crate) struct Plan<'p, 'a> {
     pub system: &'p SystemText,
 }
 
-/// What is kept of a conversation.
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
     pub kept: Kept,
-    /// The marker in the gap.
     pub marker: Option<String>,
-    /// Whether the marker was left out, so that a unit more is kept.
+    /// Whether the marker was left out so that one more unit fits.
     pub marker_omitted: bool,
-    /// The items from `kept.tail` on, where texts of them had to be shortened; else empty.
+    /// The items from `kept.tail` on if their texts were shortened, else empty.
     shortened: Vec<Item<'a>>,
-    /// Which items were shortened.
     shortened_at: Vec<usize>,
 }
 
-/// The messages that a choice makes, without their contents.
+/// The messages of a choice, without their contents.
 #[derive(Debug)]
 pub(crate) struct Planned<'a> {
     pub choice: Choice<'a>,
     pub index: Rc<MessageIndex>,
-    /// Which message holds the marker.
     marker_at: Option<usize>,
     pub totals: Totals,
-    /// What is the same as in the dialogue before, and that.
+    /// The last dialogue, and its messages that are the same.
     since: Option<(Rc<MessageIndex>, Vec<Run>)>,
 }
 
 impl Choice<'_> {
-    /// Whether anything is missing.
     pub(crate) fn truncated(&self) -> bool {
         self.kept.tail > self.kept.head || !self.shortened_at.is_empty()
     }
 
-    /// Which item stands at a place among those that are kept.
+    /// The item at a place among the kept ones.
     fn item_at(&self, place: usize) -> usize {
         let Kept { head, tail } = self.kept;
         if place < head { place } else { place - head + tail }
     }
 
-    /// The items that are kept, in order.
     pub(crate) fn kept_items(&self, count: usize) -> impl Iterator<Item = usize> {
         (0..self.kept.head).chain(self.kept.tail..count)
     }
 }
 
 impl Planned<'_> {
-    /// What is the same as in a dialogue whose messages are known.
+    /// The messages that are the same as in a dialogue.
     pub(crate) fn runs(&self, known: &PreviousMessages) -> Vec<Run> {
         match &self.since {
             // Mostly it is the one before.
@@ -113,12 +105,12 @@ impl Planned<'_> {
         }
     }
 
-    /// At which of the kept items the marker stands, where this message holds it.
+    /// The place among the kept items of the marker, if this message holds it.
     fn gap(&self, at: usize) -> Option<usize> {
         (self.marker_at == Some(at)).then_some(self.choice.kept.head)
     }
 
-    /// The message of each kept item: pairs of item and message.
+    /// Pairs of kept item and message.
     pub(crate) fn item_messages(&self) -> impl Iterator<Item = (usize, usize)> {
         let places = (0..self.index.messages.len()).flat_map(|at| self.index.range(at).map(move |place| (place, at)));
         places.map(|(place, at)| (self.choice.item_at(place), at))
@@ -136,9 +128,6 @@ impl<'a> Plan<'_, 'a> {
     }
 
     /// Chooses what is kept: all of it, what the strategy keeps, or the last unit shortened.
-    ///
-    /// # Errors
-    /// [`ContextTooLong`](crate::Code::ContextTooLong).
     pub(crate) fn choose(&self) -> Result<Choice<'a>> {
         let costs = self.costs();
         let (count, total) = (costs.len, costs.total());
@@ -178,7 +167,6 @@ impl<'a> Plan<'_, 'a> {
         })
     }
 
-    /// Keeps the last unit alone, with its texts cut.
     fn shorten(&self, end: RemovedEnd) -> Option<Choice<'a>> {
         let costs = self.costs();
         let start = self.units.iter().rev().nth(1).copied().unwrap_or(0);
@@ -201,18 +189,18 @@ impl<'a> Plan<'_, 'a> {
         Some(Choice { kept, marker: gap, marker_omitted: false, shortened: unit, shortened_at })
     }
 
-    /// The messages of what is kept, and their tokens.
+    /// The messages of a choice, and their tokens.
     pub(crate) fn planned(&self, choice: Choice<'a>) -> Planned<'a> {
         let count = self.items.len();
         let Kept { head, tail } = choice.kept;
         let mut index = MessageIndex::with_capacity(head + count.saturating_sub(tail));
         if let Some(role) = self.system.role {
-            index.add(role, MessageKind::Parts, None);
+            index.add(role, MessageKind::Parts, None, 0);
         }
         self.items.add_to(&mut index, 0..head);
         let mut marker_at = None;
-        if choice.marker.is_some() {
-            index.add(Role::User, MessageKind::Volatile, None);
+        if let Some(marker) = &choice.marker {
+            index.add(Role::User, MessageKind::Volatile, None, marker.len());
             marker_at = index.messages.len().checked_sub(1);
         }
         self.items.add_to(&mut index, tail..count);
@@ -241,7 +229,7 @@ impl<'a> Plan<'_, 'a> {
         messages.map(|at| self.prices.message(&self.content_of(planned, at))).sum()
     }
 
-    /// What all of the conversation costs, before anything is cut.
+    /// Tokens of the whole conversation.
     pub(crate) fn whole(&self) -> Totals {
         let costs = self.costs();
         let overhead = self.fixed() - self.system.tokens;
@@ -250,17 +238,15 @@ impl<'a> Plan<'_, 'a> {
         Totals { system: self.system.tokens, content, overhead }
     }
 
-    /// All messages, with their spans.
     pub(crate) fn messages(&self, planned: &Planned<'a>) -> Vec<Message<'a>> {
         (0..planned.index.messages.len()).map(|at| self.message(planned, at)).collect()
     }
 
-    /// One message, with its spans.
     pub(crate) fn message(&self, planned: &Planned<'a>, at: usize) -> Message<'a> {
         self.render(planned, at, true)
     }
 
-    /// One message without spans, for those who look at nothing but its role and content.
+    /// One message without spans.
     pub(crate) fn content_of(&self, planned: &Planned<'a>, at: usize) -> Message<'a> {
         self.render(planned, at, false)
     }
@@ -293,57 +279,69 @@ impl<'a> Plan<'_, 'a> {
         }
         let mut text = String::new();
         let mut spans = Vec::new();
-        self.write_text(planned, at, &mut |piece, id| {
+        self.write_text(planned, at, false, &mut |piece, _, item| {
             let start = text.len();
             text.push_str(piece);
-            spans.extend(id.map(|id| ByteSpan { id, part: 0, start, end: text.len() }));
+            spans.extend(item.and_then(|item| self.items.id(item)).map(|id| ByteSpan {
+                id,
+                part: 0,
+                start,
+                end: text.len(),
+            }));
         });
         let content = vec![Block::text(text)];
         let spans = if with_spans { utf16_spans(&content, &spans) } else { Vec::new() };
         Message { role, content, node_ids: ids(), spans }
     }
 
-    /// The ids of the items of a message.
     pub(crate) fn message_ids<'s>(&'s self, planned: &'s Planned<'a>, at: usize) -> impl Iterator<Item = &'a str> + 's {
         planned.index.range(at).filter_map(|place| self.items.id(planned.choice.item_at(place)))
     }
 
-    /// An item as it is sent, shortened where it has to be.
+    /// An item as it is sent, shortened or not.
     fn item(&self, planned: &Planned<'a>, at: usize) -> Option<Item<'a>> {
         let shortened = at.checked_sub(planned.choice.kept.tail).and_then(|at| planned.choice.shortened.get(at));
         shortened.cloned().or_else(|| self.items.item(at))
     }
 
-    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its id.
-    pub(crate) fn write_text(&self, planned: &Planned<'a>, at: usize, write: &mut dyn FnMut(&str, Option<&'a str>)) {
+    /// Writes the text of a message that is nothing but texts, piece by piece; with the text of an item comes its place. Where
+    /// the caller takes them, texts come escaped that are known so, and are said to.
+    #[inline(never)]
+    pub(crate) fn write_text(
+        &self,
+        planned: &Planned<'a>,
+        at: usize,
+        takes_escaped: bool,
+        write: &mut dyn FnMut(&str, bool, Option<usize>),
+    ) {
         let range = planned.index.range(at);
         let gap = planned.gap(at);
         let mut first = true;
-        let mut separate = |write: &mut dyn FnMut(&str, Option<&'a str>)| {
+        let mut separate = |write: &mut dyn FnMut(&str, bool, Option<usize>)| {
             if !std::mem::take(&mut first) {
-                write(JOIN, None);
+                write(JOIN, false, None);
             }
         };
         for place in range.start..=range.end {
             if let Some(marker) = planned.choice.marker.as_deref().filter(|_| gap == Some(place)) {
                 separate(write);
-                write(marker, None);
+                write(marker, false, None);
             }
             let item = planned.choice.item_at(place);
-            if let Some((header, text)) = self.items.text(item).filter(|_| place < range.end) {
+            if place == range.end {
+                continue;
+            }
+            if let Some(text) = self.items.escaped_text(item).filter(|_| takes_escaped) {
+                separate(write);
+                write(text, true, Some(item));
+            } else if let Some((header, text)) = self.items.text(item) {
                 separate(write);
                 if !header.is_empty() {
-                    write(header, None);
+                    write(header, false, None);
                 }
-                write(text, self.items.id(item));
+                write(text, false, Some(item));
             }
         }
-    }
-
-    /// About how many bytes the text of such a message has, told without a look at it.
-    pub(crate) fn text_size(&self, planned: &Planned<'a>, at: usize) -> usize {
-        let range = planned.index.range(at);
-        range.map(|place| self.items.size_hint(planned.choice.item_at(place)) + JOIN.len()).sum()
     }
 
     /// What was removed.
@@ -365,13 +363,12 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// Whether the protected recent nodes are all there, whole.
+    /// Whether the protected recent nodes are all kept whole.
     pub(crate) fn minimum_recent_met(&self, choice: &Choice<'a>) -> bool {
         let recent = self.costs().recent(self.settings.minimum_recent_nodes);
         !choice.truncated() || (choice.kept.tail <= recent && choice.shortened_at.is_empty())
     }
 
-    /// What is to be reported of the messages.
     pub(crate) fn start_on_unmet(&self, planned: &Planned<'a>) -> Option<Diagnostic> {
         let first = planned.index.messages.get(self.system.messages())?;
         let unmet = planned.choice.truncated() && self.settings.start_on == StartOn::User && first.role != Role::User;
@@ -388,7 +385,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// How many messages come before the cut and hold nothing from behind it: they stay as they are while the cut does.
+    /// Messages before the cut that hold nothing from behind it, and so stay while the cut does.
     fn before_cut(&self, planned: &Planned<'a>) -> Option<usize> {
         let last = planned.choice.kept.head.checked_sub(1).filter(|&last| !self.items.is_block(last))?;
         let at = planned.index.messages.partition_point(|message| message.end <= last);
@@ -397,8 +394,8 @@ impl<'a> Plan<'_, 'a> {
         Some(if message.role == Role::User || message.end > last + 1 { at } else { at + 1 })
     }
 
-    /// How much of what is planned is as it was in the dialogue before: by the fingerprint that is given, or else by what
-    /// is remembered. Nothing where there is neither. The sums say what it costs: no text is looked at but of what is new.
+    /// How much is the same as in the dialogue before, by a fingerprint or else by what is remembered of it. Only the texts of
+    /// new messages are read; the costs of others follow from the sums.
     pub(crate) fn cache(
         &self,
         planned: &mut Planned<'a>,
@@ -449,7 +446,7 @@ impl<'a> Plan<'_, 'a> {
         Some(Cached { messages: shared.unwrap_or(0), tokens, fingerprint })
     }
 
-    /// Tokens of so many leading messages with their overhead.
+    /// Tokens of the leading messages with their overhead.
     fn leading_tokens(&self, planned: &Planned<'a>, messages: usize) -> u64 {
         if messages == 0 {
             return 0;

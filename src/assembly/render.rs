@@ -7,10 +7,10 @@ use crate::content::Block;
 use crate::prompt::{Message, MessageSpan, Role};
 use crate::text::Utf16Offsets;
 
-/// What texts are joined by, within an item and between merged items.
+/// What joins texts.
 pub(crate) const JOIN: &str = "\n\n";
 
-/// Appends a text, joining it to one that stands last.
+/// Appends a text, joined to the last part if that is a text.
 pub(crate) fn push_text<'a>(parts: &mut Vec<Block<'a>>, text: Cow<'a, str>) {
     let Some(Block::Text(last)) = parts.last_mut() else { return parts.push(Block::Text(text)) };
     let last = last.to_mut();
@@ -18,13 +18,13 @@ pub(crate) fn push_text<'a>(parts: &mut Vec<Block<'a>>, text: Cow<'a, str>) {
     last.push_str(&text);
 }
 
-/// The content that these parts are: an empty text where there are none.
+/// The content of these parts, which is never empty.
 pub(crate) fn content(parts: Vec<Block<'_>>) -> Vec<Block<'_>> {
     if parts.is_empty() { vec![Block::text("")] } else { parts }
 }
 
-/// The messages that these items make, merged by role, with the marker in the gap; with their spans where those are asked
-/// for, since they take a look at all of the text.
+/// The messages of these items, merged by role, with the marker in the gap; with spans on demand, since all text is read for
+/// them.
 pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>, with_spans: bool) -> Vec<Message<'a>> {
     let mut messages: Vec<OpenMessage<'a>> = Vec::new();
     let (head, tail) = (items.get(..kept.head).unwrap_or(items), items.get(kept.tail..).unwrap_or_default());
@@ -36,7 +36,7 @@ pub(crate) fn render<'a>(items: &[Item<'a>], kept: Kept, marker: Option<&str>, w
     messages.into_iter().map(|message| message.close(with_spans)).collect()
 }
 
-/// The last message where it is of this role, else a new one.
+/// The last message if it has this role, else a new one.
 fn message_of<'m, 'a>(messages: &'m mut Vec<OpenMessage<'a>>, role: Role) -> &'m mut OpenMessage<'a> {
     if messages.last().is_none_or(|last| last.role != role) {
         messages.push(OpenMessage { role, parts: Vec::new(), node_ids: Vec::new(), spans: Vec::new() });
@@ -46,7 +46,6 @@ fn message_of<'m, 'a>(messages: &'m mut Vec<OpenMessage<'a>>, role: Role) -> &'m
     &mut messages[at]
 }
 
-/// A message that may still grow.
 struct OpenMessage<'a> {
     role: Role,
     parts: Vec<Block<'a>>,
@@ -90,7 +89,7 @@ impl<'a> OpenMessage<'a> {
     }
 }
 
-/// Where an item stands in the content of a message, in bytes of a part.
+/// Where an item is in the content of a message, in bytes of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteSpan<'a> {
     pub id: &'a str,
@@ -99,7 +98,7 @@ pub(crate) struct ByteSpan<'a> {
     pub end: usize,
 }
 
-/// The same in UTF-16 code units.
+/// These spans in UTF-16 code units.
 pub(crate) fn utf16_spans<'a>(content: &[Block<'_>], spans: &[ByteSpan<'a>]) -> Vec<MessageSpan<'a>> {
     let text = |part: usize| match content.get(part) {
         Some(Block::Text(text) | Block::Reasoning { text, .. }) => text.as_ref(),

@@ -11,13 +11,12 @@ pub struct Cached {
     pub messages: usize,
     /// Their tokens with their overhead, and those of the system context where that is the same.
     pub tokens: u64,
-    /// What to give as `previous` the next time. A resident tree remembers by itself, and gives it
-    /// only to a caller that gave a `previous`.
+    /// To be given as `previous` the next time. A resident tree gives it only to a caller that gave a `previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
 
-/// Token totals by part. Their sum is the total.
+/// Tokens by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// The system context, as a field or as a message.
@@ -34,17 +33,15 @@ impl Totals {
     }
 }
 
-/// What was removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
-    /// The items of which nothing is left.
+    /// Items removed whole.
     pub whole: Range<usize>,
-    /// The items of which a part is left.
+    /// Items removed in part.
     pub partial: Vec<usize>,
     /// Tokens removed, each item counted alone.
     pub tokens: u64,
-    /// How many items, blocks not counted, come before.
+    /// Items before, without blocks.
     pub position: usize,
-    /// The marker that stands in the gap.
     pub marker: Option<String>,
 }

@@ -29,7 +29,7 @@ pub enum StartOn {
     User,
 }
 
-/// Settings of one place; absent fields are for the next place to say. Numbers are as they came, not yet checked.
+/// Settings of one place, which override those of the next. Numbers are unchecked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preferences {
     /// What happens over the limit.
@@ -40,7 +40,7 @@ pub struct Preferences {
     pub token_buffer: Option<f64>,
     /// Stands where something was removed.
     pub truncation_marker: Option<String>,
-    /// What is removed is rounded up to a multiple of so many tokens.
+    /// Tokens to whose multiple removals are rounded up.
     pub cut_quantum: Option<f64>,
     /// What a rolling window may begin with.
     pub start_on: Option<StartOn>,
@@ -73,7 +73,7 @@ pub struct Settings {
     pub token_buffer: u64,
     /// Stands where something was removed.
     pub truncation_marker: String,
-    /// What is removed is rounded up to a multiple of so many tokens; 0 for not at all.
+    /// Tokens to whose multiple removals are rounded up, unless it is 0.
     pub cut_quantum: u64,
     /// What a rolling window may begin with.
     pub start_on: StartOn,
@@ -81,7 +81,7 @@ pub struct Settings {
 
 /// Stands in a dialogue where nodes were removed.
 pub const DIALOGUE_MARKER: &str = "[… {count} earlier nodes omitted …]";
-/// What it is for one.
+/// The default for one node.
 pub(crate) const DIALOGUE_MARKER_OF_ONE: &str = "[… 1 earlier node omitted …]";
 /// Stands in a chat where messages were removed, and what it is for one.
 pub(crate) const CHAT_MARKER: &str = "[… {count} earlier messages omitted …]";
@@ -104,12 +104,14 @@ impl Settings {
             start_on: preferences.start_on.unwrap_or_default(),
         })
     }
+
+    /// The tokens over the limit, rounded up to a multiple of the quantum.
+    pub(crate) fn quantised(&self, total: u64, limit: u64) -> u64 {
+        total.saturating_sub(limit).checked_next_multiple_of(self.cut_quantum).unwrap_or(u64::MAX)
+    }
 }
 
 /// A token setting as a whole number.
-///
-/// # Errors
-/// [`Code::InvalidBudget`] for one that is negative, not whole, not a number or above 2^53 − 1.
 pub(crate) fn whole(setting: &str, value: f64) -> Result<u64> {
     if value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&value) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within 53 bits")]

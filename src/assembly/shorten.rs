@@ -12,46 +12,43 @@ use crate::prompt::{Message, Prices};
 use crate::sorting;
 use crate::text::{Clusters, is_whitespace, trim};
 
-/// Which part of a text is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedEnd {
-    /// The beginning goes, so that the marker stands first.
+    /// The beginning.
     Head,
-    /// The middle goes, so that the marker stands between both ends.
+    /// The middle.
     Middle,
 }
 
-/// How texts are cut, and what of.
 #[derive(Debug)]
 pub(crate) struct Shorten<'s> {
     pub removed_end: RemovedEnd,
-    /// Stands where a text was cut.
     pub marker: &'s str,
-    /// Stands before the unit, behind its blocks, for the nodes before it.
+    /// The marker for the nodes before the unit.
     pub gap: Option<String>,
-    /// How many blocks are given before the unit.
+    /// Blocks before the unit.
     pub lead: usize,
-    /// What messages and their overhead may cost.
+    /// Tokens for messages and their overhead.
     pub budget: u64,
     pub prices: Prices<'s>,
 }
 
-/// Where a text is among the parts of a unit.
+/// A text among the parts of a unit.
 #[derive(Clone, Copy, Debug)]
 struct TextSlot {
     item: usize,
     part: usize,
-    /// Index into the content of a tool result, where it is in one.
+    /// The index in the content of a tool result.
     inner: Option<usize>,
-    /// Where what may be cut of it begins: behind the header.
+    /// Where the text behind the header begins.
     start: usize,
-    /// How much that is.
+    /// Bytes behind the header.
     len: usize,
 }
 
 impl Shorten<'_> {
-    /// The blocks and the unit, with its largest texts cut as far as needed, and the indices of the items that were cut;
-    /// nothing where even that is over the budget. Headers stay.
+    /// The blocks and the unit with its largest texts cut, but for headers, and the indices of the cut items; `None` if even
+    /// that is over the budget.
     pub(crate) fn unit<'a>(&self, unit: &[Item<'a>]) -> Option<(Vec<Item<'a>>, SortedSet<usize>)> {
         let mut items = unit.to_vec();
         // Largest first; of equals the earliest.
@@ -127,8 +124,7 @@ pub(crate) fn inline_marker(marker: &str) -> String {
     if marker.is_empty() { JOIN.to_owned() } else { format!("{JOIN}{marker}{JOIN}") }
 }
 
-/// The texts that may be cut: those of text parts and of tool results. Arguments would no longer be JSON, and reasoning
-/// no longer what its signature says.
+/// The texts that may be cut. Cut arguments would not be JSON, and cut reasoning would not match its signature.
 fn slots(items: &[Item<'_>]) -> Vec<TextSlot> {
     let mut slots = Vec::new();
     for (item, Item { parts, header, .. }) in items.iter().enumerate().filter(|(_, item)| item.id.is_some()) {

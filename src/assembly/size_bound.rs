@@ -1,12 +1,12 @@
-//! Whether a conversation fits for certain, told by the lengths of its texts alone.
+//! Whether a conversation fits for certain, by the lengths of its texts.
 //!
-//! Counting is most of the work of a request that is well below its limit. No counter gives more than so many tokens a
-//! byte; where even that fits, nothing is cut, and a caller that wants nothing but the messages need not know the cost.
+//! Counting is most of the work of a request. No counter gives more than so many tokens a byte; if even those fit, nothing is
+//! cut, and a caller that wants only the messages needs no counts.
 
 use crate::prompt::Prices;
 use crate::tokens::Counter;
 
-/// Stands in for a counter whose counts are not needed.
+/// A counter whose counts are not needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncounted;
 
@@ -24,17 +24,17 @@ impl Counter for Uncounted {
     }
 }
 
-/// How large a conversation is at most.
+/// The greatest size of a conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Size {
-    /// Of texts, and of all that may stand between them or in the place of media.
+    /// Of texts, and of what may stand between them or replace media.
     pub bytes: usize,
-    /// Of what has a price of its own.
+    /// Of what has a fixed price.
     pub tokens: u64,
     pub messages: u64,
 }
 
-/// Whether a conversation of this size is below the limit whatever its texts are.
+/// Whether a conversation of this size is below the limit, whatever its texts are.
 pub(crate) fn fits(size: Size, prices: &Prices<'_>, limit: u64) -> bool {
     let overhead = prices.overhead;
     let fixed = overhead.per_request.saturating_add(overhead.per_message.saturating_mul(size.messages));

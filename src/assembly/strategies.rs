@@ -1,14 +1,12 @@
 //! Which units to keep when the conversation is over the limit (SPEC §1 "Strategies").
 //!
-//! Both functions give the items to keep, or nothing when not even the last unit fits whole. The conversation as a
-//! whole is over the limit when they are called.
+//! Both strategies give the items to keep, or `None` if not even the last unit fits whole.
 
 use crate::assembly::costs::Costs;
 use crate::assembly::item::Kept;
 use crate::assembly::settings::{Settings, StartOn};
 use crate::prompt::Role;
 
-/// A conversation over the limit.
 #[derive(Debug)]
 pub(crate) struct OverLimit<'l, 'a> {
     pub costs: &'l Costs<'l, 'a>,
@@ -16,7 +14,6 @@ pub(crate) struct OverLimit<'l, 'a> {
     pub units: &'l [usize],
     pub limit: u64,
     pub settings: &'l Settings,
-    /// Whether the marker stands in the gap.
     pub marked: bool,
 }
 
@@ -42,7 +39,7 @@ impl OverLimit<'_, '_> {
         Some(self.grown(head, protected))
     }
 
-    /// More of the tail, then more of the head, as far as it fits.
+    /// Extends the tail, then the head, as far as fits.
     fn grown(&self, mut head: usize, mut tail: usize) -> Kept {
         loop {
             let before = (head, tail);
@@ -56,8 +53,8 @@ impl OverLimit<'_, '_> {
         }
     }
 
-    /// What is kept in the middle, and whether the marker stands there: it does not where a unit more fits without it. Under a
-    /// quantum it stays wherever it fits, since the cut has to stay put.
+    /// What is kept, and whether with the marker: without it if one more unit fits then. Under a quantum the marker stays
+    /// wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
         let marked = self.middle();
         if self.costs.marker(1).is_none() {
@@ -77,19 +74,19 @@ impl OverLimit<'_, '_> {
         more.map(|more| (more, false)).or(marked.map(|kept| (kept, true)))
     }
 
-    /// The shortest run after the head that takes away a multiple of the quantum. The head goes by the half rule alone,
-    /// so that it does not move while the conversation grows.
+    /// The shortest run after the head that removes a multiple of the quantum. The head depends on the half rule alone, so
+    /// that it does not move while the conversation grows.
     fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
         let head = self.furthest(self.costs.lead, head_max, |head| self.head_cost(head) <= half);
         let total = self.costs.total();
-        let target = self.quantised(total);
+        let target = self.settings.quantised(total, self.limit);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
         let tail = (head + 1..protected).find(|&tail| removed(tail) >= target).unwrap_or(protected);
         self.fits(head, tail).then(|| self.kept(head, tail))
     }
 
-    /// Keeps the longest run of most recent units that fits.
+    /// Keeps the longest run of recent units that fits.
     pub(crate) fn rolling(&self) -> Option<Kept> {
         let count = self.count();
         let last = count.checked_sub(1)?;
@@ -105,7 +102,7 @@ impl OverLimit<'_, '_> {
         let mut tail = last - back;
         if self.settings.cut_quantum > 0 {
             let total = self.costs.total();
-            let target = self.quantised(total);
+            let target = self.settings.quantised(total, self.limit);
             let removed = |tail: usize| total.saturating_sub(self.window(tail));
             tail = (tail..count).find(|&tail| removed(tail) >= target && fits(tail)).unwrap_or(tail);
         }
@@ -124,12 +121,7 @@ impl OverLimit<'_, '_> {
         (head > 0).then(|| Kept { head: self.start_of(head), ..to })
     }
 
-    /// What has to go, rounded up to a multiple of the quantum.
-    fn quantised(&self, total: u64) -> u64 {
-        total.saturating_sub(self.limit).checked_next_multiple_of(self.settings.cut_quantum).unwrap_or(u64::MAX)
-    }
-
-    /// Half of what is left after system, overhead, blocks and marker.
+    /// Half of the tokens beside system, overhead, blocks and marker.
     fn half(&self) -> u64 {
         self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.marker_alone()) / 2
     }
@@ -177,7 +169,7 @@ impl OverLimit<'_, '_> {
     }
 }
 
-/// The furthest good point, where nothing good follows what is not.
+/// The furthest good point, if no point behind a bad one is good.
 fn leap(from: usize, to: usize, good: impl Fn(usize) -> bool) -> usize {
     let (mut best, mut step) = (from, 1);
     while best + step <= to && good(best + step) {

@@ -42,7 +42,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
         )
         .with("path", "summary"));
     }
-    let Chat { list, system, of_contents } = Chat::read(given)?;
+    let Chat { list, system, tools, of_contents } = Chat::read(given)?;
     let container = detect::container(of_contents, given.kind() == Kind::List);
     let format = match options.format {
         Some(format) => format,
@@ -61,7 +61,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     let prices = Prices { image, ..Prices::new(options.counter.as_ref()) };
     let messages = formats::read(format, &list, prices)?;
     let system = [system, options.system].into_iter().flatten().map(|system| texts(system, &prices)).sum();
-    let tools = options.tools.map_or(0, |tools| tools_cost(tools, format, &prices));
+    let tools = options.tools.or(tools).map_or(0, |tools| tools_cost(tools, format, &prices));
     let fit = Fit { options: &options, format, messages, prices, system, tools, found };
     let Fitted { messages, report, summarize } = fit.run()?;
     Answer::of(&Decisions { same: messages.is_none(), messages, report, summarize })
@@ -71,6 +71,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
 struct Chat<'t> {
     list: Vec<Value<'t>>,
     system: Option<Value<'t>>,
+    tools: Option<Value<'t>>,
     of_contents: bool,
 }
 
@@ -78,14 +79,14 @@ impl<'t> Chat<'t> {
     fn read(given: Value<'t>) -> Result<Self> {
         const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
         if given.kind() == Kind::List {
-            return Ok(Self { list: given.list(EXPECTED)?.collect(), system: None, of_contents: false });
+            return Ok(Self { list: given.list(EXPECTED)?.collect(), system: None, tools: None, of_contents: false });
         }
         let container = given.object(EXPECTED)?;
-        let [contents, messages, system, instruction, snake] =
-            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction"])?;
+        let [contents, messages, system, instruction, snake, tools] =
+            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
         let of_contents = contents.is_some();
         let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
-        Ok(Self { list, system: system.or(instruction).or(snake), of_contents })
+        Ok(Self { list, system: system.or(instruction).or(snake), tools, of_contents })
     }
 }
 

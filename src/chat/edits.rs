@@ -9,6 +9,7 @@ use crate::assembly::search;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
 use crate::prompt::Prices;
+use crate::sorting;
 use crate::text::Clusters;
 
 /// A chat that edits are made in.
@@ -16,6 +17,8 @@ use crate::text::Clusters;
 pub(super) struct Editor<'e, 't> {
     pub messages: &'e mut Vec<Message<'t>>,
     pub pairs: &'e [(At, At)],
+    /// Messages that stay as they are.
+    pub pinned: &'e [bool],
     pub format: Format,
     pub prices: Prices<'e>,
     /// Tokens of the whole request.
@@ -63,8 +66,8 @@ impl Editor<'_, '_> {
         }
         if let Some(keep) = edits.calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
-            let mut calls: Vec<At> = calls.into_iter().chain(self.pairs.iter().map(|&(call, _)| call)).collect();
-            calls.sort_unstable();
+            let mut calls: Vec<At> = calls.into_iter().chain(self.free_pairs().map(|(call, _)| call)).collect();
+            sorting::sort(&mut calls);
             edit("toolCalls", but_last(calls, keep), &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
@@ -87,14 +90,24 @@ impl Editor<'_, '_> {
         made
     }
 
+    fn is_pinned(&self, message: usize) -> bool {
+        self.pinned.get(message) == Some(&true)
+    }
+
     /// The pieces of a kind that are there, oldest first.
     fn all(&self, is: impl Fn(&Kind<'_>) -> bool) -> Vec<At> {
         let mut found = Vec::new();
-        for (index, message) in self.messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
+        let free = |&(index, message): &(usize, &Message<'_>)| message.removed.is_none() && !self.is_pinned(index);
+        for (index, message) in self.messages.iter().enumerate().filter(free) {
             let pieces = message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there() && is(&piece.kind));
             found.extend(pieces.map(|(place, _)| (index, place)));
         }
         found
+    }
+
+    /// The pairs of which neither half is pinned.
+    fn free_pairs(&self) -> impl Iterator<Item = (At, At)> {
+        self.pairs.iter().copied().filter(|&(call, result)| !self.is_pinned(call.0) && !self.is_pinned(result.0))
     }
 
     /// The results that an edit is about.
@@ -104,10 +117,10 @@ impl Editor<'_, '_> {
             _ => None,
         };
         let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
-        let paired = self.pairs.iter().copied();
+        let paired = self.pairs.iter().copied().filter(|&(_, result)| !self.is_pinned(result.0));
         let mut results: Vec<(At, At)> =
             alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();
-        results.sort_unstable();
+        sorting::sort(&mut results);
         let results = but_last(results, edit.keep_last);
         let excluded =
             |call: At| name_of(call).is_some_and(|name| edit.exclude.iter().any(|excluded| excluded == name));

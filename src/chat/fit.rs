@@ -9,9 +9,9 @@ use super::detect::Format;
 use super::edits::Editor;
 use super::formats::{text_of, user_message};
 use super::message::{Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
-use super::options::{Options, Phase, Strategy};
+use super::options::{Options, Phase};
 use super::pairs::{At, Atom, Pairs, atoms, drop_links, units};
-use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
+use super::report::{Added, Edit, Fate, Reason, Report, Row, Strategy, Tokens};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::{Item, Items, Kept, Outline, Shape};
@@ -22,6 +22,7 @@ use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::prompt::{Overhead, Prices, Role as PromptRole};
+use crate::sorting;
 use crate::text::{Clusters, is_blank, trim};
 
 /// What a summary begins with, by which a later fit knows it.
@@ -78,7 +79,7 @@ impl<'t> Fit<'_, 't> {
         let pairs = pairs.pairs;
         let pinned = self.pinned()?;
         self.end_on(&pairs, &pinned);
-        let edits = self.edit(&pairs);
+        let edits = self.edit(&pairs, &pinned);
         if let (Phase::Finish(None), true) = (&self.options.phase, self.total() > self.options.limit) {
             let message = "there is no summary; what is over the limit was cut";
             self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
@@ -164,9 +165,16 @@ impl<'t> Fit<'_, 't> {
         let end = units.iter().skip(1).rfind(|end| role(end).is_some_and(|role| self.options.end_on.contains(&role)));
         match end {
             Some(&end) => {
-                for atom in atoms.iter().skip(end).filter(|atom| pinned.get(atom.message) == Some(&false)) {
-                    let message = self.messages.get_mut(atom.message);
-                    message.into_iter().for_each(|message| message.removed = Some(Reason::EndOn));
+                for unit in units.windows(2).filter(|unit| unit.first().is_some_and(|&start| start >= end)) {
+                    let unit = atoms.get(unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0));
+                    let unit = unit.unwrap_or_default();
+                    if unit.iter().any(|atom| pinned.get(atom.message) == Some(&true)) {
+                        continue;
+                    }
+                    for atom in unit {
+                        let message = self.messages.get_mut(atom.message);
+                        message.into_iter().for_each(|message| message.removed = Some(Reason::EndOn));
+                    }
                 }
             }
             None => self.role_unmet("endOn"),
@@ -180,9 +188,9 @@ impl<'t> Fit<'_, 't> {
         );
     }
 
-    fn edit(&mut self, pairs: &[(At, At)]) -> Vec<Edit> {
+    fn edit(&mut self, pairs: &[(At, At)], pinned: &[bool]) -> Vec<Edit> {
         let (total, limit, format, prices) = (self.total(), self.options.limit, self.format, self.prices);
-        let mut editor = Editor { messages: &mut self.messages, pairs, format, prices, total, limit };
+        let mut editor = Editor { messages: &mut self.messages, pairs, pinned, format, prices, total, limit };
         let edits = editor.make(&self.options.edits);
         if !edits.is_empty() {
             drop_links(&mut self.messages);
@@ -243,9 +251,7 @@ impl<'t> Fit<'_, 't> {
         let mut omitted = 0;
         for (index, earlier) in self.earlier() {
             match earlier {
-                Earlier::Summary if !summarizes => {
-                    pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true)
-                }
+                Earlier::Summary if !summarizes => pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true),
                 earlier => {
                     omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
                     self.messages
@@ -267,11 +273,8 @@ impl<'t> Fit<'_, 't> {
             let costs: Vec<u64> = range.map(|at| self.atom_cost(&all, at)).collect();
             if unit.iter().any(is_pinned) {
                 fixed = costs.iter().fold(fixed, |sum, &cost| sum.saturating_add(cost));
-                begins = begins.or(unit
-                    .iter()
-                    .find_map(|atom| self.messages.get(atom.message))
-                    .map(|message| message.role)
-                    .filter(|&role| role != Role::System));
+                let first = unit.iter().find(|atom| self.role_of(atom) != Some(Role::System));
+                begins = begins.or(first.copied());
                 continue;
             }
             free.starts.push(free.atoms.len());
@@ -312,17 +315,16 @@ impl<'t> Fit<'_, 't> {
         let Some(atom) = all.get(at) else { return 0 };
         let Some(message) = self.messages.get(atom.message) else { return 0 };
         let pieces: u64 = message.pieces.iter().take(atom.to).skip(atom.from).map(|piece| piece.now).sum();
-        let first = all.partition_point(|other| other.message < atom.message);
-        let count = all.partition_point(|other| other.message <= atom.message) - first;
-        let later = (PER_MESSAGE + 1).saturating_mul(count.saturating_sub(1) as u64);
-        let overhead = if at == first { message.overhead.saturating_sub(later) } else { PER_MESSAGE + 1 };
-        pieces.saturating_add(overhead)
+        pieces.saturating_add(message.overhead)
+    }
+
+    fn role_of(&self, atom: &Atom) -> Option<Role> {
+        self.messages.get(atom.message).map(|message| message.role)
     }
 
     /// Whether a window may begin here, by `startOn`.
     fn may_begin(&self, atom: &Atom) -> bool {
-        let role = self.messages.get(atom.message).map(|message| message.role);
-        role.is_some_and(|role| self.options.start_on.contains(&role))
+        self.role_of(atom).is_some_and(|role| self.options.start_on.contains(&role))
     }
 
     fn cut_free(
@@ -330,7 +332,7 @@ impl<'t> Fit<'_, 't> {
         free: &Free,
         fixed: u64,
         omitted: usize,
-        begins: Option<Role>,
+        begins: Option<Atom>,
         summarizes: bool,
     ) -> Result<Cut> {
         let Options { limit, strategy, settings, .. } = self.options;
@@ -359,15 +361,17 @@ impl<'t> Fit<'_, 't> {
             Strategy::KeepStart => over(if summarizes { less } else { *limit }).start().map(|kept| (kept, summarizes)),
             _ => over(if summarizes { less } else { *limit }).rolling().map(|kept| (kept, summarizes)),
         };
-        let role_at = |item: usize| {
-            free.atoms.get(item).and_then(|atom| self.messages.get(atom.message)).map(|message| message.role)
-        };
         // Anthropic and Gemini want a user's turn first; the marker is one.
+        let first_free = |kept: &Kept| free.atoms.get(if kept.head > 0 { 0 } else { kept.tail });
+        let first_role = |kept: &Kept, marked: bool| {
+            let first = [first_free(kept), begins.as_ref()].into_iter().flatten().min_by_key(|atom| atom.message)?;
+            let gap = free.atoms.get(kept.head).filter(|gap| marked && gap.message <= first.message);
+            if gap.is_some() { Some(Role::User) } else { self.role_of(first) }
+        };
+        let whole = Kept { head: free.atoms.len(), tail: free.atoms.len() };
         let wants_user = matches!(self.format, Format::Anthropic | Format::Gemini)
-            && role_at(0) != Some(Role::Assistant)
-            && begins.is_none();
-        let begins_wrong =
-            |(kept, marked): &(Kept, bool)| !marked && kept.head == 0 && role_at(kept.tail) == Some(Role::Assistant);
+            && first_role(&whole, false) != Some(Role::Assistant);
+        let begins_wrong = |(kept, marked): &(Kept, bool)| first_role(kept, *marked) == Some(Role::Assistant);
         if wants_user && chosen.as_ref().is_some_and(begins_wrong) {
             chosen = with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() });
         }
@@ -457,7 +461,7 @@ impl<'t> Fit<'_, 't> {
             }
         }
         // Largest first; of equals the earliest.
-        crate::sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
+        sorting::sort_by_key(&mut slots, |&(len, at, text)| (std::cmp::Reverse(len), at, text));
         let mut cost = cost;
         let mut cuts: Vec<(At, usize, String, u64)> = Vec::new();
         for (_, at, number) in slots {
@@ -549,10 +553,10 @@ impl<'t> Fit<'_, 't> {
                     .filter(|&(place, _)| !is_gone(place))
                     .map(|(_, piece)| piece.now)
                     .sum();
-                let overhead = message.overhead.saturating_sub((PER_MESSAGE + 1).saturating_mul(gone.len() as u64));
+                let steps = message.steps.saturating_sub(gone.len() as u64);
                 let content = if index < lead { &mut tokens.system } else { &mut tokens.messages };
                 *content = content.saturating_add(kept);
-                tokens.overhead = tokens.overhead.saturating_add(overhead);
+                tokens.overhead = tokens.overhead.saturating_add(message.overhead.saturating_mul(steps));
                 let is_changed = !changes.is_empty() || !parts.is_empty();
                 leaves.push(if is_changed { json!([index, changes]) } else { json!(index) });
                 let why = parts.first().and_then(|part| part.reason).filter(|_| is_changed);
@@ -691,7 +695,8 @@ fn now(message: &Message<'_>) -> u64 {
     if message.removed.is_some() {
         return 0;
     }
-    message.overhead.saturating_add(message.pieces.iter().map(|piece| piece.now).sum())
+    let overhead = message.overhead.saturating_mul(message.steps);
+    overhead.saturating_add(message.pieces.iter().map(|piece| piece.now).sum())
 }
 
 /// The atoms that may be cut.

@@ -195,8 +195,10 @@ impl Piece<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct Message<'t> {
     pub role: Role,
-    /// Tokens of its role and name, and of being a message.
+    /// Tokens of its role and name, and of being a message; of each step.
     pub overhead: u64,
+    /// Steps of a run that is one message, else 1.
+    pub steps: u64,
     pub pieces: Vec<Piece<'t>>,
     /// Whether it has an id at its vendor.
     pub has_id: bool,
@@ -207,7 +209,7 @@ pub(super) struct Message<'t> {
 impl Message<'_> {
     /// What it cost when it came in.
     pub(super) fn tokens(&self) -> u64 {
-        self.overhead.saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
+        self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
     }
 }
 
@@ -307,9 +309,15 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
+    /// Tokens of an image, by the size that its bytes say.
+    pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
+        let size = source.and_then(Value::as_text).and_then(|source| super::image::size(&source));
+        self.prices.image.tokens(size)
+    }
+
     /// An image at a place, for which a text can stand.
-    pub(super) fn image(&mut self, at: Path, shape: TextShape) {
-        let tokens = self.prices.image.tokens(None);
+    pub(super) fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
+        let tokens = self.image_tokens(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
     }
 
@@ -332,7 +340,8 @@ impl<'r, 't> Reader<'r, 't> {
     pub(super) fn message(self, role: Role, overhead: u64) -> Message<'t> {
         let mut pieces = self.pieces;
         pieces.iter_mut().for_each(|piece| piece.now = piece.tokens);
-        Message { role, overhead, pieces, has_id: false, removed: None }
+        let steps = self.step.max(1) as u64;
+        Message { role, overhead, steps, pieces, has_id: false, removed: None }
     }
 
     /// The role of a message by its name, and what it and a name cost.

@@ -10,6 +10,7 @@ mod detect;
 mod edits;
 mod fit;
 mod formats;
+mod image;
 mod message;
 mod options;
 mod pairs;

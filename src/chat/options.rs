@@ -2,28 +2,15 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
-
 use super::detect::{FORMATS, Format};
 use super::message::{ROLES, Role};
+use super::report::Strategy;
 use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
 use crate::call::Host;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Kind, Object, Value};
 use crate::tokens::{Counter, models};
-
-/// What happens when a chat is over the limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Strategy {
-    #[default]
-    TruncateMiddle,
-    RollingWindow,
-    StopAtLimit,
-    /// The longest beginning that fits.
-    KeepStart,
-}
 
 const STRATEGIES: &[(&str, Strategy)] = &[
     ("truncateMiddle", Strategy::TruncateMiddle),

@@ -4,7 +4,8 @@ use super::detect::Format;
 use super::message::{Kind, Message, Role};
 use super::report::Reason;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::maps::SortedMap;
+use crate::maps::{SortedMap, SortedSet};
+use crate::sorting;
 
 /// A piece, by its message and its place there.
 pub(super) type At = (usize, usize);
@@ -41,7 +42,7 @@ impl Pairs {
             }
         }
         found.calls = open.into_iter().flat_map(|(_, calls)| calls).collect();
-        found.calls.sort_unstable();
+        sorting::sort(&mut found.calls);
         found
     }
 
@@ -61,7 +62,7 @@ impl Pairs {
         // Everything from the first of the last run of calls that no result separates.
         let first_open = last.map(|last| {
             let mut first = last;
-            while first > end && messages.get(first - 1).is_some_and(|message| speaks(message)) {
+            while first > end && messages.get(first - 1).is_some_and(speaks) {
                 first -= 1;
             }
             first
@@ -93,34 +94,26 @@ pub(super) fn piece_mut<'m, 't>(
 
 /// Takes out what went with a call that is gone: the request of its approval, and the answer to that.
 pub(super) fn drop_links(messages: &mut [Message<'_>]) {
-    let mut gone: Vec<String> = Vec::new();
-    for message in messages.iter() {
-        for piece in message.pieces.iter().filter(|piece| !piece.is_there()) {
-            if let Kind::Call { id, .. } = &piece.kind {
-                gone.push(id.clone().into_owned());
-            }
-        }
-    }
+    let calls = messages.iter().flat_map(|message| &message.pieces).filter(|piece| !piece.is_there());
+    let gone =
+        calls.filter_map(|piece| if let Kind::Call { id, .. } = &piece.kind { Some(id.to_string()) } else { None });
+    let gone: SortedSet<String> = gone.collect();
     if gone.is_empty() {
         return;
     }
-    gone.sort_unstable();
-    let has = |id: &str, gone: &[String]| gone.binary_search_by(|known| known.as_str().cmp(id)).is_ok();
-    let mut answers: Vec<String> = Vec::new();
-    for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
-        if let Kind::Linked { id, call: Some(call) } = &piece.kind
-            && has(call, &gone)
-        {
-            answers.push(id.clone().into_owned());
-            piece.remove(Reason::ToolPairBroken);
-        }
-    }
-    answers.sort_unstable();
-    for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
-        if let Kind::Linked { id, call: None } = &piece.kind
-            && has(id, &answers)
-        {
-            piece.remove(Reason::ToolPairBroken);
+    let mut requests: SortedSet<String> = SortedSet::new();
+    for asks in [true, false] {
+        for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
+            let Kind::Linked { id, call } = &piece.kind else { continue };
+            let goes = match call {
+                Some(call) if asks => gone.contains(&**call),
+                None if !asks => requests.contains(&**id),
+                _ => false,
+            };
+            if goes {
+                requests.insert(id.to_string());
+                piece.remove(Reason::ToolPairBroken);
+            }
         }
     }
 }

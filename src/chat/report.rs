@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::options::Strategy;
 use crate::error::Diagnostic;
 
 /// The account of a fit: where every message and every token went.
@@ -40,6 +39,18 @@ pub(super) struct Tokens {
     pub overhead: u64,
     pub total: u64,
     pub tokenizer: String,
+}
+
+/// What happens when a chat is over the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Strategy {
+    #[default]
+    TruncateMiddle,
+    RollingWindow,
+    StopAtLimit,
+    /// The longest beginning that fits.
+    KeepStart,
 }
 
 /// What became of a message, or of a part of one.

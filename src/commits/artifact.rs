@@ -48,7 +48,7 @@ pub(crate) enum RefForm<'r> {
 }
 
 impl<'r> RefForm<'r> {
-    /// Reads a ref; nothing for a text that is none. Digits are lower case.
+    /// Reads a ref, whose digits are lower case.
     pub(crate) fn of(text: &'r str) -> Option<Self> {
         let hex = |digits: &str| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if let Some(digits) = text.strip_prefix(FULL_PREFIX) {
@@ -58,13 +58,13 @@ impl<'r> RefForm<'r> {
         (digits.len() == SHORT_DIGITS && hex(digits)).then_some(Self::Short(digits))
     }
 
-    /// What the full refs that are meant begin with.
+    /// The beginning of the full refs that it can stand for.
     pub(crate) fn full_prefix(self) -> String {
         let (Self::Full(digits) | Self::Short(digits)) = self;
         format!("{FULL_PREFIX}{digits}")
     }
 
-    /// Whether a blob with this full ref is the one that is meant.
+    /// Whether it stands for this full ref.
     pub(crate) fn names(self, full_ref: &str) -> bool {
         let found = full_ref.strip_prefix(FULL_PREFIX).unwrap_or_default();
         match self {
@@ -74,14 +74,13 @@ impl<'r> RefForm<'r> {
     }
 }
 
-/// The error for a text that is no ref.
 #[cold]
 pub(crate) fn invalid_ref(text: &str, path: &str) -> Error {
     let message = format!("`{path}` is `{text}`; it must be `blake3:` and 64 hex digits, or `art-` and 12");
     Error::new(Code::InvalidInput, message).with("path", path).with("artifactRef", text)
 }
 
-/// Hashes a blob, or several one after the other, a part at a time.
+/// Hashes bytes a part at a time.
 #[derive(Clone, Default)]
 pub(crate) struct ArtifactHasher(blake3::Hasher);
 
@@ -102,38 +101,5 @@ impl fmt::Debug for ArtifactHasher {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refs_have_two_forms_and_no_others() {
-        let full = artifact_ref(b"blob");
-        let short = short_ref(&full).unwrap();
-        let digits = full.strip_prefix("blake3:").unwrap();
-        assert!(digits.starts_with(short.strip_prefix("art-").unwrap()) && short.len() == 16);
-        assert_eq!(short_ref(&short).unwrap(), short);
-        assert!(RefForm::of(&full).unwrap().names(&full) && RefForm::of(&short).unwrap().names(&full));
-        assert!(!RefForm::of(&short).unwrap().names(&artifact_ref(b"other")));
-        for wrong in [
-            "",
-            "blake3:",
-            "art-",
-            "art-0123456789aB",
-            "art-0123456789ab0",
-            digits,
-            full.get(..70).unwrap(),
-            &full.to_uppercase(),
-        ] {
-            assert_eq!(RefForm::of(wrong), None, "{wrong}");
-        }
-        assert_eq!(short_ref("x").unwrap_err().code(), Code::InvalidInput);
-    }
-
-    #[test]
-    fn a_blob_in_parts_has_the_ref_of_the_whole() {
-        let mut hasher = ArtifactHasher::default();
-        hasher.update(b"con");
-        hasher.update(b"text");
-        assert_eq!(hasher.artifact_ref(), artifact_ref(b"context"));
-    }
-}
+#[path = "../../tests/unit/commits/artifact.rs"]
+mod tests;

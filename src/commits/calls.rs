@@ -1,14 +1,12 @@
 //! The calls of this area: requests read from JSON, results written as JSON (SPEC §7).
 //!
-//! Requests and records are snake_case, plans and results camelCase. Records are written by [`Record::to_json`], so that a
-//! field that is not known stays what it is.
+//! Requests and records are snake_case, plans and results camelCase. [`Record::to_json`] writes unknown fields unchanged.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
 use crate::call::{Answer, Call, Host};
-use crate::commits::artifact::artifact_ref;
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
 use crate::commits::formats::{BlobSource, Format, ReadOptions};
@@ -16,11 +14,11 @@ use crate::commits::graph::{CommitGraph, MetadataUpdate};
 use crate::commits::import::{ImportOptions, import_transcript};
 use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
-use crate::commits::materialize::{Materialized, Materializer};
+use crate::commits::materialize::Materializer;
 use crate::commits::plan::{PlanRequest, Stop};
 use crate::commits::record::{Origin, Provenance, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
-use crate::commits::translate::{CrossFamily, Delta, TranslateOptions, translate};
+use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
@@ -70,7 +68,7 @@ pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
     }),
 ];
 
-/// The options of a call, none where they are absent.
+/// The options of a call, which may be absent.
 #[derive(Clone, Copy)]
 struct Options<'t>(Option<Object<'t>>);
 
@@ -85,9 +83,6 @@ impl<'t> Options<'t> {
     }
 
     /// Reads options of a call that has no diagnostics.
-    ///
-    /// # Errors
-    /// [`Code::InvalidInput`] for an option that is not known.
     fn read_strictly(options: Option<Value<'t>>, known: &[&str]) -> Result<Self> {
         let mut found = Vec::new();
         let options = Self::read(options, known, &mut found)?;
@@ -118,7 +113,6 @@ fn arguments(request: Value<'_>) -> Result<Object<'_>> {
     request.object("the arguments, an object")
 }
 
-/// An argument that is a text.
 fn text(request: Value<'_>, name: &str) -> Result<String> {
     arguments(request)?
         .string(name)?
@@ -170,7 +164,6 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
     Some(value).filter(|value| !value.is_null())
 }
 
-/// The limits of options of a call without diagnostics.
 fn limits_of(options: Options<'_>) -> Result<Limits> {
     let mut found = Vec::new();
     let limits = Limits::read(options.get("limits")?, &mut found)?;
@@ -182,7 +175,7 @@ fn checkpoint(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     add(graph, Record::read(request, Origin::Request)?, request.repaired())
 }
 
-/// Adds a commit. One that is there already keeps its summary and its tags, which is told where others were asked for.
+/// Adds a commit. One that is there already keeps its summary and tags; a difference is reported.
 fn add(graph: &mut CommitGraph, record: Record, mut found: Vec<Diagnostic>) -> Result<Answer> {
     let (summary, tags) = (record.summary.clone(), record.tags.clone());
     let record = graph.checkpoint(record)?;
@@ -236,7 +229,7 @@ fn export_jsonl(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
 }
 
 /// Bytes, or the UTF-8 of a string.
-fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<std::borrow::Cow<'t, [u8]>> {
+fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<Cow<'t, [u8]>> {
     let value = object.need(name)?;
     if let Some(text) = value.as_text() {
         return Ok(text.into_owned().into_bytes().into());
@@ -244,7 +237,7 @@ fn bytes_of<'t>(object: Object<'t>, name: &str) -> Result<std::borrow::Cow<'t, [
     value.bytes().ok_or_else(|| value.mismatch("bytes or a string"))
 }
 
-/// Null takes away. Other fields never change.
+/// Null removes summary or tags. Other fields never change.
 fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let id = text(request, "id")?;
     let fields = arguments(request)?.need("fields")?.object("the fields to change, an object")?;
@@ -263,7 +256,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
     Ok(json_answer(graph.update_metadata(&id, update)?.to_json()))
 }
 
-/// What to materialise, and the `cacheKey` where it is a plan.
+/// What to materialise, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
@@ -314,10 +307,14 @@ pub fn begin(graph: &CommitGraph, request: &[u8]) -> Result<Materializer> {
 
 /// The result of a materialisation; its bytes come first, unless the caller has them.
 pub fn materialized(result: Materialized) -> Answer {
+    let has_bytes = !result.bytes.is_empty();
+    conversation(result, has_bytes)
+}
+
+fn conversation(result: Materialized, with_bytes: bool) -> Answer {
     let Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics } = result;
     let mut out = JsonObject::default();
-    let bytes = if bytes.is_empty() { Vec::new() } else { vec![bytes] };
-    if !bytes.is_empty() {
+    if with_bytes {
         out.raw("bytes", &bytes_reference(0).to_string());
     }
     out.text("artifactRef", Some(&artifact_ref));
@@ -326,11 +323,10 @@ pub fn materialized(result: Materialized) -> Answer {
     out.raw("messageCount", &message_count.to_string());
     out.raw("tokenCount", &token_count.to_string());
     out.raw("diagnostics", &json!(diagnostics).to_string());
-    Answer { json: out.finish().into_bytes(), bytes }
+    Answer { json: out.finish().into_bytes(), bytes: if with_bytes { vec![bytes] } else { Vec::new() } }
 }
 
-/// A commit that holds the result of a plan. `fields` are those of a checkpoint; what they do not say is as in the commit
-/// that was materialised.
+/// A commit that holds the result of a plan. `fields` are those of a checkpoint; defaults come from the commit of the plan.
 fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;
@@ -448,7 +444,6 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     Ok(Answer { json: out.finish().into_bytes(), bytes: import.blobs.into_iter().map(|(_, bytes)| bytes).collect() })
 }
 
-/// Reads a session file as a transcript.
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {
     let mut found = request.repaired();
     let arguments = arguments(request)?;
@@ -470,32 +465,22 @@ fn loom_tree(request: Value<'_>) -> Result<Answer> {
     transcript(request).and_then(|(transcript, found)| Answer::of(&to_loom_tree(transcript, found)))
 }
 
-/// A delta to translate, with what it is borrowed from.
-struct DeltaFields<'t> {
-    format: String,
-    blob: std::borrow::Cow<'t, [u8]>,
-    commit: String,
-    artifact_ref: String,
-    summary: Option<String>,
+/// The texts of a part, which its [`Delta`] borrows: format, commit, artifact ref, summary.
+type PartTexts = [Option<String>; 4];
+
+fn part<'t>(part: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<(PartTexts, Cow<'t, [u8]>)> {
+    let part = part.object("a part, an object with `format` and `bytes`")?;
+    part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
+    let format = part.text("format")?.into_owned();
+    let blob = bytes_of(part, "bytes")?;
+    let given = |name| given_text(part, name);
+    Ok(([Some(format), given("commit")?, given("artifactRef")?, given("summary")?], blob))
 }
 
-impl<'t> DeltaFields<'t> {
-    fn read(part: Value<'t>, found: &mut Vec<Diagnostic>) -> Result<Self> {
-        let part = part.object("a part, an object with `format` and `bytes`")?;
-        part.report_unknown(&["format", "bytes", "commit", "artifactRef", "summary"], found);
-        Ok(Self {
-            format: part.text("format")?.into_owned(),
-            blob: bytes_of(part, "bytes")?,
-            commit: given_text(part, "commit")?.unwrap_or_default(),
-            artifact_ref: given_text(part, "artifactRef")?.unwrap_or_default(),
-            summary: given_text(part, "summary")?,
-        })
-    }
-
-    fn delta(&self) -> Delta<'_> {
-        let source = BlobSource { commit: &self.commit, artifact_ref: &self.artifact_ref };
-        Delta { format: &self.format, blob: &self.blob, source, summary: self.summary.as_deref() }
-    }
+fn delta<'p>(([format, commit, artifact_ref, summary], blob): &'p (PartTexts, Cow<'_, [u8]>)) -> Delta<'p> {
+    let text = |text: &'p Option<String>| text.as_deref().unwrap_or_default();
+    let source = BlobSource { commit: text(commit), artifact_ref: text(artifact_ref) };
+    Delta { format: text(format), blob, source, summary: summary.as_deref() }
 }
 
 fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
@@ -508,9 +493,9 @@ fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
     let parts = fields
         .need("parts")?
         .list("a list of parts")?
-        .map(|part| DeltaFields::read(part, &mut found))
+        .map(|value| part(value, &mut found))
         .collect::<Result<Vec<_>>>()?;
-    limits::check("inputBytes", parts.iter().map(|part| part.blob.len()).sum(), limits.input_bytes)?;
+    limits::check("inputBytes", parts.iter().map(|(_, blob)| blob.len()).sum(), limits.input_bytes)?;
     let format = fields.text("format")?;
     let options = TranslateOptions {
         cross_family: fields.one_of("crossFamily", CrossFamily::NAMES)?.unwrap_or_default(),
@@ -518,17 +503,8 @@ fn translation(request: Value<'_>, host: &Host) -> Result<Answer> {
         limits: &limits,
         counter: counter.as_ref(),
     };
-    let deltas: Vec<Delta<'_>> = parts.iter().map(DeltaFields::delta).collect();
+    let deltas: Vec<Delta<'_>> = parts.iter().map(delta).collect();
     let mut done = translate(&deltas, &format, &options)?;
     error::put_before(found, &mut done.diagnostics);
-    let json = json!({
-        "bytes": bytes_reference(0),
-        "artifactRef": artifact_ref(&done.bytes),
-        "format": format,
-        "tier": done.tier,
-        "messageCount": done.message_count,
-        "tokenCount": done.token_count,
-        "diagnostics": done.diagnostics,
-    });
-    Ok(Answer { json: json.to_string().into_bytes(), bytes: vec![done.bytes] })
+    Ok(conversation(done, true))
 }

@@ -1,16 +1,15 @@
 //! Checkpoints as an agent works: messages go in, commits come out when they are due (SPEC §5 "Checkpointer").
 //!
-//! Nothing is stored here. What [`Checkpointer::checkpoint`] gives is the host's to store, and counts only once
-//! [`Checkpointer::stored`] says so: until then the messages are still pending and the head is where it was. Each commit that
-//! is given holds all messages since the head, so that the host may say of several in any order that they are stored: the
-//! head goes to the one that holds most.
+//! The host stores what [`Checkpointer::checkpoint`] gives, and then calls [`Checkpointer::stored`]: until then the messages
+//! stay pending and the head stays where it is. Each commit holds all messages since the head, so the host may report several
+//! in any order: the head moves to the one that holds most.
 
 use std::collections::VecDeque;
 
 use crate::commits::artifact::artifact_ref;
-use crate::commits::count;
 use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
+use crate::commits::translate::count_blob;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
@@ -19,7 +18,7 @@ use crate::limits::{self, Limits};
 pub struct CheckpointerOptions {
     /// The format of the messages.
     pub format: String,
-    /// The commit that the session goes on from; none starts afresh.
+    /// The commit that the session continues, or a new session.
     pub parent: Option<String>,
     /// After how many turns a commit is due; 1 or more.
     pub every: u32,
@@ -36,10 +35,10 @@ impl CheckpointerOptions {
     }
 }
 
-/// What one checkpoint has for itself.
+/// The fields of one checkpoint's record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckpointFields {
-    /// When it is, RFC 3339.
+    /// RFC 3339.
     pub created_at: String,
     /// What the agent understands, for people.
     pub summary: Option<String>,
@@ -50,9 +49,9 @@ pub struct CheckpointFields {
 /// A commit for the host to store: first the blob, then the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCommit {
-    /// The record, with id and ref.
+    /// With id and ref.
     pub record: Record,
-    /// The blob.
+    /// The bytes that the ref names.
     pub blob: Vec<u8>,
     /// What was found while the blob was put together.
     pub diagnostics: Vec<Diagnostic>,
@@ -80,7 +79,7 @@ pub struct Checkpointer {
     head: Option<String>,
     /// Messages that are in no stored commit, oldest first.
     pending: VecDeque<Vec<u8>>,
-    /// Messages that are.
+    /// How many messages are in stored commits.
     stored: u64,
     /// Turns that have ended.
     turns: u64,
@@ -90,11 +89,11 @@ pub struct Checkpointer {
     given: u64,
     /// The number of the last stored one among them.
     head_number: u64,
-    /// The commits that were given last, oldest first; one that is stored late is known for so long.
+    /// The last commits that were given, oldest first, so that `stored` knows them.
     outstanding: VecDeque<OutstandingCommit>,
 }
 
-/// How many commits that are not stored yet are known.
+/// How many given commits are remembered.
 const OUTSTANDING: usize = 256;
 
 #[derive(Debug)]
@@ -171,12 +170,12 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Says that something happened, and gives the commit that is due because of it; none when none is due, or when there
-    /// is nothing new. The messages of what was given before and is not stored yet are in this one, too.
+    /// Reports what happened, and gives the commit that is due now, if one is and if there are new messages. The messages of
+    /// commits that were given and are not stored yet are in this one, too.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a `created_at` that is not RFC 3339, and for [`Trigger::Compaction`], which
-    /// [`Checkpointer::compact`] is for; what the format has to say of the messages.
+    /// [`Checkpointer::compact`] is for; errors of the format about the messages.
     pub fn checkpoint(&mut self, trigger: Trigger, fields: &CheckpointFields) -> Result<Vec<PendingCommit>> {
         required_time("created_at", &fields.created_at)?;
         if matches!(trigger, Trigger::Compaction | Trigger::Other(_)) {
@@ -198,13 +197,12 @@ impl Checkpointer {
         Ok(vec![delta])
     }
 
-    /// Compacts: first the commit with what came before, if there is anything new, then the one with the summary, a
-    /// blob in the format of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun;
-    /// messages after it stay pending, and come after the summary.
+    /// Compacts: gives a commit with the messages before, if there are new ones, and one with the summary, a blob in the format
+    /// of the messages. `covered` is the [`Checkpointer::position`] when the summary was begun; later messages stay pending.
     ///
     /// # Errors
-    /// [`Code::HeadMoved`] when messages that the summary does not cover are stored already, [`Code::InvalidInput`] for a
-    /// `covered` that is yet to come or a `created_at` that is not RFC 3339; what the format has to say of the messages.
+    /// [`Code::HeadMoved`] when stored messages are not covered, [`Code::InvalidInput`] for a `covered` beyond the position or
+    /// a `created_at` that is not RFC 3339; errors of the format about the messages.
     pub fn compact(
         &mut self,
         summary: &[u8],
@@ -243,8 +241,8 @@ impl Checkpointer {
         Ok(offered)
     }
 
-    /// Says that the host has stored a commit that it was given, and the commits that lead to it. The head goes there, unless
-    /// it is further on already: stores may end in any order.
+    /// Reports that the host has stored a commit and those that lead to it. The head moves there, unless it is further on
+    /// already: stores may end in any order.
     ///
     /// # Errors
     /// [`Code::CommitNotFound`] for one that was not given.
@@ -278,7 +276,7 @@ impl Checkpointer {
     fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<PendingCommit> {
         let count = usize::try_from(until.saturating_sub(self.stored)).unwrap_or(usize::MAX);
         let (blob, diagnostics) = self.join(self.pending.iter().take(count).map(Vec::as_slice))?;
-        // What a summary says is said of the compaction, not of what came before it.
+        // The summary and the tags belong to the compaction, not to the delta before it.
         let (summary, tags) = match trigger {
             Trigger::Compaction => (None, Vec::new()),
             _ => (fields.summary.clone(), fields.tags.clone()),
@@ -304,13 +302,13 @@ impl Checkpointer {
         blob: &[u8],
         fields: &CheckpointFields,
     ) -> Record {
-        let counts = count::of(self.format, blob, &self.limits);
+        let (messages, tokens) = count_blob(self.format, blob, &self.limits);
         Record {
             parent,
             provenance: self.options.provenance.clone(),
             checkpoint: Some(trigger),
-            message_count: Some(counts.messages),
-            token_count: Some(counts.tokens),
+            message_count: Some(messages),
+            token_count: Some(tokens),
             ..Record::new(commit_type, &artifact_ref(blob), &self.options.format, &fields.created_at)
         }
     }

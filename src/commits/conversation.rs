@@ -10,15 +10,15 @@ use crate::content::{self, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedSet;
 
-/// A transcript as messages: those that an assembled dialogue has, so that they go where those go.
+/// A transcript as messages of the shape that an assembled dialogue has.
 #[derive(Debug, Serialize)]
 pub struct Messages {
     /// The system messages at its beginning, joined by a blank line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// The rest. Neighbours of one role are one message.
+    /// The other turns. Neighbours of one role are one message.
     pub messages: Vec<Message>,
-    /// What was damaged, not known or put elsewhere.
+    /// What was damaged, unknown or moved.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -40,12 +40,12 @@ pub struct Message {
 pub struct LoomTreeData {
     /// The tree, as `assembleDialogue` takes it.
     pub tree: TreeData,
-    /// The newest node; nothing where the transcript is empty.
+    /// The newest node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// What the `ref`s of its images stand for.
+    /// The images by their `ref`s.
     pub media: Map<String, Value>,
-    /// What was damaged, not known or put elsewhere.
+    /// What was damaged, unknown or moved.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -71,7 +71,7 @@ pub struct TreeData {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeData {
-    /// The turn's own id where it is the first with it, else one by its place.
+    /// The turn's id if it is the first with it, else `turn-N`.
     pub id: String,
     /// What it says; its images have the `ref` alone.
     #[serde(serialize_with = "content::serialize_node")]
@@ -89,7 +89,7 @@ pub struct NodeData {
     pub metadata: Option<Value>,
 }
 
-/// Takes the system turns at the beginning out and gives their texts. A later one becomes the user's, which is a finding.
+/// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
 fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let leading = turns.iter().take_while(|turn| turn.role == Role::System).count();
     let texts: Vec<String> = turns
@@ -156,7 +156,7 @@ pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) ->
     LoomTreeData { tree, tip, media: images.media.unwrap_or_default(), diagnostics }
 }
 
-/// An id for each turn: its own where it is the first with it, else one by its place.
+/// An id for each turn: its own if it is the first with it, else `turn-N`.
 fn ids(turns: &[Turn]) -> Vec<String> {
     let mut known = SortedSet::new();
     let own: Vec<Option<&str>> =
@@ -175,16 +175,16 @@ fn ids(turns: &[Turn]) -> Vec<String> {
     own.into_iter().map(make).collect()
 }
 
-/// Names the images.
+/// Gives the images their names, `image-N`.
 #[derive(Debug, Default)]
 struct Images {
     named: u32,
-    /// What the names stand for; nothing where each image carries its bytes or URL itself, as in messages.
+    /// The images by name for a tree; in messages each image carries its bytes or URL itself.
     media: Option<Map<String, Value>>,
 }
 
 impl Images {
-    /// A block as a message or a node has it: without what only transcripts know, the arguments of calls as an object.
+    /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
     fn named(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
             Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },

@@ -1,10 +1,7 @@
-//! The graph of commits: records and what can be asked of them (SPEC §5 "CommitGraph"). It holds no blobs.
+//! The graph of commits: records, without their blobs (SPEC §5 "CommitGraph").
 //!
-//! Every walk goes from a commit to its parent, without recursion. A parent that is not there and a cycle are errors:
-//! a damaged chain is never a shorter history.
-//!
-//! Every list that can be asked for is kept as an index, so that a call costs what it returns and not the size of the
-//! graph.
+//! A walk goes from a commit to its parent, without recursion. A missing parent and a cycle are errors: a damaged chain is
+//! never a shorter history. Every list is kept as an index, so a call costs what it returns, not the size of the graph.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -45,8 +42,8 @@ pub struct CommitGraph {
     lacking_summary: SortedSet<usize>,
     /// By principal, in time.
     timelines: SortedMap<String, SortedMap<Timestamp, Vec<usize>>>,
-    /// For each commit the one with the greatest [`Key`] on its chain, itself included; none where the chain has no root.
-    /// Empty until it is needed, and again when a parent arrives after its children.
+    /// For each commit the one with the greatest [`Key`] on its chain, itself included; `None` where the chain has no root.
+    /// Made when first needed, and anew when a parent arrives after its children.
     latest: OnceCell<Vec<Option<usize>>>,
     limits: Limits,
 }
@@ -54,21 +51,20 @@ pub struct CommitGraph {
 /// Places of records, by a text that the records have.
 type Lists = SortedMap<String, Vec<usize>>;
 
-/// What orders two commits of which neither leads to the other: those with a time by time, then the others (1), then those
-/// whose chain has no root (2); and by id.
+/// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and by id.
 type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
-/// What [`CommitGraph::update_metadata`] changes. `Some(None)` and an empty list take away.
+/// What [`CommitGraph::update_metadata`] changes; `Some(None)` and an empty list remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataUpdate {
-    /// The new summary.
+    /// The new summary, if it changes.
     pub summary: Option<Option<String>>,
-    /// The new tags.
+    /// The new tags, if they change.
     pub tags: Option<Vec<String>>,
 }
 
 impl CommitGraph {
-    /// An empty graph with bounds of one's own.
+    /// An empty graph with these bounds on its input.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
@@ -88,8 +84,8 @@ impl CommitGraph {
         &self.limits
     }
 
-    /// Adds a commit and gives its record with the id. A record that is there already is given back as it is: asking
-    /// twice is harmless. Whatever id `record` has must be the one that follows from its fields.
+    /// Adds a commit and gives its record with the id; one that is there already is given back as it is. An id that `record`
+    /// has must be the one that follows from its fields.
     ///
     /// # Errors
     /// [`Code::CommitNotFound`] for a parent that is not there, [`Code::IdCollision`] when the id is taken by a commit that
@@ -178,7 +174,6 @@ impl CommitGraph {
         before.filter(|&before| self.key(before) > self.key(at)).unwrap_or(at)
     }
 
-    /// The place of a commit's parent, where it is in the graph.
     fn parent_of(&self, at: usize) -> Option<usize> {
         self.records.get(at)?.parent.as_ref().and_then(|parent| self.by_id.get(parent)).copied()
     }
@@ -198,7 +193,7 @@ impl CommitGraph {
         })
     }
 
-    /// The record of a commit, where it is there.
+    /// The record of a commit, if the graph has it.
     pub fn find(&self, id: &str) -> Option<&Record> {
         self.by_id.get(id).and_then(|&at| self.records.get(at))
     }
@@ -237,12 +232,11 @@ impl CommitGraph {
         Ok(history)
     }
 
-    /// The commit that `principal` had made last at a time: the latest at or before it; none where there is none. Of
-    /// several at the same moment it is the one that the others led to.
+    /// The last commit that `principal` made at or before a time. Of several at one moment it is the one that descends from
+    /// the others.
     ///
     /// # Errors
-    /// [`Code::AmbiguousCommit`] when at that moment two commits were made that do not lead to each other; those of
-    /// [`CommitGraph::history`] when that cannot be told.
+    /// [`Code::AmbiguousCommit`] when none of them descends from all others; those of [`CommitGraph::history`].
     pub fn resolve(&self, principal: &str, time: Timestamp) -> Result<Option<&Record>> {
         let latest = self.timelines.get(principal).and_then(|timeline| {
             timeline.get(&time).or_else(|| timeline.before(&time).map(|(_, candidates)| candidates))
@@ -304,8 +298,8 @@ impl CommitGraph {
         }
     }
 
-    /// All commits: parents before children, and otherwise by time, then id. The order in which they came does not
-    /// matter. Those of a damaged chain that has no beginning come last.
+    /// All commits, in an order that does not depend on how they came: parents before children, otherwise by time, then id.
+    /// Those of a chain without a root come last.
     pub fn commits(&self) -> Vec<&Record> {
         self.order().into_iter().filter_map(|at| self.records.get(at)).collect()
     }
@@ -351,11 +345,10 @@ impl CommitGraph {
         places.into_iter().filter_map(|at| self.records.get(at)).collect()
     }
 
-    /// What orders a commit among all others. [`CommitGraph::order`] always takes the least of the commits whose parents it
-    /// has, so of two branches the one with the lesser greatest key is taken up to there first; below an equal greatest
-    /// commit the next greatest decides, and so on. So: the greatest key on the chain, the greatest behind that commit, up to
-    /// the commit's own. Mostly a commit is the latest of its chain, and its own key is all. Nothing when `steps` are used
-    /// up.
+    /// What orders a commit among all others: the greatest key on its chain, the greatest after that commit, and so on up to
+    /// its own. This is the order of [`CommitGraph::order`], which always takes the least of the commits whose parents it has:
+    /// of two branches it first finishes the one whose greatest key is less. Mostly a commit is the latest of its chain, and
+    /// its own key is all. `None` when `steps` are used up.
     fn order_key(&self, at: usize, steps: &mut usize) -> Option<Vec<Key<'_>>> {
         let own = self.key(at);
         let Some(latest) = self.latest().get(at).copied().flatten() else { return Some(vec![(2, None, own.2)]) };
@@ -404,13 +397,12 @@ impl CommitGraph {
         Ok(sorted(children).into_iter().filter_map(|at| self.records.get(at)).collect())
     }
 
-    /// The ends of the branches: the commits that nothing comes after.
+    /// The ends of the branches: the commits without children.
     pub fn tips(&self) -> Vec<&Record> {
         self.in_order(self.tips.iter())
     }
 
-    /// The last commit that the chains of two commits share, which may be one of the two; none where they have nothing
-    /// in common.
+    /// The last commit that the chains of two commits share, which may be one of the two.
     ///
     /// # Errors
     /// Those of [`CommitGraph::history`], for either chain.
@@ -430,11 +422,10 @@ impl CommitGraph {
         Ok(shared)
     }
 
-    /// The refs of all artifacts that the chains of these commits need, sorted: what a host that collects garbage must
-    /// keep.
+    /// The refs of all artifacts that the chains of these commits need, sorted: what garbage collection must keep.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::history`]: where a chain is damaged, nobody knows what it needs.
+    /// Those of [`CommitGraph::history`].
     pub fn reachable_artifacts(&self, tips: &[impl AsRef<str>]) -> Result<Vec<String>> {
         let mut refs = SortedSet::new();
         let mut walked = SortedSet::new();
@@ -450,8 +441,7 @@ impl CommitGraph {
         Ok(refs.into_iter().collect())
     }
 
-    /// The ref of a record's blob in the form that says most: a short one stays short only where no record has the full
-    /// one.
+    /// The full ref of a record's blob; the short one where no record has the full one.
     pub(crate) fn full_ref(&self, record: &Record) -> Result<String> {
         match self.resolve_artifact(&record.artifact_ref) {
             Err(error) if error.code() == Code::ArtifactNotFound => Ok(record.artifact_ref.clone()),
@@ -459,8 +449,7 @@ impl CommitGraph {
         }
     }
 
-    /// The full ref that a ref stands for. A full one stands for itself; a short one for the one artifact of the graph
-    /// that begins so.
+    /// The full ref that a ref stands for: a short one stands for the one artifact of the graph that begins with it.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for something that is no ref, [`Code::ArtifactNotFound`] and [`Code::AmbiguousRef`] for a
@@ -491,13 +480,11 @@ impl CommitGraph {
     }
 }
 
-/// Places by their keys.
 fn sorted(mut keyed: Vec<(Vec<Key<'_>>, usize)>) -> Vec<usize> {
     sorting::sort(&mut keyed);
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Walks from a commit to the root.
 #[derive(Debug)]
 pub(crate) struct Chain<'g> {
     graph: &'g CommitGraph,
@@ -523,7 +510,7 @@ impl<'g> Chain<'g> {
         };
         if self.seen.get_mut(at).is_some_and(|seen| std::mem::replace(seen, true)) {
             let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
-            return Err(about(Error::new(Code::ChainCycle, message), record));
+            return Err(record.source().about(Error::new(Code::ChainCycle, message)));
         }
         self.walked = self.walked.saturating_add(1);
         limits::check("chainDepth", self.walked, self.graph.limits.chain_depth)?;
@@ -543,11 +530,6 @@ impl<'g> Chain<'g> {
     }
 }
 
-/// Adds which commit and which artifact an error is about.
-pub(crate) fn about(error: Error, record: &Record) -> Error {
-    error.with("commitId", record.id.as_str()).with("artifactRef", record.artifact_ref.as_str())
-}
-
 #[cold]
 fn not_found(id: &str) -> Error {
     Error::new(Code::CommitNotFound, format!("commit `{id}` is not in the graph")).with("commitId", id)
@@ -559,10 +541,10 @@ pub(crate) fn collision(there: &Record, other: &Record) -> Error {
         "the id `{}` belongs to a commit that says something else; give this one another `created_at`, or import only one of them",
         there.id
     );
-    about(Error::new(Code::IdCollision, message), there).with("otherArtifactRef", other.artifact_ref.as_str())
+    there.source().about(Error::new(Code::IdCollision, message)).with("otherArtifactRef", other.artifact_ref.as_str())
 }
 
-/// Fails for a record of a version that only a later ctxweave may change.
+/// Fails for a record of a later version.
 pub(crate) fn changeable(record: &Record) -> Result<()> {
     if record.version <= RECORD_VERSION {
         return Ok(());
@@ -571,5 +553,5 @@ pub(crate) fn changeable(record: &Record) -> Result<()> {
         "the record is of version {}, and this ctxweave changes records up to version {RECORD_VERSION} only; use a later one",
         record.version
     );
-    Err(about(Error::new(Code::UnsupportedVersion, message), record).with("version", record.version))
+    Err(record.source().about(Error::new(Code::UnsupportedVersion, message)).with("version", record.version))
 }

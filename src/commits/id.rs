@@ -1,12 +1,11 @@
 //! Ids of commits (SPEC §5 "id").
 
-/// The context string of BLAKE3's derive-key mode. It is part of what an id is: it never changes.
+/// The context string of BLAKE3's derive-key mode. It never changes, or all ids would.
 pub const ID_CONTEXT: &str = "ctxweave 2026-11-22 context commit id, version 1";
 
-/// What an id begins with.
 pub(crate) const ID_PREFIX: &str = "ctx-";
 
-/// The longest id that is accepted, in bytes.
+/// In bytes.
 const LONGEST: usize = 256;
 
 /// The id of a commit: `ctx-` and 16 hex digits, the first 8 bytes of BLAKE3 in derive-key mode with [`ID_CONTEXT`] over
@@ -18,7 +17,7 @@ pub fn commit_id(parent: Option<&str>, artifact_ref: &str, created_at: &str, tem
     format!("{ID_PREFIX}{}", key.get(..16).unwrap_or(&key))
 }
 
-/// The hex digits of a derived key over length-prefixed fields.
+/// The hex digits of a key derived from length-prefixed fields.
 pub(crate) fn derive<'f>(context: &str, fields: impl IntoIterator<Item = &'f str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for field in fields {
@@ -28,7 +27,7 @@ pub(crate) fn derive<'f>(context: &str, fields: impl IntoIterator<Item = &'f str
     hasher.finalize().to_hex().to_string()
 }
 
-/// Whether a text can be an id: `ctx-` and something visible after it. Ids from elsewhere have forms of their own.
+/// Whether a text can be an id, of any tool: `ctx-` and visible characters.
 pub(crate) fn is_id(text: &str) -> bool {
     let visible = |rest: &str| !rest.is_empty() && rest.chars().all(|ch| !ch.is_whitespace() && !ch.is_control());
     text.len() <= LONGEST && text.strip_prefix(ID_PREFIX).is_some_and(visible)
@@ -41,29 +40,5 @@ pub(crate) fn is_own_form(id: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_do_not_run_into_each_other() {
-        let ids = [
-            commit_id(None, "ab", "c", None),
-            commit_id(None, "a", "bc", None),
-            commit_id(Some("a"), "b", "c", None),
-            commit_id(None, "ab", "", Some("c")),
-        ];
-        assert!(ids.iter().all(|id| is_own_form(id)));
-        assert_eq!(crate::maps::SortedSet::from_iter(ids).len(), 4);
-    }
-
-    #[test]
-    fn ids_from_elsewhere_are_ids() {
-        for id in ["ctx-a001", "ctx-rev-003", "ctx-ü"] {
-            assert!(is_id(id) && !is_own_form(id), "{id}");
-        }
-        for id in ["", "ctx", "ctx-", "ctx- ", "ctx-a b", "tkt-1", "CTX-a", "ctx-\n"] {
-            assert!(!is_id(id), "{id}");
-        }
-        assert!(!is_id(&format!("ctx-{}", "a".repeat(300))));
-    }
-}
+#[path = "../../tests/unit/commits/id.rs"]
+mod tests;

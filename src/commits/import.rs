@@ -1,16 +1,17 @@
 //! Importing a whole session file as commits (SPEC §5, §7 `importTranscript`).
 //!
-//! The lines of the file become deltas, each line byte for byte, so that materialising the tip from its root gives the
-//! conversation of the file again. A delta ends where the assistant has finished an answer. What the format calls a
-//! compaction becomes a compaction commit; branches that the user left, and the side chains of other agents, become
-//! branches of their own. Every readable line is in exactly one blob, but for the header that the blob of a compaction
-//! repeats.
+//! The lines become deltas, byte for byte, so that materialising the tip from its root gives the conversation again. A delta
+//! ends where the assistant has finished an answer. Compactions of the format become compaction commits; branches that the
+//! user left, and side chains of other agents, become branches. Every readable line is in exactly one blob, but for the
+//! header, which the blob of a compaction repeats.
+
+use std::mem::take;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::commits::artifact::artifact_ref;
-use crate::commits::formats::claude::{Session, other_leaves, titles};
+use crate::commits::formats::claude::{Session, mark, other_leaves, titles};
 use crate::commits::formats::codex::{self, LineKind};
 use crate::commits::formats::{BlobSource, Format, ReadOptions, gemini_lines, generic};
 use crate::commits::record::{CommitType, Provenance, Record, Trigger, required_time};
@@ -28,24 +29,24 @@ use crate::tokens::Counter;
 /// How many bytes of a compaction's summary its record carries.
 const SUMMARY_BYTES: usize = 1_000;
 
-/// What the file does not say about its commits.
+/// What the file itself does not say.
 #[derive(Clone, Debug)]
 pub struct ImportOptions<'a> {
-    /// Where the commits come from. Without a session it is the file's own.
+    /// Where the commits come from; by default with the session that the file names.
     pub provenance: Provenance,
-    /// The commit that the conversation goes on from.
+    /// The commit that the conversation continues.
     pub parent: Option<&'a str>,
     /// RFC 3339; for commits whose lines have no time.
     pub created_at: Option<&'a str>,
     /// A delta ends after this many answers of the assistant; 1 or more.
     pub every: u32,
-    /// Counts tokens.
+    /// Counts the tokens of each blob.
     pub counter: &'a dyn Counter,
     /// Bounds on the input.
     pub limits: &'a Limits,
 }
 
-/// A line of conversation of its own.
+/// A branch that the user left, or the side chain of another agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedBranch {
@@ -108,7 +109,7 @@ pub fn import_transcript(format: Format, bytes: &[u8], options: &ImportOptions<'
     Ok(import)
 }
 
-/// Reads a file for what there is to say of it; that it says nothing is told by the import.
+/// Reads a file for its findings. That it holds no conversation is reported by the import.
 fn read_whole(format: Format, bytes: &[u8], limits: &Limits, notes: &mut Notes) -> Result<Transcript> {
     let read = ReadOptions { source: BlobSource::default(), through_compactions: true };
     let (transcript, mut found) = format.read(bytes, read, limits)?;
@@ -117,7 +118,6 @@ fn read_whole(format: Format, bytes: &[u8], limits: &Limits, notes: &mut Notes) 
     Ok(transcript)
 }
 
-/// What is being made.
 struct Builder<'o> {
     format: Format,
     options: &'o ImportOptions<'o>,
@@ -149,14 +149,13 @@ impl<'o> Builder<'o> {
         }
     }
 
-    /// Notes when a line was written.
     fn note_time(&mut self, time: Option<&str>) {
         if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
             self.time = Some(time.to_owned());
         }
     }
 
-    /// Makes a commit that follows the one before it; gives its id.
+    /// Makes the child of the last commit; gives its id.
     fn commit(&mut self, kind: CommitType, blob: Vec<u8>, trigger: Trigger) -> Result<String> {
         let options = self.options;
         let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
@@ -204,34 +203,21 @@ fn shortened(text: &str) -> String {
     format!("{} …", text.get(..Clusters::new(text).head_end(SUMMARY_BYTES)).unwrap_or_default())
 }
 
-/// Lines that will be one blob.
-#[derive(Debug, Default)]
-struct LineBuffer(Vec<u8>);
-
-impl LineBuffer {
-    fn push(&mut self, line: &[u8]) {
-        self.0.extend_from_slice(line);
-        self.0.push(b'\n');
-    }
-
-    fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-/// Puts lines into deltas where a format has no branches: a delta ends before what comes after an answer.
+/// Cuts the lines of a format without branches into deltas, which end after an answer.
+#[derive(Default)]
 struct DeltaSplitter {
-    lines: LineBuffer,
+    lines: Vec<u8>,
     answers: u32,
     answering: bool,
 }
 
-impl DeltaSplitter {
-    fn new() -> Self {
-        Self { lines: LineBuffer::default(), answers: 0, answering: false }
-    }
+fn push_line(lines: &mut Vec<u8>, line: &[u8]) {
+    lines.extend_from_slice(line);
+    lines.push(b'\n');
+}
 
-    /// Before a line that is not the assistant's.
+impl DeltaSplitter {
+    /// Called before a line that is not the assistant's.
     fn before_question(&mut self, builder: &mut Builder<'_>) -> Result<()> {
         if self.answering {
             self.answering = false;
@@ -245,8 +231,8 @@ impl DeltaSplitter {
 
     fn close(&mut self, builder: &mut Builder<'_>, trigger: Trigger) -> Result<()> {
         self.answers = 0;
-        if !self.lines.0.is_empty() {
-            builder.commit(CommitType::Delta, self.lines.take(), trigger)?;
+        if !self.lines.is_empty() {
+            builder.commit(CommitType::Delta, take(&mut self.lines), trigger)?;
         }
         Ok(())
     }
@@ -262,20 +248,18 @@ impl DeltaSplitter {
         self.answering = false;
         self.close(builder, Trigger::Compaction)?;
         builder.note_time(time);
-        let mut blob = LineBuffer::default();
-        header.into_iter().for_each(|header| blob.push(header));
-        blob.push(line);
-        builder.commit(CommitType::Compaction, blob.take(), Trigger::Compaction)?;
-        Ok(())
+        let mut blob = Vec::new();
+        header.into_iter().chain([line]).for_each(|line| push_line(&mut blob, line));
+        builder.commit(CommitType::Compaction, blob, Trigger::Compaction).map(drop)
     }
 }
 
 fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
-    let mut splitter = DeltaSplitter::new();
+    let mut splitter = DeltaSplitter::default();
     let mut header: Option<&[u8]> = None;
     let mut turns = Vec::new();
     for line in codex::lines(bytes, notes) {
-        // For what there is to say of it; each blob is read again by itself.
+        // Only for the findings: each blob is read again by itself.
         codex::apply(&mut turns, &line, false, notes);
         turns.clear();
         match &line.kind {
@@ -300,14 +284,14 @@ fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<(
             LineKind::RolledBack(_) | LineKind::Aside => {}
         }
         builder.note_time(line.timestamp.as_deref());
-        splitter.lines.push(line.bytes);
+        push_line(&mut splitter.lines, line.bytes);
     }
     splitter.close(builder, Trigger::SessionEnd)
 }
 
 fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let lines = gemini_lines(bytes)?;
-    let mut splitter = DeltaSplitter::new();
+    let mut splitter = DeltaSplitter::default();
     let mut header: Option<&[u8]> = None;
     let mut reader = Reader::new(&lines);
     for record in reader.by_ref() {
@@ -330,14 +314,14 @@ fn gemini(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
             _ => {}
         }
         builder.note_time(time);
-        splitter.lines.push(record.bytes);
+        push_line(&mut splitter.lines, record.bytes);
     }
     splitter.close(builder, Trigger::SessionEnd)?;
     read_whole(Format::GeminiV1, bytes, builder.options.limits, notes).map(drop)
 }
 
 fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
-    let mut splitter = DeltaSplitter::new();
+    let mut splitter = DeltaSplitter::default();
     let mut reader = Reader::new(bytes);
     for record in reader.by_ref() {
         match generic::turn(&record.value, notes).map(|turn| turn.role) {
@@ -346,7 +330,7 @@ fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result
             None => {}
         }
         builder.note_time(text(&record.value, "timestamp"));
-        splitter.lines.push(record.bytes);
+        push_line(&mut splitter.lines, record.bytes);
     }
     splitter.close(builder, Trigger::SessionEnd)?;
     notes.extend(reader.finish());
@@ -357,7 +341,7 @@ fn generic(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result
 struct Branch {
     /// Its own entries, in order.
     entries: Vec<usize>,
-    /// The entry of another branch that it leaves from.
+    /// The entry of another branch that it leaves.
     fork: Option<usize>,
     side: bool,
 }
@@ -365,7 +349,7 @@ struct Branch {
 fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<()> {
     let session = Session::read(bytes, notes);
     let Some(tip) = session.tip() else { return Ok(()) };
-    // For what there is to say of the records, those of branches and side chains too.
+    // Only for the findings, those of branches and side chains too.
     session.turns(&(0..session.entries.len()).collect::<Vec<_>>(), false, notes);
     let entry = |index: usize| session.entries.get(index);
     let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
@@ -403,7 +387,7 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
                 answers = 0;
             }
             builder.note_time(text(&found.map, "timestamp"));
-            commits.lines.push(found.bytes);
+            push_line(&mut commits.lines, found.bytes);
             commits.pending.push(index);
             if compacting {
                 // A boundary without its summary is closed by the next thing that is said.
@@ -449,30 +433,28 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
 /// Entries of a Claude Code file that will be one commit, and the commits of those before them.
 #[derive(Default)]
 struct EntryCommits {
-    lines: LineBuffer,
+    lines: Vec<u8>,
     pending: Vec<usize>,
     commit_of: SortedMap<usize, String>,
 }
 
 impl EntryCommits {
     fn close(&mut self, builder: &mut Builder<'_>, kind: CommitType, trigger: Trigger) -> Result<()> {
-        if !self.lines.0.is_empty() {
-            let id = builder.commit(kind, self.lines.take(), trigger)?;
+        if !self.lines.is_empty() {
+            let id = builder.commit(kind, take(&mut self.lines), trigger)?;
             self.commit_of.extend(self.pending.drain(..).map(|index| (index, id.clone())));
         }
         Ok(())
     }
 }
 
-/// The conversation first, then the branches and side chains, each with the entries that no branch before it has.
+/// The conversation, then the branches and side chains, each with the entries that no earlier one has.
 fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Branch> {
     let count = session.entries.len();
-    let mut owner: Vec<Option<usize>> = vec![None; count];
+    let mut owners = Owners(vec![None; count]);
     let mut branches = Vec::new();
     let path = session.path(tip, true, notes);
-    for &index in &path {
-        set_owner(&mut owner, index, 0);
-    }
+    path.iter().for_each(|&index| owners.set(index, 0));
     let leaves = other_leaves(session, &path);
     let main_is_side = session.entries.get(tip).is_some_and(|entry| entry.side);
     branches.push(Branch { entries: path, fork: None, side: main_is_side });
@@ -484,33 +466,26 @@ fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Br
     }
     // The newest branches first, so that a branch of a branch leaves from the one that went on.
     for &leaf in leaves.iter().rev() {
-        if owner.get(leaf).copied().flatten().is_some() {
+        if owners.of(leaf).is_some() {
             continue;
         }
         let number = branches.len();
         let mut entries = Vec::new();
         let mut at = Some(leaf);
-        let mut fork = None;
-        while let Some(index) = at {
-            if owner.get(index).copied().flatten().is_some() {
-                fork = Some(index);
-                break;
-            }
-            set_owner(&mut owner, index, number);
+        while let Some(index) = at.filter(|&index| owners.of(index).is_none()) {
+            owners.set(index, number);
             entries.push(index);
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
         // A circle ends in an entry of the branch itself, which is no fork.
-        fork = fork.filter(|&fork| owner.get(fork).copied().flatten() != Some(number));
+        let fork = at.filter(|&fork| owners.of(fork) != Some(number));
         // Parallel records of one answer and their results are siblings: they are no branches of their own.
         let mut next = 0;
         while let Some(&index) = entries.get(next) {
             next = next.saturating_add(1);
-            let free = children.get(index).map_or(&[][..], Vec::as_slice);
-            for &child in free {
-                let belongs = session.belongs(index, child);
-                if belongs && owner.get(child).copied().flatten().is_none() {
-                    set_owner(&mut owner, child, number);
+            for &child in children.get(index).into_iter().flatten() {
+                if session.belongs(index, child) && owners.of(child).is_none() {
+                    owners.set(child, number);
                     entries.push(child);
                 }
             }
@@ -519,40 +494,45 @@ fn find_branches(session: &Session<'_>, tip: usize, notes: &mut Notes) -> Vec<Br
         let side = session.entries.get(leaf).is_some_and(|entry| entry.side);
         branches.push(Branch { entries, fork, side });
     }
-    // Branches are told in the order of the file; each after the one that it leaves from.
-    assign_remaining(session, &mut owner, &mut branches);
+    // Branches come in the order of the file; each after the one that it leaves from.
+    assign_remaining(session, &mut owners, &mut branches);
     if let Some((_, others)) = branches.split_first_mut() {
         sorting::sort_by_key(others, |branch| branch.fork.or_else(|| branch.entries.first().copied()));
     }
     forks_after_origins(branches)
 }
 
-fn set_owner(owner: &mut [Option<usize>], index: usize, number: usize) {
-    if let Some(place) = owner.get_mut(index) {
-        *place = Some(number);
+/// The number of the branch that each entry belongs to.
+struct Owners(Vec<Option<usize>>);
+
+impl Owners {
+    fn of(&self, entry: usize) -> Option<usize> {
+        self.0.get(entry).copied().flatten()
+    }
+
+    fn set(&mut self, entry: usize, branch: usize) {
+        if let Some(owner) = self.0.get_mut(entry) {
+            *owner = Some(branch);
+        }
     }
 }
 
-/// Gives the entries that nobody has (what hangs beside, and what is no link at all) to a branch: that of the parent,
-/// else that of the conversation, in the order of the file.
-fn assign_remaining(session: &Session<'_>, owner: &mut [Option<usize>], branches: &mut [Branch]) {
+/// Adds the entries that no branch has to the branch of their parent, else to the conversation.
+fn assign_remaining(session: &Session<'_>, owners: &mut Owners, branches: &mut [Branch]) {
     let mut added: Vec<bool> = vec![false; branches.len()];
     for (index, entry) in session.entries.iter().enumerate() {
-        if owner.get(index).copied().flatten().is_some() {
+        if owners.of(index).is_some() {
             continue;
         }
-        let of_parent = entry.parent.and_then(|parent| owner.get(parent).copied().flatten());
-        let number = of_parent.unwrap_or(0);
-        set_owner(owner, index, number);
-        if let (Some(branch), Some(added)) = (branches.get_mut(number), added.get_mut(number)) {
+        let number = entry.parent.and_then(|parent| owners.of(parent)).unwrap_or(0);
+        owners.set(index, number);
+        if let Some(branch) = branches.get_mut(number) {
             branch.entries.push(index);
-            *added = true;
+            mark(&mut added, number);
         }
     }
-    for (branch, added) in branches.iter_mut().zip(added) {
-        if added {
-            sorting::sort(&mut branch.entries);
-        }
+    for (branch, _) in branches.iter_mut().zip(added).filter(|(_, added)| *added) {
+        sorting::sort(&mut branch.entries);
     }
 }
 
@@ -571,10 +551,7 @@ fn forks_after_origins(branches: Vec<Branch>) -> Vec<Branch> {
     for number in 0..branches.len() {
         let mut waiting = Vec::new();
         let mut at = Some(number);
-        while let Some(number) = at.filter(|&number| placed.get(number) == Some(&false)) {
-            if let Some(place) = placed.get_mut(number) {
-                *place = true;
-            }
+        while let Some(number) = at.filter(|&number| mark(&mut placed, number)) {
             waiting.push(number);
             at = parents.get(number).copied().flatten();
         }

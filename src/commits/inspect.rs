@@ -1,5 +1,4 @@
-//! What native materialisation passes through without knowing it (SPEC §5): looked at a line at a time, and no more of it
-//! than the kind of each record.
+//! Reports damaged lines and unknown kinds of records in blobs that are appended unread (SPEC §5).
 
 use std::borrow::Cow;
 
@@ -9,7 +8,6 @@ use crate::json::{Document, Object};
 use crate::jsonl;
 use crate::maps::SortedMap;
 
-/// Looks at the lines of one conversation.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     format: Format,
@@ -22,7 +20,6 @@ impl Inspector {
         Self { format, unknown: SortedMap::new(), findings: Vec::new() }
     }
 
-    /// Looks at a blob.
     pub(crate) fn push(&mut self, blob: &[u8], source: BlobSource<'_>) {
         let mut lines = blob.split(|&byte| byte == b'\n').zip(1_u32..).peekable();
         while let Some((line, number)) = lines.next() {
@@ -42,7 +39,7 @@ impl Inspector {
                         Err(_) => self.damaged(line, number, source),
                     }
                 }
-                // A torn end is said of every delta that has one, whether it is looked at or not.
+                // `torn` reports a cut-off end, with or without inspection.
                 Err(stopped) if !text.is_empty() && stopped.at >= text.len() && lines.peek().is_none() => {}
                 _ => self.damaged(line, number, source),
             }
@@ -85,7 +82,7 @@ impl Inspector {
         }
     }
 
-    /// What was found: the damage, then a count of each kind that is not known.
+    /// The damage, then a count of each unknown kind.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut findings = self.findings;
         for (kind, count) in self.unknown {

@@ -1,7 +1,6 @@
-//! Writing a JSON object of which some fields are JSON text already, as those of records are that this version does not
-//! know.
+//! Writes JSON objects with fields that are JSON text already, such as the unknown ones of records.
 
-/// An object that is being written, without its closing brace.
+/// An object that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct JsonObject(String);
 
@@ -14,14 +13,13 @@ impl JsonObject {
         self.0.push_str(json);
     }
 
-    /// A text; none is no field.
+    /// A text, if there is one.
     pub(crate) fn text(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.raw(name, &quoted(text));
         }
     }
 
-    /// The object.
     pub(crate) fn finish(mut self) -> String {
         self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
         self.0
@@ -36,4 +34,19 @@ pub(crate) fn list_of(values: impl Iterator<Item = String>) -> String {
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Writes JSON without the white space between its tokens.
+pub(crate) fn write_compact(out: &mut Vec<u8>, json: &[u8]) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\t' | b'\r' | b'\n' if !in_string => continue,
+            _ => {}
+        }
+        out.push(byte);
+    }
 }

@@ -1,6 +1,6 @@
 //! Records as JSONL, one a line: export and import (SPEC §5, TRAPS "Commits and JSONL").
 //!
-//! What cannot be read is a diagnostic with its line; what follows from its absence is an error of whoever walks the chain.
+//! A line that cannot be read is a diagnostic. A chain that misses its record is an error once it is walked.
 
 use crate::commits::artifact::{ArtifactHasher, artifact_ref};
 use crate::commits::graph::{CommitGraph, collision};
@@ -21,27 +21,26 @@ pub struct ImportReport {
     pub unchanged: u32,
     /// Records whose summary or tags were taken over.
     pub updated: u32,
-    /// Records that are what a digest says they were; none where there is no digest.
+    /// Records that a digest confirms.
     #[serde(skip_serializing_if = "is_zero")]
     pub verified: u32,
-    /// What was damaged, and what to look at.
+    /// What was damaged or is odd.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Which summary and tags stay where two records of one commit differ in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataChoice {
-    /// What is there wins over what is not, and of two it is the one that sorts last: the same in any order.
+    /// The one there is, and of two the one that sorts last: the same in any order.
     #[default]
     Merge,
-    /// Those of the record that was there first, also where it has none.
+    /// Those of the first record, also if it has none.
     Keep,
-    /// Those of the record that came last, also where it has none.
+    /// Those of the last record, also if it has none.
     Replace,
 }
 
 impl MetadataChoice {
-    /// The names on the wire.
     pub(crate) const NAMES: &'static [(&'static str, Self)] =
         &[("merge", Self::Merge), ("keep", Self::Keep), ("replace", Self::Replace)];
 }
@@ -51,14 +50,13 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Something found in a line.
 fn finding(code: DiagnosticCode, severity: Severity, line: u32, message: String) -> Diagnostic {
     let diagnostic = Diagnostic::new(code, severity, message);
     if line == 0 { diagnostic } else { Diagnostic { line: Some(line), ..diagnostic } }
 }
 
 impl CommitGraph {
-    /// All records as JSONL, parents before children; the order in which they came does not matter.
+    /// All records as JSONL, in the order of [`CommitGraph::commits`].
     pub fn export_jsonl(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for record in self.commits() {
@@ -68,7 +66,7 @@ impl CommitGraph {
         out
     }
 
-    /// The same, and a last line that says what the records were: `{ "digest": … }`, the BLAKE3 hash of the lines before it.
+    /// The same, with a last line `{ "digest": … }`, the BLAKE3 hash of the lines before it.
     pub fn export_with_digest(&self) -> Vec<u8> {
         let mut out = self.export_jsonl();
         let digest = artifact_ref(&out);
@@ -76,8 +74,7 @@ impl CommitGraph {
         out
     }
 
-    /// Adds the records of a JSONL text, whatever their order. Ids from elsewhere are taken as they are. When it fails
-    /// nothing is added.
+    /// Adds the records of a JSONL text, in any order, or on an error none of them. Ids of other tools are kept.
     ///
     /// # Errors
     /// [`Code::IdCollision`](crate::Code::IdCollision) when two records have one id and differ in more than summary and
@@ -89,7 +86,7 @@ impl CommitGraph {
     /// The same, with a choice of which summaries and tags stay.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`CommitGraph::import_jsonl`].
     pub fn import_jsonl_with(&mut self, text: &[u8], metadata: MetadataChoice) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
@@ -97,10 +94,10 @@ impl CommitGraph {
         self.import(records, metadata, report)
     }
 
-    /// Adds records, whatever their order; as [`CommitGraph::import_jsonl`].
+    /// Adds records as [`CommitGraph::import_jsonl`] does.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`CommitGraph::import_jsonl`].
     pub fn import_records(&mut self, records: Vec<Record>) -> Result<ImportReport> {
         let records = records.into_iter().map(|record| (0, record)).collect();
         self.import(records, MetadataChoice::default(), ImportReport::default())
@@ -121,12 +118,8 @@ impl CommitGraph {
             if !there.same_commit(&record) {
                 return Err(collision(there, &record).with("line", line));
             }
-            match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
-                Some((summary, tags)) => {
-                    (there.summary, there.tags) = (summary, tags);
-                    report.updated += 1;
-                }
-                None => report.unchanged += 1,
+            if let Some((summary, tags)) = merge_metadata(there, &record, metadata, line, &mut report) {
+                (there.summary, there.tags) = (summary, tags);
             }
         }
         for (line, record) in staged.values() {
@@ -138,12 +131,8 @@ impl CommitGraph {
         let mut lines = SortedMap::new();
         for (id, (line, record)) in staged {
             if let Some(there) = self.find(&id) {
-                match merge_metadata(there, &record, metadata, line, &mut report.diagnostics) {
-                    Some((summary, tags)) => {
-                        self.set_metadata(&id, summary, tags);
-                        report.updated += 1;
-                    }
-                    None => report.unchanged += 1,
+                if let Some((summary, tags)) = merge_metadata(there, &record, metadata, line, &mut report) {
+                    self.set_metadata(&id, summary, tags);
                 }
             } else {
                 lines.insert(id.clone(), line);
@@ -156,7 +145,7 @@ impl CommitGraph {
         Ok(report)
     }
 
-    /// What is odd about new records once all of them are there.
+    /// Reports what is odd about the new records.
     fn check_added(&self, lines: &SortedMap<String, u32>, found: &mut Vec<Diagnostic>) {
         let (mut foreign, mut newer) = (Vec::new(), Vec::new());
         for (id, &line) in lines.iter() {
@@ -243,32 +232,29 @@ impl CommitGraph {
     }
 }
 
-/// A count with what is counted, and the first three of them.
+/// `4 ids were (`a`, `b`, `c`, …)`.
 fn counted(one: &str, many: &str, ids: &[&str]) -> String {
     let named: Vec<String> = ids.iter().take(3).map(|id| format!("`{id}`")).collect();
     let more = if ids.len() > named.len() { ", …" } else { "" };
     format!("{} {} ({}{more})", ids.len(), if ids.len() == 1 { one } else { many }, named.join(", "))
 }
 
-/// Summary and tags for two copies of one record; nothing where the first has them already. That they differ is told.
+/// The summary and tags of two records of one commit, if they are not those of the first. A difference is reported.
 fn merge_metadata(
     there: &Record,
     other: &Record,
     metadata: MetadataChoice,
     line: u32,
-    found: &mut Vec<Diagnostic>,
+    report: &mut ImportReport,
 ) -> Option<(Option<String>, Vec<String>)> {
     if there.summary == other.summary && there.tags == other.tags {
+        report.unchanged += 1;
         return None;
     }
     let (summary, tags, kept) = match metadata {
         MetadataChoice::Merge => {
-            let summary = there.summary.as_ref().max(other.summary.as_ref());
-            (
-                summary,
-                (&there.tags).max(&other.tags),
-                "what one of them has, and of two those that sort last, were kept",
-            )
+            let kept = "what one of them has, and of two those that sort last, were kept";
+            (there.summary.as_ref().max(other.summary.as_ref()), (&there.tags).max(&other.tags), kept)
         }
         MetadataChoice::Keep => (there.summary.as_ref(), &there.tags, "those of the first were kept"),
         MetadataChoice::Replace => (other.summary.as_ref(), &other.tags, "those of the last were taken"),
@@ -277,11 +263,13 @@ fn merge_metadata(
         || there.tags != other.tags && !there.tags.is_empty() && !other.tags.is_empty();
     let severity = if both { Severity::Warning } else { Severity::Info };
     let message = format!("two records of `{}` have different summaries or tags; {kept}", there.id);
-    found.push(finding(DiagnosticCode::MetadataConflict, severity, line, message));
-    (summary != there.summary.as_ref() || *tags != there.tags).then(|| (summary.cloned(), tags.clone()))
+    report.diagnostics.push(finding(DiagnosticCode::MetadataConflict, severity, line, message));
+    let changes = summary != there.summary.as_ref() || *tags != there.tags;
+    *(if changes { &mut report.updated } else { &mut report.unchanged }) += 1;
+    changes.then(|| (summary.cloned(), tags.clone()))
 }
 
-/// The records of a JSONL text with their lines. A digest is about those since the one before it.
+/// The records of a JSONL text with their lines. A digest covers those since the one before it.
 fn read_lines(text: &[u8], report: &mut ImportReport) -> Vec<(u32, Record)> {
     let found = &mut report.diagnostics;
     let mut records: Vec<(u32, Record)> = Vec::new();

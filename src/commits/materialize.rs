@@ -1,51 +1,30 @@
 //! From a plan and its blobs to a conversation (SPEC §5 "Materialise").
 //!
-//! Blobs come one at a time, in the order of the plan, and each is checked against its ref before anything of it is used.
-//! Where a format is joined by appending bytes, nothing is kept here at all: each [`AppendAction`] says how the blob goes into the
-//! result, and the caller, who has the blob, appends it.
+//! Blobs come one at a time, in the order of the plan, and each is checked against its ref first. Where a format is joined by
+//! appending bytes, the caller appends the blobs, as each [`AppendAction`] says, and no bytes are kept here.
 
 use crate::commits::artifact::{ArtifactHasher, RefForm, artifact_ref};
-use crate::commits::count;
 use crate::commits::formats::append::{needs_newline, torn};
 use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
 use crate::commits::plan::{Plan, PlanRequest, Stop};
-use crate::commits::translate::{Delta, Tier, TranslateOptions, translate};
+use crate::commits::translate::{Delta, Materialized, Tier, TranslateOptions, count_blob, translate};
 use crate::error::{self, Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
-
-/// A conversation, materialised.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Materialized {
-    /// The conversation. Empty where the caller appended the blobs.
-    pub bytes: Vec<u8>,
-    /// The ref of the conversation's bytes.
-    pub artifact_ref: String,
-    /// Their format.
-    pub format: String,
-    /// How close it is to what was stored.
-    pub tier: Tier,
-    /// Messages in it: as the records say, and counted where one does not say.
-    pub message_count: u64,
-    /// Tokens of it, approximately: as the records say, and estimated where one does not say.
-    pub token_count: u64,
-    /// What was found on the way.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// What the caller has to append to the result for a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendAction {
-    /// It comes next in the result, as it is.
+    /// The blob.
     Append,
-    /// A newline comes next, then the blob as it is.
+    /// A newline, then the blob.
     AppendAfterNewline,
-    /// It was read here; the result has its bytes once it is finished.
+    /// Nothing: [`Materializer::finish`] gives the bytes.
     Consumed,
 }
 
-/// A materialisation that is under way: [`Materializer::push`] every blob, then [`Materializer::finish`].
+/// A materialisation under way: [`Materializer::push`] every blob, then [`Materializer::finish`].
 #[derive(Debug)]
 pub struct Materializer {
     plan: Plan,
@@ -67,24 +46,22 @@ struct PlannedBlob {
     format: String,
     message_count: Option<u64>,
     token_count: Option<u64>,
-    /// Only where the blobs are translated.
+    /// Only for translations.
     summary: Option<String>,
 }
 
-/// How blobs become the result.
 #[derive(Debug)]
 enum JoinMode {
     /// Native, and joined by appending bytes: the caller does it.
     Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
     Concatenate(Format, Box<Concatenator>),
-    /// Translated, once all of them are there.
+    /// Translated at the end.
     Translate(Vec<Vec<u8>>),
 }
 
 impl Materializer {
-    /// Begins the materialisation that a plan of this graph describes. With a `cache_key` the plan must be the one that has
-    /// it.
+    /// Plans and begins a materialisation; `planned` is the cache key that the plan must have.
     ///
     /// # Errors
     /// Those of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
@@ -131,18 +108,18 @@ impl Materializer {
         })
     }
 
-    /// Adds what was found in the request.
+    /// Puts what was found in the request before the plan's diagnostics.
     pub(crate) fn with_diagnostics(mut self, found: Vec<Diagnostic>) -> Self {
         error::put_before(found, &mut self.diagnostics);
         self
     }
 
-    /// The plan that is followed.
+    /// What is materialised.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The refs of the blobs to push, in order; one that several commits share is there several times.
+    /// The refs of the blobs to push, in order, with repetitions.
     pub fn order(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| part.artifact_ref.as_str())
     }
@@ -156,28 +133,29 @@ impl Materializer {
             "the blob `{}` of commit `{}` was not given; fetch it and try again",
             part.artifact_ref, part.commit
         );
-        part.about(Error::new(Code::BlobMissing, message))
+        part.source().about(Error::new(Code::BlobMissing, message))
     }
 
     /// Takes the next blob of the plan.
     ///
     /// # Errors
-    /// [`Code::BlobMismatch`] when it is not the one, [`Code::LimitExceeded`], and what its format has to say.
+    /// [`Code::BlobMismatch`] for another blob, [`Code::LimitExceeded`], and those of its format.
     pub fn push(&mut self, blob: &[u8]) -> Result<AppendAction> {
         let Some(part) = self.parts.get(self.next) else { return Err(self.missing()) };
-        limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| part.about(error))?;
+        let source = part.source();
+        limits::check("blobBytes", blob.len(), self.limits.blob_bytes).map_err(|error| source.about(error))?;
         let actual = artifact_ref(blob);
         if !RefForm::of(&part.artifact_ref).is_some_and(|named| named.names(&actual)) {
             let message = format!(
                 "the blob for commit `{}` is `{actual}` and not `{}`: it was damaged, or it is another one; fetch it again",
                 part.commit, part.artifact_ref
             );
-            return Err(part.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
+            return Err(source.about(Error::new(Code::BlobMismatch, message)).with("actualRef", actual));
         }
         let newline = matches!(&self.mode, JoinMode::Append { last, .. } if needs_newline(*last, blob));
         let bytes = self.bytes.saturating_add(usize::from(newline)).saturating_add(blob.len());
-        limits::check("materializedBytes", bytes, self.limits.materialized_bytes).map_err(|error| part.about(error))?;
-        let source = BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref };
+        limits::check("materializedBytes", bytes, self.limits.materialized_bytes)
+            .map_err(|error| source.about(error))?;
         let (action, format) = match &mut self.mode {
             JoinMode::Append { format, hasher, last, inspector } => {
                 if newline {
@@ -203,11 +181,11 @@ impl Materializer {
         self.bytes = bytes;
         let (messages, tokens) = match (part.message_count, part.token_count, format) {
             (Some(messages), Some(tokens), _) => (messages, tokens),
-            // What is translated is counted as a whole.
+            // A translation is counted as a whole.
             (.., None) => (0, 0),
             (messages, tokens, Some(format)) => {
-                let counted = count::of(format, blob, &self.limits);
-                (messages.unwrap_or(counted.messages), tokens.unwrap_or(counted.tokens))
+                let counted = count_blob(format, blob, &self.limits);
+                (messages.unwrap_or(counted.0), tokens.unwrap_or(counted.1))
             }
         };
         self.message_count = self.message_count.saturating_add(messages);
@@ -224,7 +202,6 @@ impl Materializer {
         if self.next < self.parts.len() {
             return Err(self.missing());
         }
-        let mut tier = Tier::Native;
         let (bytes, artifact_ref) = match self.mode {
             JoinMode::Append { hasher, inspector, .. } => {
                 self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
@@ -240,22 +217,19 @@ impl Materializer {
                 let deltas: Vec<Delta<'_>> = self.parts.iter().zip(&blobs).map(PlannedBlob::delta).collect();
                 let options = TranslateOptions {
                     cross_family: self.plan.request.cross_family,
-                    ..count::options(&self.limits, through_compactions(&self.plan))
+                    through_compactions: through_compactions(&self.plan),
+                    ..TranslateOptions::new(&self.limits)
                 };
-                let translated = translate(&deltas, &self.plan.format, &options)?;
-                tier = translated.tier;
-                self.diagnostics.extend(translated.diagnostics);
-                (self.message_count, self.token_count) =
-                    (translated.message_count.into(), translated.token_count.into());
-                let artifact_ref = artifact_ref(&translated.bytes);
-                (translated.bytes, artifact_ref)
+                let mut translated = translate(&deltas, &self.plan.format, &options)?;
+                error::put_before(self.diagnostics, &mut translated.diagnostics);
+                return Ok(translated);
             }
         };
         Ok(Materialized {
             bytes,
             artifact_ref,
             format: self.plan.format,
-            tier,
+            tier: Tier::Native,
             message_count: self.message_count,
             token_count: self.token_count,
             diagnostics: self.diagnostics,
@@ -263,7 +237,7 @@ impl Materializer {
     }
 }
 
-/// Whether compactions that stand within blobs are read through: not where the result begins with one.
+/// Whether to read through compactions within blobs: not if the result begins with a compaction.
 fn through_compactions(plan: &Plan) -> bool {
     let begins_with_summary = plan.included().next().is_some_and(|step| step.commit_type == "compaction");
     plan.request.stop != Stop::Compaction && !begins_with_summary
@@ -271,17 +245,11 @@ fn through_compactions(plan: &Plan) -> bool {
 
 impl PlannedBlob {
     fn delta<'d>((part, blob): (&'d Self, &'d Vec<u8>)) -> Delta<'d> {
-        Delta {
-            format: &part.format,
-            blob,
-            source: BlobSource { commit: &part.commit, artifact_ref: &part.artifact_ref },
-            summary: part.summary.as_deref(),
-        }
+        Delta { format: &part.format, blob, source: part.source(), summary: part.summary.as_deref() }
     }
 
-    #[cold]
-    fn about(&self, error: Error) -> Error {
-        error.with("commitId", self.commit.as_str()).with("artifactRef", self.artifact_ref.as_str())
+    fn source(&self) -> BlobSource<'_> {
+        BlobSource { commit: &self.commit, artifact_ref: &self.artifact_ref }
     }
 }
 

@@ -7,7 +7,6 @@ mod artifact;
 mod calls;
 mod checkpoint;
 pub mod conversation;
-mod count;
 pub mod formats;
 mod graph;
 mod id;
@@ -28,7 +27,7 @@ pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, Pendin
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
 pub use jsonl::{ImportReport, MetadataChoice};
-pub use materialize::{AppendAction, Materialized, Materializer, materialize};
+pub use materialize::{AppendAction, Materializer, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, Provenance, RECORD_VERSION, Record, Trigger};
-pub use translate::{CrossFamily, Tier};
+pub use translate::{CrossFamily, Materialized, Tier};

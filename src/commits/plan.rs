@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::commits::formats::is_known;
+use crate::commits::formats::Format;
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
 use crate::commits::record::{CommitType, Record, Trigger};
 use crate::commits::translate::CrossFamily;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
-/// The format of a conversation that begins with nothing and says nothing of its format.
+/// The format of a new conversation where the request names none.
 pub const DEFAULT_FORMAT: &str = "generic-v1";
 
 /// How far back a materialisation goes.
@@ -57,7 +57,7 @@ impl Stop {
 /// What to materialise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
-    /// The commit: a tip resumes, any other forks, none starts afresh.
+    /// The commit: a tip resumes, any other forks; `None` starts a new conversation.
     pub commit: Option<String>,
     /// How far back.
     pub stop: Stop,
@@ -65,22 +65,21 @@ pub struct PlanRequest {
     pub format: Option<String>,
     /// What to do with the turns of another family of formats.
     pub cross_family: CrossFamily,
-    /// Whether the records of blobs that are joined as they are are left uninspected. By default unknown kinds of records are
-    /// reported.
+    /// Whether to skip the search for damaged lines and unknown kinds of records in blobs that are appended unread.
     pub skip_inspection: bool,
 }
 
-/// Why a commit of the chain is in the result, or is not.
+/// Why a commit of the chain is part of the result or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It holds what was new.
+    /// It is a delta.
     Delta,
     /// The result begins with it: what came before is in it, or was not asked for.
     Start,
-    /// The deltas that it summarises are there themselves.
+    /// A compaction is left out, since the deltas that it summarises are included.
     Summarised,
-    /// The deltas that it repeats are there themselves.
+    /// A snapshot is left out, since the deltas that it repeats are included.
     Repeated,
 }
 
@@ -90,9 +89,9 @@ pub enum Reason {
 pub struct PlanStep {
     /// The commit.
     pub id: String,
-    /// Its blob, in the form that `refs` has it.
+    /// Its blob, as in `refs`.
     pub artifact_ref: String,
-    /// What the blob is: `delta`, `compaction` or `snapshot`.
+    /// `delta`, `compaction` or `snapshot`.
     pub commit_type: String,
     /// The format of the blob.
     pub format: String,
@@ -102,18 +101,18 @@ pub struct PlanStep {
     pub reason: Reason,
 }
 
-/// What a materialisation needs, and of what it is made.
+/// What a materialisation needs, and how it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// What was asked for, with the format that follows.
     pub request: PlanRequest,
     /// The format of the result.
     pub format: String,
-    /// The blobs to fetch, each once, in the order in which they are needed first.
+    /// The blobs to fetch, each once, in the order of their first use.
     pub refs: Vec<String>,
-    /// The commits from the first that was looked at to the one that was asked for.
+    /// The commits of the chain, oldest first, the requested one last.
     pub steps: Vec<PlanStep>,
-    /// The same for everything that gives the same bytes: what the result can be cached under.
+    /// A key to cache the result under: equal for plans that give the same bytes.
     pub cache_key: String,
     /// What to know about the chain.
     pub diagnostics: Vec<Diagnostic>,
@@ -143,6 +142,7 @@ impl CommitGraph {
             None => Vec::new(),
             Some(commit) => self.chain_until(commit, &request.stop)?,
         };
+        let is_known = |format: &str| Format::from_name(format).is_some();
         let mut diagnostics = Vec::new();
         let mut steps = Vec::with_capacity(chain.len());
         for (place, record) in chain.iter().rev().enumerate() {
@@ -189,8 +189,8 @@ impl CommitGraph {
         Ok(plan)
     }
 
-    /// A record for a snapshot of what a plan gives, which takes over where and by whom the commit was made. It has no
-    /// parent where nothing was materialised.
+    /// A record for a snapshot of what a plan gives, with the provenance of the requested commit as its child; without a
+    /// commit it has no parent.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] for a plan that stopped in the middle of a conversation; those of [`CommitGraph::plan`].
@@ -245,7 +245,7 @@ impl CommitGraph {
     }
 }
 
-/// What becomes of a commit; `first` is the oldest of those that were looked at.
+/// Why a commit is included or not; `first` is the oldest of the chain.
 fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
     match (&record.commit_type, stop) {
         (CommitType::Delta, _) => Ok(if first { Reason::Start } else { Reason::Delta }),
@@ -261,7 +261,7 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
                 record.id, record.version
             );
             let error = Error::new(Code::UnsupportedVersion, message).with("version", record.version);
-            Err(crate::commits::graph::about(error, record))
+            Err(record.source().about(error))
         }
     }
 }
@@ -269,7 +269,7 @@ fn reason(record: &Record, first: bool, stop: &Stop) -> Result<Reason> {
 /// The context string of BLAKE3's derive-key mode for cache keys. It changes when what is written changes.
 const CACHE_CONTEXT: &str = "ctxweave 2026-11-22 materialization, version 1";
 
-/// Everything that the bytes of the result follow from.
+/// A key of all that decides the bytes of the result.
 fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     let mut fields = vec![plan.format.as_str()];
     let native = plan.is_native();

@@ -1,8 +1,9 @@
-//! The record of a commit: the seed's data model in snake_case, and what it did not foresee (SPEC §5 "Record").
+//! The record of a commit: the seed's data model in snake_case, with unknown fields kept (SPEC §5 "Record").
 
 use crate::commits::artifact::{RefForm, invalid_ref};
+use crate::commits::formats::BlobSource;
 use crate::commits::id::{ID_PREFIX, commit_id, is_id};
-use crate::commits::json_object::{JsonObject, quoted};
+use crate::commits::json_object::{JsonObject, quoted, write_compact};
 use crate::error::{Code, Error, Result};
 use crate::json::{self, Document, Object, Value};
 use crate::maps::SortedSet;
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 /// The version of records that this crate writes and can change.
 pub const RECORD_VERSION: u32 = 1;
 
-/// Declares an enum of wire names that keeps the names it does not know: a later version may have more of them.
+/// Declares an enum of wire names that keeps unknown ones, which a later version may have.
 macro_rules! names {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $wire:literal;)+ }) => {
         $(#[$meta])*
@@ -19,7 +20,7 @@ macro_rules! names {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$doc])* $variant,)+
-            /// A name that only a later version of records knows.
+            /// A name of a later version of records.
             Other(String),
         }
 
@@ -32,6 +33,16 @@ macro_rules! names {
                 match name {
                     $($wire => Self::$variant,)+
                     other => Self::Other(other.to_owned()),
+                }
+            }
+
+            /// Reads a name, which only a newer version of records may have unknown.
+            fn known(field: &str, name: &str, newer: bool) -> Result<Self> {
+                match Self::from_name(name) {
+                    Self::Other(name) if !newer => {
+                        Err(json::unknown_value(&format!("`{field}`"), &name, Self::NAMES).with("path", field))
+                    }
+                    known => Ok(known),
                 }
             }
 
@@ -49,7 +60,7 @@ macro_rules! names {
 names! {
     /// What the artifact of a commit is.
     CommitType {
-        /// What is new since the parent.
+        /// The messages since the parent.
         Delta = "delta";
         /// A summary that replaces everything before it.
         Compaction = "compaction";
@@ -107,7 +118,7 @@ pub struct Record {
     pub other: Vec<(String, String)>,
 }
 
-/// Where a commit comes from, as far as that is said.
+/// Where a commit comes from, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     /// What kind of agent it is.
@@ -130,7 +141,6 @@ impl Provenance {
     /// Their names where a session file is imported.
     pub(crate) const OPTIONS: [&str; 6] = ["template", "principal", "machine", "sessionId", "ticketId", "threadId"];
 
-    /// The fields, each read by its name.
     pub(crate) fn read(names: [&str; 6], text: &dyn Fn(&str) -> Result<Option<String>>) -> Result<Self> {
         let mut read = Self::default();
         for (name, field) in names.into_iter().zip(read.fields()) {
@@ -145,17 +155,17 @@ impl Provenance {
     }
 }
 
-/// Whether a record is being made or was stored somewhere.
+/// Where a record that is read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A request to make one: has defaults, need not have an id.
+    /// A request to make one: with defaults, its id optional.
     Request,
-    /// Stored: says everything itself.
+    /// A store: complete.
     Stored,
 }
 
 impl Record {
-    /// A record with nothing but what every one has; [`Record::seal`] gives it its id once the rest is filled in.
+    /// A record with the fields that every one has; [`Record::seal`] gives it its id once the others are filled in.
     pub fn new(commit_type: CommitType, artifact_ref: &str, format: &str, created_at: &str) -> Self {
         Self {
             id: String::new(),
@@ -182,22 +192,26 @@ impl Record {
         self
     }
 
-    /// The id that follows from its fields; records from elsewhere have another one.
+    /// The id that follows from its fields; records of other tools may have another one.
     pub fn derived_id(&self) -> String {
         commit_id(self.parent.as_deref(), &self.artifact_ref, &self.created_at, self.provenance.template.as_deref())
     }
 
-    /// When it was made; nothing where `created_at` is not RFC 3339, which only records from elsewhere have.
+    /// `created_at` as a moment; `None` if it is not RFC 3339, which imported records may have.
     pub fn time(&self) -> Option<Timestamp> {
         Timestamp::parse(&self.created_at)
     }
 
-    /// Whether nobody has written a summary for it.
+    /// For errors about it.
+    pub(crate) fn source(&self) -> BlobSource<'_> {
+        BlobSource { commit: &self.id, artifact_ref: &self.artifact_ref }
+    }
+
     pub(crate) fn lacks_summary(&self) -> bool {
         self.summary.as_deref().is_none_or(|summary| summary.trim().is_empty())
     }
 
-    /// Whether two records say the same in everything that never changes.
+    /// Whether two records are equal but for summary and tags.
     pub(crate) fn same_commit(&self, other: &Self) -> bool {
         let unchanging = |record: &Self| Self { summary: None, tags: Vec::new(), ..record.clone() };
         unchanging(self) == unchanging(other)
@@ -209,9 +223,7 @@ impl Record {
     /// [`Code::InvalidInput`] for a field that is missing, twice there or of the wrong kind, [`Code::UnknownValue`] for a
     /// name that version 1 does not have, [`Code::LimitExceeded`] for JSON that is too deep.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let document = Document::read(text, &[])?;
-        let document: &Document<'_> = &document;
-        Self::read(document.root(), Origin::Stored)
+        Self::read(Document::read(text, &[])?.root(), Origin::Stored)
     }
 
     pub(crate) fn read(record: Value<'_>, origin: Origin) -> Result<Self> {
@@ -233,13 +245,11 @@ impl Record {
             id: text("id")?.unwrap_or_default(),
             version,
             parent: text("parent")?,
-            commit_type: known_name("commit_type", CommitType::from_name(&commit_type), newer)?,
+            commit_type: CommitType::known("commit_type", &commit_type, newer)?,
             artifact_ref: required("artifact_ref")?,
             format: required("format")?,
             provenance: Provenance::read(Provenance::FIELDS, &text)?,
-            checkpoint: checkpoint
-                .map(|name| known_name("checkpoint", Trigger::from_name(&name), newer))
-                .transpose()?,
+            checkpoint: checkpoint.map(|name| Trigger::known("checkpoint", &name, newer)).transpose()?,
             summary: text("summary")?,
             tags: fields.read("tags", Value::strings)?.unwrap_or_default(),
             message_count: fields.read("message_count", Value::safe_integer)?,
@@ -314,37 +324,10 @@ fn missing(field: &str) -> Error {
     Error::new(Code::InvalidInput, format!("the record lacks `{field}`")).with("path", field)
 }
 
-/// A name that a record of version 1 can have.
-fn known_name<T: WireName>(field: &str, name: T, newer: bool) -> Result<T> {
-    match name.unknown() {
-        Some(other) if !newer => Err(json::unknown_value(&format!("`{field}`"), other, T::NAMES).with("path", field)),
-        _ => Ok(name),
-    }
-}
-
-trait WireName {
-    const NAMES: &'static [&'static str];
-    fn unknown(&self) -> Option<&str>;
-}
-
-impl WireName for CommitType {
-    const NAMES: &'static [&'static str] = Self::NAMES;
-    fn unknown(&self) -> Option<&str> {
-        if let Self::Other(name) = self { Some(name) } else { None }
-    }
-}
-
-impl WireName for Trigger {
-    const NAMES: &'static [&'static str] = Self::NAMES;
-    fn unknown(&self) -> Option<&str> {
-        if let Self::Other(name) = self { Some(name) } else { None }
-    }
-}
-
 impl Trigger {
     /// Reads the name of a trigger, which must be one of version 1.
     pub(crate) fn read(name: Value<'_>) -> Result<Self> {
-        known_name(&name.path(), Self::from_name(&name.text()?), false)
+        Self::known(&name.path(), &name.text()?, false)
     }
 }
 
@@ -370,12 +353,12 @@ const FIELDS: [&str; 18] = [
     "created_at",
 ];
 
-/// A text; the empty one is the same as none.
+/// A text that is not empty.
 pub(crate) fn given_text(object: Object<'_>, name: &str) -> Result<Option<String>> {
     Ok(object.string(name)?.filter(|text| !text.is_empty()))
 }
 
-/// The moment that a text names, which must be one of RFC 3339.
+/// Reads a time, which must be RFC 3339.
 pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
     Timestamp::parse(text).ok_or_else(|| {
         let message =
@@ -384,8 +367,7 @@ pub(crate) fn required_time(path: &str, text: &str) -> Result<Timestamp> {
     })
 }
 
-/// The fields that are not among the known ones, with their values as JSON text on one line. Each is read once, so that no
-/// later reader refuses it.
+/// The other fields, with their values as JSON text on one line. Each value is read once, so that no later reader refuses it.
 pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(String, String)>> {
     let mut names = SortedSet::new();
     let mut others = Vec::new();
@@ -398,23 +380,9 @@ pub(crate) fn other_fields(object: Object<'_>, known: &[&str]) -> Result<Vec<(St
             return Err(value.invalid(|place| format!("{place} is there twice; leave one of them out")));
         }
         value.to_json()?;
-        others.push((name, compact(&value.json())));
+        let mut json = Vec::new();
+        write_compact(&mut json, value.json().as_bytes());
+        others.push((name, String::from_utf8(json).unwrap_or_default()));
     }
     Ok(others)
-}
-
-/// JSON text without the white space between its tokens.
-fn compact(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut quoted, mut escaped) = (false, false);
-    for ch in text.chars() {
-        if quoted || !matches!(ch, ' ' | '\t' | '\n' | '\r') {
-            out.push(ch);
-        }
-        if !escaped && ch == '"' {
-            quoted = !quoted;
-        }
-        escaped = quoted && !escaped && ch == '\\';
-    }
-    out
 }

@@ -5,8 +5,8 @@ use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
 use crate::markdown::{Blocks, Part, heading};
 
-/// The narrative of a conversation: for each turn a heading, then its texts; thoughts are quoted, calls and results stand
-/// in fences that their content cannot close, and nothing that a text leaves open goes on behind it.
+/// The narrative of a conversation: for each turn a heading, then its texts. Thoughts are quoted; calls and results are in
+/// fences that their content cannot close; what a text leaves open is closed.
 pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
@@ -74,12 +74,11 @@ fn fenced(text: &str, language: &str, out: &mut String) {
     out.push_str(&format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n')));
 }
 
-/// A name or a fact, which begins no line of its own.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// A fence that is longer than any run of backticks in the text.
+/// A fence longer than any run of backticks in the text.
 pub(crate) fn fence(text: &str) -> String {
     let (mut longest, mut run) = (0_usize, 0_usize);
     for ch in text.chars() {
@@ -89,10 +88,10 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// Elements whose text is not read as Markdown until one of them is closed, blank lines or not.
+/// HTML elements that Markdown reads raw until one of them is closed.
 const RAW: [&str; 4] = ["pre", "script", "style", "textarea"];
 
-/// The raw element that a line begins, or that is open already, unless the line closes it.
+/// The raw element that is open behind a line.
 fn raw_element(open: Option<&'static str>, line: &str) -> Option<&'static str> {
     let line = line.trim_start().to_ascii_lowercase();
     let begins = |name: &&str| {
@@ -103,7 +102,7 @@ fn raw_element(open: Option<&'static str>, line: &str) -> Option<&'static str> {
     open.or_else(|| RAW.into_iter().find(begins)).filter(|_| !RAW.iter().any(closes))
 }
 
-/// Text that stays inside of its turn: its headings are two levels deeper, and what it leaves open is closed.
+/// Text that stays inside its turn: headings are two levels deeper, and what is left open is closed.
 fn contained(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut blocks = Blocks::default();

@@ -41,10 +41,10 @@ impl Role {
     }
 }
 
-/// One turn: what one side said at once. The calls of one answer are one turn, however many records they came in.
+/// One turn. All calls of one answer are one turn, however many records they came in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    /// Who it is from.
+    /// Who said it.
     pub role: Role,
     /// What it says.
     pub blocks: Vec<Block<'static>>,
@@ -54,23 +54,23 @@ pub struct Turn {
     pub timestamp: Option<String>,
     /// The model that said it.
     pub model: Option<String>,
-    /// Whether it is the summary of a compaction, in place of what came before.
+    /// Whether it is the summary of a compaction, which replaces what came before.
     pub summary: bool,
 }
 
 impl Turn {
-    /// A turn that says nothing yet.
+    /// A turn without blocks.
     pub fn new(role: Role) -> Self {
         Self { role, blocks: Vec::new(), id: None, timestamp: None, model: None, summary: false }
     }
 
-    /// A turn that says a text.
+    /// A turn with one text.
     pub fn text(role: Role, text: impl Into<Cow<'static, str>>) -> Self {
         Self { blocks: vec![Block::text(text)], ..Self::new(role) }
     }
 }
 
-/// What stands in the place of an image or a recording where there can be none; nothing for other blocks.
+/// The text that replaces an image or a recording.
 pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
     match block {
         Block::Image(image) => format!("[image: {}]", image.mime_type),
@@ -79,7 +79,7 @@ pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
     }
 }
 
-/// An image that is at an address, which may be a `data:` one.
+/// The image at a URL, which may be a `data:` URL.
 pub(crate) fn image_at(url: &str) -> Image<'static> {
     let (mime_type, media) = match data_url(url) {
         Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
@@ -88,12 +88,12 @@ pub(crate) fn image_at(url: &str) -> Image<'static> {
     image(mime_type.to_owned(), media)
 }
 
-/// An image with its bytes or its address.
+/// An image with its bytes or its URL.
 pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> {
     Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
 }
 
-/// The address of an image; a `data:` one where its bytes are here.
+/// The URL of an image; a `data:` URL if its bytes are here.
 pub(crate) fn image_url(image: &Image<'_>) -> String {
     match &image.media {
         Some(Media::Data(data)) => format!("data:{};base64,{data}", image.mime_type),
@@ -103,7 +103,7 @@ pub(crate) fn image_url(image: &Image<'_>) -> String {
 }
 
 impl Transcript {
-    /// How many tokens the texts of the turns are, one by one. Images and what is sealed cost nothing here.
+    /// The sum of the tokens of all texts. Images and sealed thoughts cost nothing here.
     pub fn count(&self, counter: &dyn Counter) -> u32 {
         let mut tokens: u32 = 0;
         for block in self.turns.iter().flat_map(|turn| &turn.blocks) {
@@ -128,7 +128,7 @@ pub(crate) fn result_text(content: &[Block]) -> String {
     out
 }
 
-/// The calls that the turns have a result for.
+/// The ids of the calls that have a result.
 pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
     let mut ids = SortedSet::new();
     for block in turns.iter().flat_map(|turn| &turn.blocks) {
@@ -139,13 +139,13 @@ pub(crate) fn result_ids(turns: &[Turn]) -> SortedSet<String> {
     ids
 }
 
-/// How many kinds of unknown things are told apart.
+/// More kinds are counted as `others`.
 const MAX_KINDS: usize = 100;
 
-/// How much of the name of an unknown kind is told.
+/// In characters.
 const MAX_NAME: usize = 60;
 
-/// What was found while reading or writing: findings one by one, and things of the same kind as one number.
+/// What was found while reading or writing: findings, and counts of things of one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     findings: Vec<Diagnostic>,
@@ -154,38 +154,29 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Notes about what is at `place`, which may be empty.
+    /// Notes whose findings name `place`, unless it is empty.
     pub(crate) fn at(place: &str) -> Self {
         Self { place: place.to_owned(), ..Self::default() }
     }
 
-    /// One finding.
     pub(crate) fn find(&mut self, code: DiagnosticCode, severity: Severity, message: impl Into<String>) {
         self.push(Diagnostic::new(code, severity, message));
     }
 
-    /// One finding that has its line.
-    pub(crate) fn push(&mut self, mut finding: Diagnostic) {
-        if !self.place.is_empty() {
-            finding.path = Some(match finding.path.take() {
-                Some(inner) => format!("{}: {inner}", self.place),
-                None => self.place.clone(),
-            });
-        }
-        self.findings.push(finding);
+    pub(crate) fn push(&mut self, finding: Diagnostic) {
+        self.findings.push(within(&self.place, finding));
     }
 
-    /// What a reader found.
     pub(crate) fn extend(&mut self, findings: Vec<Diagnostic>) {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
 
-    /// One more record or block of a kind that is not known.
+    /// Counts a record or block of an unknown kind.
     pub(crate) fn unknown(&mut self, kind: &str) {
         self.count(DiagnosticCode::UnknownRecord, kind);
     }
 
-    /// Nothing of a file is conversation; an empty file, and an empty array of CBOR, need not have any.
+    /// Reports that a file holds no conversation, unless it is empty or an empty CBOR array.
     pub(crate) fn nothing_said(&mut self, bytes: &[u8]) {
         if bytes.trim_ascii().len() > 2 {
             let message = "nothing of it was read as conversation, so there are no messages";
@@ -193,13 +184,13 @@ impl Notes {
         }
     }
 
-    /// One more recording, which no format can say: the text in its place.
+    /// Counts a recording, which no format can hold, and gives the text that replaces it.
     pub(crate) fn recording(&mut self, block: &Block<'_>) -> String {
         self.inexpressible("a recording, written as its description");
         type_placeholder(block)
     }
 
-    /// One more thing that the target format cannot say.
+    /// Counts something that the target format cannot hold.
     pub(crate) fn inexpressible(&mut self, what: &str) {
         self.count(DiagnosticCode::NotExpressible, what);
     }
@@ -211,7 +202,7 @@ impl Notes {
         *count = count.saturating_add(1);
     }
 
-    /// Everything, in order; counted kinds at the end.
+    /// The findings in order, then the counts.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.findings;
         for ((code, kind), count) in self.kinds {
@@ -223,46 +214,52 @@ impl Notes {
                 _ => format!("{kind}, {count} {things}: the target format has no place for it"),
             };
             let severity = if code == DiagnosticCode::UnknownRecord { Severity::Info } else { Severity::Warning };
-            let finding = Diagnostic::new(code, severity, message);
-            all.push(if self.place.is_empty() { finding } else { finding.at_path(self.place.clone()) });
+            all.push(within(&self.place, Diagnostic::new(code, severity, message)));
         }
         all
     }
 }
 
-/// The text under a key.
+/// A finding with the place that it was made in before its own path; an empty one changes nothing.
+pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
+    if !place.is_empty() {
+        finding.path = Some(match finding.path.take() {
+            Some(inner) => format!("{place}: {inner}"),
+            None => place.to_owned(),
+        });
+    }
+    finding
+}
+
 pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
     map.get(key).and_then(Value::as_str)
 }
 
-/// The text under a key, owned.
 pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
     text(map, key).map(|text| text.to_owned().into())
 }
 
-/// Whether the flag under a key is set.
 pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
     map.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The object under a key.
 pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Map<String, Value>> {
     map.get(key).and_then(Value::as_object)
 }
 
-/// The list under a key; nothing is an empty one.
+/// The list under a key; empty if there is none.
 pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
     map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The objects of a list; others are noted.
+/// The objects of a list; other values are counted as `other`.
 pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut Notes) -> Vec<&'m Map<String, Value>> {
     let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
     (objects.len()..list.len()).for_each(|_| notes.unknown(other));
     objects
 }
 
-/// The arguments that a JSON text says; a text that is no JSON object is the arguments itself.
+/// Arguments from JSON text: the object, or the text itself if it is none.
 pub(crate) fn parse_arguments(json: &str) -> Value {
     match Document::read(json.as_bytes(), &[]).and_then(|document| document.root().to_json()) {
         Ok(value @ Value::Object(_)) => value,
@@ -278,7 +275,6 @@ pub(crate) fn arguments_object(arguments: Cow<'_, Value>) -> Value {
     }
 }
 
-/// Sets a field of an object.
 pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
     if let Value::Object(map) = object {
         map.insert(key.to_owned(), value.into());

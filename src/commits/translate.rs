@@ -1,15 +1,14 @@
 //! Translation: a chain of deltas, whatever their formats, as one conversation in the format asked for (SPEC §5).
 //!
-//! Each delta is given in the best tier there is for it:
+//! Each delta is translated in its best tier, and the result names the lowest that was used:
 //!
-//! 1. `native`: it has the format; its bytes are joined as they are.
-//! 2. `fields`: another version of the same family; its fields are mapped.
-//! 3. `transcode`, on demand only: another family; its turns are written as turns.
-//! 4. `rendering`: another family; a narrative of it stands as one message of the user.
-//! 5. `raw`: an unknown format; the artifact itself stands as one message, with a description.
+//! 1. `native`: the format is the same; the bytes are joined.
+//! 2. `fields`: another version of the same family; the fields are mapped.
+//! 3. `transcode`, on demand: another family; its turns are written as turns.
+//! 4. `rendering`: another family; one message of the user narrates it.
+//! 5. `raw`: an unknown format; one message has the artifact itself with a description.
 //!
-//! Deltas of one format that follow each other are read together, so that a call in one and its result in the next are
-//! still a pair. The result names the lowest tier that was used.
+//! Consecutive deltas of one format are read together, so that a call and its result in the next delta are a pair.
 
 use serde::Serialize;
 
@@ -23,7 +22,7 @@ use crate::content::Block;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::limits::Limits;
 use crate::maps::SortedSet;
-use crate::tokens::Counter;
+use crate::tokens::{Counter, Heuristic};
 
 /// How a delta was translated, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -52,7 +51,6 @@ pub enum CrossFamily {
 }
 
 impl CrossFamily {
-    /// The names on the wire.
     pub(crate) const NAMES: &'static [(&'static str, Self)] =
         &[("render", Self::Render), ("transcode", Self::Transcode)];
 }
@@ -83,27 +81,37 @@ pub struct TranslateOptions<'a> {
     pub counter: &'a dyn Counter,
 }
 
+impl<'a> TranslateOptions<'a> {
+    pub(crate) fn new(limits: &'a Limits) -> Self {
+        Self { cross_family: CrossFamily::default(), through_compactions: false, limits, counter: &Heuristic }
+    }
+}
+
 /// A conversation in the format asked for.
-#[derive(Debug)]
-pub struct Translated {
-    /// The conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Materialized {
+    /// The conversation. Empty where the caller appended the blobs.
     pub bytes: Vec<u8>,
+    /// The ref of the conversation's bytes.
+    pub artifact_ref: String,
+    /// Their format.
+    pub format: String,
     /// The lowest tier that was used.
     pub tier: Tier,
-    /// Turns of the result, as the target format is read.
-    pub message_count: u32,
-    /// Tokens of the texts of these turns.
-    pub token_count: u32,
+    /// Its messages. Where nothing was translated, those that the records give, and counted for records that give none.
+    pub message_count: u64,
+    /// Tokens of its texts, with the same exception.
+    pub token_count: u64,
     /// What was damaged, not known, or not expressible.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Translates a chain, oldest first. A chain that has the target format throughout is better joined by a
-/// [`Concatenator`] alone, which does not read it; the bytes are the same. Where the target is not known the result is Markdown: the narratives and artifacts.
+/// Translates a chain, oldest first. For a target that is not known the result is Markdown, the narratives and artifacts. A
+/// chain in the target format gives the same bytes as a [`Concatenator`], which does not read them and is faster.
 ///
 /// # Errors
 /// [`crate::Code::InvalidBlob`] and [`crate::Code::LimitExceeded`] for a blob that cannot be read at all; both name commit and ref.
-pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Translated> {
+pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Materialized> {
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
     let mut tier = Tier::Native;
@@ -122,40 +130,38 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
     }
     let bytes = out.finish(&mut diagnostics)?;
     let (message_count, token_count) = count(target_format, &bytes, options)?;
-    Ok(Translated { bytes, tier, message_count, token_count, diagnostics })
+    let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
+    Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
 }
 
 /// How many turns a conversation has, and how many tokens their texts are. A text of no known format is one message.
-///
-/// # Errors
-/// Those of [`Format::read`].
-pub fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u32, u32)> {
+pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<(u64, u64)> {
     let Some(format) = format else {
         let text = String::from_utf8_lossy(bytes);
-        return Ok((u32::from(!bytes.is_empty()), options.counter.count(&text)));
+        return Ok((u64::from(!bytes.is_empty()), options.counter.count(&text).into()));
     };
     let read = ReadOptions { through_compactions: options.through_compactions, source: BlobSource::default() };
     let (transcript, _) = format.read(bytes, read, options.limits)?;
-    let turns = u32::try_from(transcript.turns.len()).unwrap_or(u32::MAX);
-    Ok((turns, transcript.count(options.counter)))
+    Ok((transcript.turns.len() as u64, transcript.count(options.counter).into()))
 }
 
-/// A conversation that is being put together in a known format.
+/// Messages and tokens of a blob whose record does not say them; 0 for one that cannot be read.
+pub(crate) fn count_blob(format: Format, blob: &[u8], limits: &Limits) -> (u64, u64) {
+    count(Some(format), blob, &TranslateOptions::new(limits)).unwrap_or_default()
+}
+
 #[derive(Debug)]
 struct Conversation {
     format: Format,
     joined: Concatenator,
     continuation: Continuation,
-    /// What its first ids follow from.
+    /// The seed of its first ids.
     seed: String,
 }
 
-/// What is being put together.
 #[derive(Debug)]
 enum Output {
-    /// A conversation in a known format.
     Conversation(Box<Conversation>),
-    /// Markdown.
     Markdown(String),
 }
 
@@ -169,7 +175,7 @@ impl Output {
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
-    /// Adds deltas of one format, which stand between those `before` and those `after` them; gives the tier.
+    /// Adds deltas of one format, between those `before` and `after`; gives the tier.
     fn add(
         &mut self,
         (before, after): (&[Delta<'_>], &[Delta<'_>]),
@@ -214,19 +220,12 @@ impl Output {
         if *first_seed != run_seed {
             continuation.reseed(&run_seed);
         }
-        let place = first.source;
-        let mut notes = Notes::at(if place.commit.is_empty() { place.artifact_ref } else { place.commit });
+        let mut notes = Notes::at(first.source.name());
         let (turns, tier) = match from {
             Some(from) if from.family() == target.family() => {
-                let capacity = run.iter().map(|part| part.blob.len()).sum();
-                let mut older = Concatenator::new(from, options.limits, capacity);
-                for part in run {
-                    older.push(part.blob, part.source)?;
-                }
-                let older = older.finish()?;
-                diagnostics.extend(older.diagnostics);
-                let bytes = map_fields(&older.bytes, target, options.through_compactions, continuation, &mut notes)?;
-                joined.push(&bytes, place)?;
+                let older = join(from, run, options.limits, diagnostics)?;
+                let bytes = map_fields(&older, target, options.through_compactions, continuation, &mut notes)?;
+                joined.push(&bytes, first.source)?;
                 diagnostics.extend(notes.finish());
                 return Ok(Tier::Fields);
             }
@@ -246,7 +245,7 @@ impl Output {
             }
         };
         let bytes = write_part(target, &turns, continuation, &mut notes)?;
-        joined.push(&bytes, place)?;
+        joined.push(&bytes, first.source)?;
         diagnostics.extend(notes.finish());
         Ok(tier)
     }
@@ -263,11 +262,11 @@ impl Output {
     }
 }
 
-/// The pairs of calls and results that deltas of the target format have only one half of.
+/// Calls and results in deltas of the target format that lack their other half.
 struct OpenPairs {
-    /// Calls of those before that have no result there.
+    /// Calls before that have no result there.
     calls: SortedSet<String>,
-    /// Results of those after that have no call there.
+    /// Results after that have no call there.
     results: SortedSet<String>,
 }
 
@@ -294,8 +293,8 @@ impl OpenPairs {
         Ok(Self { calls, results })
     }
 
-    /// Turns of another format as one narrative. The other halves of the open pairs stand before and after it as turns of
-    /// their own; of those that are not among the turns there is a finding.
+    /// Turns of another format as one narrative, with the other halves of open pairs as turns before and after it. Halves that
+    /// are missing are reported.
     fn around(mut self, mut turns: Vec<Turn>, from: Format, notes: &mut Notes) -> Vec<Turn> {
         let results = take(&mut turns, Role::User, |block| match block {
             Block::ToolResult { tool_call_id, .. } => self.calls.remove(&**tool_call_id),
@@ -314,7 +313,7 @@ impl OpenPairs {
         [results, narrative, calls].into_iter().flatten().collect()
     }
 
-    /// Of which calls and results one half stands alone. Where nothing is said between them they are a pair still.
+    /// Reports these calls and results, unless both halves meet with nothing said between them.
     fn tell(&self, said: bool, notes: &mut Notes) {
         let mut find = |what, id: &String| {
             let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
@@ -326,7 +325,7 @@ impl OpenPairs {
     }
 }
 
-/// Takes blocks out of the turns, as one turn.
+/// Takes blocks out of the turns into one turn.
 fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bool) -> Option<Turn> {
     let mut taken = Turn::new(role);
     for turn in turns {
@@ -342,7 +341,7 @@ fn take(turns: &mut [Turn], role: Role, mut wanted: impl FnMut(&Block<'_>) -> bo
     (!taken.blocks.is_empty()).then_some(taken)
 }
 
-/// What the ids that are made up for a delta follow from: its ref, which says its bytes, and its commit.
+/// The seed of the ids that are made up for a delta: its commit and ref.
 fn seed(part: &Delta<'_>) -> String {
     let blob = match part.source.artifact_ref {
         "" => artifact_ref(part.blob),
@@ -351,7 +350,16 @@ fn seed(part: &Delta<'_>) -> String {
     format!("{} {blob}", part.source.commit)
 }
 
-/// Reads deltas of one format as one conversation.
+fn join(format: Format, run: &[Delta<'_>], limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
+    let mut joined = Concatenator::new(format, limits, run.iter().map(|part| part.blob.len()).sum());
+    for part in run {
+        joined.push(part.blob, part.source)?;
+    }
+    let joined = joined.finish()?;
+    diagnostics.extend(joined.diagnostics);
+    Ok(joined.bytes)
+}
+
 fn read(
     format: Format,
     run: &[Delta<'_>],
@@ -365,30 +373,23 @@ fn read(
             format.read(part.blob, read, options.limits)?
         }
         parts => {
-            let capacity = parts.iter().map(|part| part.blob.len()).sum();
-            let mut joined = Concatenator::new(format, options.limits, capacity);
-            for part in parts {
-                joined.push(part.blob, part.source)?;
-            }
-            let joined = joined.finish()?;
-            diagnostics.extend(joined.diagnostics);
+            let joined = join(format, parts, options.limits, diagnostics)?;
             // The findings are about the joined deltas: they name the first and the last.
-            let between = |of: fn(&BlobSource<'_>) -> String| -> String {
+            let between = |of: for<'s> fn(&BlobSource<'s>) -> &'s str| -> String {
                 let ends = [parts.first(), parts.last()].into_iter().flatten();
                 ends.map(|part| of(&part.source)).filter(|name| !name.is_empty()).collect::<Vec<_>>().join("..")
             };
-            let commit = between(|source| source.commit.to_owned());
-            let blob = between(|source| source.artifact_ref.to_owned());
+            let (commit, blob) = (between(|source| source.commit), between(|source| source.artifact_ref));
             let source = BlobSource { commit: &commit, artifact_ref: &blob };
-            format.read(&joined.bytes, ReadOptions { through_compactions, source }, options.limits)?
+            format.read(&joined, ReadOptions { through_compactions, source }, options.limits)?
         }
     };
     diagnostics.extend(found);
     Ok(transcript)
 }
 
-/// The turns as another vendor can take them: without proofs and sealed thoughts, which mean nothing to it, and with a
-/// result for each call that the first vendor answered itself, without keeping what it found.
+/// The turns for another vendor: without signatures and sealed thoughts, and with a result for each call that the first
+/// vendor answered without keeping the result.
 fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
     let answered = result_ids(&turns);
     let mut out = Vec::with_capacity(turns.len());
@@ -428,7 +429,7 @@ fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
     out
 }
 
-/// An artifact that cannot be read, with a description (SPEC §5, tier `raw`).
+/// An artifact in an unknown format, with a description (SPEC §5, tier `raw`).
 fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
         format!("# Context in the format `{}`", part.format),

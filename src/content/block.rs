@@ -88,7 +88,7 @@ pub enum Media<'a> {
 }
 
 impl Media<'_> {
-    /// The JSON field that it is written as, `data` or `url`, and its value.
+    /// Its JSON field, `data` or `url`, and the value.
     pub(crate) fn field(&self) -> (&'static str, &str) {
         match self {
             Self::Data(data) => ("data", data),
@@ -96,7 +96,6 @@ impl Media<'_> {
         }
     }
 
-    /// The same, borrowed.
     pub(crate) fn borrowed(&self) -> Media<'_> {
         match self {
             Self::Data(data) => Media::Data(Cow::Borrowed(data)),
@@ -105,7 +104,7 @@ impl Media<'_> {
     }
 }
 
-/// The arguments of a call as text: compact JSON, or the text that they are.
+/// The arguments of a call as text: compact JSON, or the string that they are.
 pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
     match arguments {
         Value::String(text) => Cow::Borrowed(text),

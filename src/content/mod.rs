@@ -1,7 +1,7 @@
 //! What nodes, messages and turns say: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
 //!
-//! A tree that is read from JSON borrows the texts that stand there as they are, and a message borrows from its tree. A
-//! resident tree and a transcript hold [`Block<'static>`](Block). The blocks of a message are its parts: so spans call them.
+//! A tree borrows texts from the JSON that it is read from, and a message from its tree. A resident tree and a transcript hold
+//! [`Block<'static>`](Block). Spans call the blocks of a message its parts.
 
 mod block;
 #[cfg(feature = "loom")]

@@ -7,15 +7,14 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::limits::{self, Limits};
 
-/// What becomes of a text that is read: it stays borrowed, by [`identity`](std::convert::identity), or is [`own`]ed.
+/// How a text is kept: borrowed, by [`identity`](std::convert::identity), or [`own`]ed.
 pub(crate) type Keep<'t, 'b> = fn(Cow<'t, str>) -> Cow<'b, str>;
 
-/// The same text, borrowed from nothing.
 pub(crate) fn own<'b>(text: Cow<'_, str>) -> Cow<'b, str> {
     Cow::Owned(text.into_owned())
 }
 
-/// Reads the contents of a request's nodes, and counts what they take of the limits.
+/// Reads the contents of nodes within the limits.
 #[derive(Debug)]
 pub(crate) struct ContentReader<'t, 'b> {
     limits: Limits,
@@ -52,7 +51,7 @@ impl<'t, 'b> ContentReader<'t, 'b> {
         Self { limits: *limits, keep, bytes: 0, blocks: 0 }
     }
 
-    /// Reads the content of a node: a string, or one block.
+    /// Reads a content: a string, or one block.
     pub(crate) fn read(&mut self, content: Value<'t>) -> Result<Vec<Block<'b>>> {
         self.blocks = 0;
         let mut blocks = Vec::with_capacity(1);
@@ -146,14 +145,14 @@ impl<'t, 'b> ContentReader<'t, 'b> {
     }
 }
 
-/// Pixels or milliseconds; a fraction counts as a whole one.
+/// Pixels or milliseconds, rounded up.
 fn size(value: Value<'_>) -> Result<u32> {
     let size = value.as_number().filter(|size| (0.0..=f64::from(u32::MAX)).contains(size));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
     size.map(|size| size.ceil() as u32).ok_or_else(|| value.mismatch("a number from 0 to 4294967295"))
 }
 
-/// How many levels of lists and objects a value has. The reader has bounded it already.
+/// The levels of lists and objects in a value, which are bounded.
 fn depth_of(value: &serde_json::Value) -> usize {
     match value {
         serde_json::Value::Array(values) => 1 + values.iter().map(depth_of).max().unwrap_or(0),

@@ -4,14 +4,13 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::block::{Block, Media};
 
-/// How several blocks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// As in a message and a transcript: one text alone as that text, anything else as a list.
+    /// In messages and transcripts: one text alone as a string, else a list.
     Message,
-    /// As in a tree: one text alone as that text, one block as it is, several as a mixed one.
+    /// In trees: one text alone as a string, one block as it is, several as a mixed block.
     Node,
-    /// The list in a mixed block.
+    /// The list of a mixed block.
     Mixed,
 }
 
@@ -19,12 +18,12 @@ struct WrittenBlocks<'b, 'a>(&'b [Block<'a>], Form);
 
 struct WrittenBlock<'b, 'a>(&'b Block<'a>, Form);
 
-/// Writes blocks as the content of a message: one text alone as that text, anything else as a list.
+/// Writes the content of a message.
 pub(crate) fn serialize<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::Message).serialize(serializer)
 }
 
-/// Writes blocks as the content of a node: several are one mixed block.
+/// Writes the content of a node.
 #[cfg(feature = "commits")]
 pub(crate) fn serialize_node<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::Node).serialize(serializer)
@@ -105,7 +104,6 @@ impl Serialize for WrittenBlock<'_, '_> {
     }
 }
 
-/// The fields of a block that is written; what there is not is left out.
 struct Fields<M>(M);
 
 impl<M: SerializeMap> Fields<M> {

@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 
 use super::records::Row;
 use super::{
-    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Overrides, Reason, Selection, SessionContext,
-    VaultFile, WatchIndex, WatchRecord, paths,
+    ChainFile, Change, Edit, IncludeWatched, Level, MigrationInput, Overrides, Reason, SectionEdit, Selection,
+    SessionContext, VaultFile, WatchIndex, WatchRecord, paths,
 };
 
 /// The calls by their names.
@@ -42,19 +42,17 @@ fn file(value: Value<'_>) -> Result<VaultFile> {
     Ok(VaultFile { path: string(file, "path")?, content: Content::read(file.need("content")?)? })
 }
 
-/// A list of files, which is not looked into where it has too many.
+/// The files, if they are not too many.
 fn files(value: Value<'_>, limits: &Limits) -> Result<Vec<VaultFile>> {
     let files = value.list("a list of files")?;
     limits::check("contextFiles", files.len(), limits.context_files)?;
     files.map(file).collect()
 }
 
-/// A string that must be there.
 fn string(object: Object<'_>, name: &str) -> Result<String> {
     object.need(name)?.string()
 }
 
-/// A list of objects that must be there, each read by a function.
 fn objects<T>(of: Object<'_>, name: &str, item: &str, read: fn(Object<'_>) -> Result<T>) -> Result<Vec<T>> {
     of.need(name)?.list("a list")?.map(|value| read(value.object(item)?)).collect()
 }
@@ -110,7 +108,7 @@ fn build_chain(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&chain)
 }
 
-/// A whole number of tokens. More than fits a `u32` is no bound that any count would reach.
+/// A whole number; one above `u32::MAX` limits nothing.
 fn max_tokens(value: Value<'_>) -> Result<u32> {
     let tokens = value.number()?;
     if tokens.fract() == 0.0 && tokens >= 0.0 {
@@ -159,7 +157,6 @@ fn render(request: Value<'_>) -> Result<Answer> {
     Answer::of(&super::render_prompt(&files, working_directory.as_ref()))
 }
 
-/// The options of a call that asks about watches, and the limits among them.
 fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Object<'t>>, Limits)> {
     let Some(options) = arguments.read("options", |options| options.object("options, an object"))? else {
         return Ok(Default::default());
@@ -170,7 +167,7 @@ fn watch_options<'t>(arguments: Object<'t>, known: &[&str]) -> Result<(Option<Ob
     Ok((Some(options), limits))
 }
 
-/// Whether the first item of these lists has a field; all the others must then be alike.
+/// Whether the items of these lists have a field. Lists that mix both are refused.
 fn all_have(lists: &[Value<'_>], field: &str, item: &str, mixed: &str) -> Result<bool> {
     let mut first = None;
     for list in lists {
@@ -222,27 +219,15 @@ fn max_depth(value: Value<'_>) -> Result<usize> {
     Ok(depth as usize)
 }
 
-/// Reads an edit of one type.
 type ReadEdit = fn(Object<'_>) -> Result<Edit>;
 
-/// The edits by their names, each with its reader.
 const EDITS: &[(&str, ReadEdit)] = &[
-    ("append", |edit| {
-        let (section, content, create) = (string(edit, "section")?, string(edit, "content")?, create(edit)?);
-        Ok(Edit::Append { section, content, create })
-    }),
-    ("replaceSection", |edit| {
-        let (section, content, create) = (string(edit, "section")?, string(edit, "content")?, create(edit)?);
-        Ok(Edit::ReplaceSection { section, content, create })
-    }),
+    ("append", |edit| section_edit(edit, SectionEdit::Append, string(edit, "section")?)),
+    ("replaceSection", |edit| section_edit(edit, SectionEdit::Replace, string(edit, "section")?)),
     ("addHistory", |edit| {
-        Ok(Edit::AddHistory {
-            section: edit.string("section")?.unwrap_or_else(|| "History".to_owned()),
-            content: string(edit, "content")?,
-            time: Timestamp::read(edit.need("time")?)?,
-            author: edit.string("author")?.unwrap_or_else(|| "curator".to_owned()),
-            create: create(edit)?,
-        })
+        let section = edit.string("section")?.unwrap_or_else(|| "History".to_owned());
+        let author = edit.string("author")?.unwrap_or_else(|| "curator".to_owned());
+        section_edit(edit, SectionEdit::AddHistory { time: Timestamp::read(edit.need("time")?)?, author }, section)
     }),
     ("undo", |edit| {
         let change = edit.need("change")?.object("a change, an object with `at`, `removed` and `inserted`")?;
@@ -254,8 +239,9 @@ const EDITS: &[(&str, ReadEdit)] = &[
     }),
 ];
 
-fn create(edit: Object<'_>) -> Result<bool> {
-    Ok(edit.bool("createSection")?.unwrap_or(false))
+fn section_edit(edit: Object<'_>, action: SectionEdit, section: String) -> Result<Edit> {
+    let content = string(edit, "content")?;
+    Ok(Edit::Section { action, section, content, create: edit.bool("createSection")?.unwrap_or(false) })
 }
 
 fn edit(request: Value<'_>) -> Result<Answer> {
@@ -321,7 +307,7 @@ fn session_records(request: Value<'_>) -> Result<Answer> {
     Answer::of(&super::session_records(&id, &folders, added_at.as_deref(), &Limits::default())?)
 }
 
-/// When a row was added: text as the host writes it, or a moment.
+/// Text as the host writes it, or milliseconds.
 fn added_at(value: Value<'_>) -> Result<String> {
     value.as_text().map_or_else(|| Timestamp::read(value).map(|time| time.to_string()), |text| Ok(text.into_owned()))
 }

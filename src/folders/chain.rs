@@ -1,4 +1,4 @@
-//! The chain: which files are loaded, in which order, and what of them fits (SPEC §3, "Selection", "Levels", "Budget").
+//! Which files are loaded, in which order, and what of them fits (SPEC §3, "Selection", "Levels", "Budget").
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -81,10 +81,10 @@ pub struct Selection {
     pub truncation_marker: Option<String>,
 }
 
-/// Headings that only the prompt itself should have.
+/// The headings of the prompt itself.
 pub(super) const PROMPT_HEADINGS: [&str; 2] = ["## Project Knowledge", "## Working Directory Context"];
 
-/// What a file that is cut ends with.
+/// The default of `truncation_marker`.
 const MARKER: &str = "[… {count} more lines omitted …]";
 
 /// One loaded file.
@@ -106,8 +106,7 @@ pub struct ChainFile {
     pub tokens: u32,
     /// Whether only its beginning fits.
     pub truncated: bool,
-    /// What goes into the prompt: the body, without blank lines around it, without what is overridden, cut where it must
-    /// be.
+    /// The text for the prompt: the body without blank lines around it and without overridden bullets, cut to the budget.
     pub content: String,
     /// Bullets that a loaded file further down repeats, which stay there and not here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -180,13 +179,13 @@ pub fn build_chain(
     let load = |repeated: &Repeated<'_>| -> Vec<ChainFile> {
         let file = |body: &Body<'_>| {
             let (content, overridden) = repeated.without(body, &vault);
-            let cause = loaded.get(body.folder).cloned().unwrap_or_default();
+            let (reason, watched_by) = loaded.get(body.folder).cloned().unwrap_or((Reason::Selected, Vec::new()));
             ChainFile {
                 path: body.path.to_owned(),
                 folder: body.folder.to_owned(),
                 level: level(body.folder, &loaded),
-                reason: cause.reason,
-                watched_by: cause.watched_by,
+                reason,
+                watched_by,
                 tokens: counter.count(&content),
                 truncated: false,
                 content,
@@ -224,20 +223,8 @@ pub fn build_chain(
     Ok(chain)
 }
 
-/// Why a folder is loaded.
-#[derive(Clone, Debug)]
-struct Cause {
-    reason: Reason,
-    watched_by: Vec<String>,
-}
-
-impl Default for Cause {
-    fn default() -> Self {
-        Self { reason: Reason::Selected, watched_by: Vec::new() }
-    }
-}
-
-type Loaded = SortedMap<String, Cause>;
+/// Why each folder is loaded, and the loaded files that watch it.
+type Loaded = SortedMap<String, (Reason, Vec<String>)>;
 
 fn select(
     vault: &Vault<'_>,
@@ -254,7 +241,7 @@ fn select(
             continue;
         }
         if vault.contains_key(folder) {
-            loaded.insert(folder.to_owned(), Cause::default());
+            loaded.insert(folder.to_owned(), (Reason::Selected, Vec::new()));
         } else {
             let message = format!("the folder `{folder}` has neither `AGENTS.md` nor `CLAUDE.md`; it was skipped");
             let found = Diagnostic::new(DiagnosticCode::ContextFileMissing, Severity::Info, message);
@@ -270,12 +257,12 @@ fn select(
     Ok(loaded)
 }
 
-/// Adds a folder's ancestors, and gives those that are new.
+/// Adds a folder's ancestors; gives the new ones.
 fn load_ancestors(vault: &Vault<'_>, folder: &str, loaded: &mut Loaded) -> Vec<String> {
     let mut added = Vec::new();
     for ancestor in paths::ancestors(folder) {
         if vault.contains_key(ancestor) && !loaded.contains_key(ancestor) {
-            loaded.insert(ancestor.to_owned(), Cause { reason: Reason::Ancestor, watched_by: Vec::new() });
+            loaded.insert(ancestor.to_owned(), (Reason::Ancestor, Vec::new()));
             added.push(ancestor.to_owned());
         }
     }
@@ -295,7 +282,7 @@ fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded,
             watching.insert(folder.clone(), entry.clone());
         }
     }
-    let index = WatchIndex::of_vault(&watching, limits);
+    let index = WatchIndex::of_vault(&watching, limits, &mut Vec::new());
     let mut watched: SortedMap<String, Vec<String>> = SortedMap::new();
     for folder in asked {
         for watcher in index.watchers_of_folder(&folder) {
@@ -307,11 +294,10 @@ fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded,
         let Some(path) = vault.get(&watcher).map(|entry| entry.path.clone()) else { continue };
         for folder in watched.get(&watcher).into_iter().flatten() {
             match loaded.get_mut(folder) {
-                Some(Cause { reason: Reason::Watched, watched_by }) => watched_by.push(path.clone()),
+                Some((Reason::Watched, watched_by)) => watched_by.push(path.clone()),
                 Some(_) => {}
                 None => {
-                    let cause = Cause { reason: Reason::Watched, watched_by: vec![path.clone()] };
-                    loaded.insert(folder.clone(), cause);
+                    loaded.insert(folder.clone(), (Reason::Watched, vec![path.clone()]));
                     queue.push_back(folder.clone());
                     if selection.parent_chain {
                         queue.extend(load_ancestors(vault, folder, loaded));
@@ -320,9 +306,7 @@ fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded,
             }
         }
     }
-    for cause in loaded.values_mut() {
-        sorting::sort(&mut cause.watched_by);
-    }
+    loaded.values_mut().for_each(|(_, watched_by)| sorting::sort(watched_by));
 }
 
 fn level(folder: &str, loaded: &Loaded) -> Level {
@@ -334,7 +318,6 @@ fn level(folder: &str, loaded: &Loaded) -> Level {
     if next.is_some_and(|(other, _)| other.starts_with(&below)) { Level::Parent } else { Level::Direct }
 }
 
-/// A file's body, and its bullets.
 struct Body<'a> {
     folder: &'a str,
     path: &'a str,
@@ -342,7 +325,7 @@ struct Body<'a> {
     /// The text's first line in the file, from 1.
     line: usize,
     items: Vec<items::Item>,
-    /// Its headings, and what each of its items is compared by: the headings and the line that it stands below, and its text.
+    /// Its headings, and a key for each item: headings, lead and text.
     sections: Vec<SectionRange>,
     keys: Vec<String>,
 }
@@ -377,7 +360,7 @@ impl<'a> Body<'a> {
         Some(Self { folder, path: &entry.path, text, line, items, sections, keys })
     }
 
-    /// Lines that look like the frame of the prompt could be taken for it.
+    /// Reports lines that could be taken for headings of the prompt.
     fn report_prompt_headings(&self, vault: &Vault<'_>, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
         let mut blocks = Blocks::default();
         for (at, line) in markdown::lines(self.text).enumerate() {
@@ -399,7 +382,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Which folders have which bullet.
+/// The folders that have a bullet, by its key.
 struct Repeated<'a>(SortedMap<&'a str, SortedSet<&'a str>>);
 
 impl<'a> Repeated<'a> {
@@ -414,7 +397,6 @@ impl<'a> Repeated<'a> {
         Self(places)
     }
 
-    /// A folder below that has the bullet.
     fn below(&self, folder: &str, item: &items::Item, key: &str) -> Option<String> {
         let folders = self.0.get(key).filter(|_| !item.goes_on)?;
         let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
@@ -422,7 +404,7 @@ impl<'a> Repeated<'a> {
         found.filter(|other| other.starts_with(&below)).map(str::to_owned)
     }
 
-    /// A body without the bullets that a file further down repeats, and without the headings below which nothing else is.
+    /// A body without the bullets that a file below repeats, and without headings that have nothing left below.
     fn without(&self, body: &Body<'_>, vault: &Vault<'_>) -> (String, Vec<Overridden>) {
         let mut gone = Vec::new();
         let mut overridden = Vec::new();
@@ -465,7 +447,7 @@ impl<'a> Repeated<'a> {
     }
 }
 
-/// A part of a text without the ranges that begin in it; those within others do not count.
+/// A part of a text without the ranges that begin in it; nested ones are ignored.
 fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let mut at = from;
@@ -477,9 +459,9 @@ fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)])
     out
 }
 
-/// Spends the budget. Files that were selected come first, each with its fair share; where all of these are whole, the
-/// others follow: the deepest direct file first, then the nearest ancestors, the root last. The first of them that does not
-/// fit is cut, and nothing is spent on those after it. So a larger budget never shows less of any file.
+/// Spends the budget: first on the selected files, each with its fair share. If all of these are whole, on the others: the
+/// deepest direct file first, then the nearest ancestors, the root last. The first of them that does not fit is cut, and
+/// those after it are omitted. So a larger budget never shows less of any file.
 fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
     sorting::sort_by_key(&mut order, |&at| {
@@ -522,8 +504,8 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
-/// The most tokens that each selected file may have so that all of them fit, what smaller ones leave included; and what is
-/// left for the others where no selected file has more.
+/// The most tokens that each selected file may have so that all of them fit; and what is left for the others if no selected
+/// file has more.
 fn fair_share(files: &[ChainFile], max_tokens: u32) -> (u32, Option<u32>) {
     let spent = |share: u32| {
         let selected = files.iter().filter(|file| file.reason == Reason::Selected);
@@ -540,19 +522,15 @@ fn fair_share(files: &[ChainFile], max_tokens: u32) -> (u32, Option<u32>) {
     (share, None)
 }
 
-/// The lines of a file, from its first, that fit with the marker behind them.
-///
-/// How many is found by bisection. What a larger budget admits is admitted at the same steps and at more of them, so it
-/// never finds fewer, whatever the counter says.
+/// The first lines of a file that fit, with the marker behind them. Their number is found by bisection, in which a larger
+/// budget takes the same steps and more, so that it never finds fewer, whatever the counter says.
 fn cut(file: &ChainFile, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
     let lines: Vec<markdown::Line<'_>> = markdown::lines(&file.content).collect();
     let shown = |count: usize| -> Option<(String, u32)> {
         let last = lines.get(count.checked_sub(1)?)?;
         let head = without_blank_edges(file.content.get(..last.text_end())?);
         let mut blocks = Blocks::default();
-        lines.iter().take(count).for_each(|line| {
-            blocks.next(line.text);
-        });
+        lines.iter().take(count).for_each(|line| _ = blocks.next(line.text));
         let (left, eol) = (lines.len().saturating_sub(count).to_string(), markdown::line_end(&file.content));
         let mut text = head.to_owned();
         for line in blocks.closing_fence().into_iter().chain(blocks.in_comment().then(|| "-->".to_owned())) {

@@ -1,7 +1,5 @@
-//! A curator's edits: what is asked for, and nothing else, byte for byte (SPEC §3).
-//!
-//! Every edit is one run of bytes that is replaced by another. It comes back as a [`Change`], and taking the changes back
-//! in reverse order gives the first bytes again.
+//! A curator's edits (SPEC §3). Each replaces one run of bytes and keeps all others. It comes back as a [`Change`], and
+//! undoing the changes in reverse order gives the first bytes again.
 
 use serde::Serialize;
 
@@ -17,40 +15,36 @@ use super::{front_matter, items};
 /// What to do with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Adds lines at the end of a section's own text, before the sections within it.
-    Append {
+    /// Edits a section.
+    Section {
+        /// What to do with it.
+        action: SectionEdit,
         /// The section's heading, in any case.
         section: String,
-        /// The lines.
+        /// The lines; none to clear a section that is replaced.
         content: String,
-        /// Whether to add the section at the end of the file where there is none.
+        /// Whether to add the section at the end of the file if there is none.
         create: bool,
     },
-    /// Puts other lines in place of all that a section holds, the sections within it too. The heading stays, and a comment
-    /// right below it, which says what the section is for, unless the new lines begin with one.
-    ReplaceSection {
-        /// The section's heading, in any case.
-        section: String,
-        /// The lines; none to clear the section.
-        content: String,
-        /// Whether to add the section at the end of the file where there is none.
-        create: bool,
-    },
-    /// Adds an entry with its date at the end of the history.
-    AddHistory {
-        /// The section's heading, in any case.
-        section: String,
-        /// The lines.
-        content: String,
-        /// When; it is written in UTC, to the minute.
-        time: Timestamp,
-        /// Who.
-        author: String,
-        /// Whether to add the section at the end of the file where there is none.
-        create: bool,
-    },
-    /// Takes a change back.
+    /// Undoes a change.
     Undo(Change),
+}
+
+/// What to do with a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SectionEdit {
+    /// Adds the lines at the end of the section's own text, before the sections within it.
+    Append,
+    /// Puts the lines in place of all that the section holds, the sections within it too. The heading stays, and a comment
+    /// right below it, which says what the section is for, unless the new lines begin with one.
+    Replace,
+    /// Adds the lines with their date at the end of the section, which is a history.
+    AddHistory {
+        /// Written in UTC, to the minute.
+        time: Timestamp,
+        /// A plain name.
+        author: String,
+    },
 }
 
 /// One run of text that was replaced by another.
@@ -77,51 +71,35 @@ pub struct Edited {
 ///
 /// # Errors
 /// [`Code::SectionNotFound`]; [`Code::InvalidEdit`] for content that would end its section or swallow what follows, for
-/// two sections of one name, and for a change that is not there to be taken back.
+/// two sections of one name, and for a change that the file does not have.
 pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -> Result<Edited> {
     limits::check("inputBytes", text.len(), limits.input_bytes)?;
     let file = File::read(text, path, limits);
-    match edit {
-        Edit::Undo(change) => file.undo(change),
-        Edit::Append { section, content, create } => {
-            let lines = file.content(section, content, false)?;
-            match file.find(section, *create)? {
-                None => file.add_section(section, &lines),
-                Some(place) => {
-                    file.keeps_within(section, content, place.level)?;
-                    let at = file.last_line_end(section, place.start, place.own_end)?;
-                    file.insert_lines(at.unwrap_or(place.start), &lines)
-                }
-            }
+    let (action, section, content, create) = match edit {
+        Edit::Undo(change) => return file.undo(change),
+        Edit::Section { action, section, content, create } => (action, section, content, *create),
+    };
+    let mut lines = file.content(section, content, *action == SectionEdit::Replace)?;
+    if let SectionEdit::AddHistory { time, author } = action {
+        if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
+            let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
+            return Err(file.invalid(section, &message));
         }
-        Edit::ReplaceSection { section, content, create } => {
-            let lines = file.content(section, content, true)?;
-            match file.find(section, *create)? {
-                None => file.add_section(section, &lines),
-                Some(place) => {
-                    file.keeps_within(section, content, place.level)?;
-                    file.replace(section, &place, &lines)
-                }
-            }
+        // `2025-01-06T12:00` of RFC 3339.
+        let minute: String = time.to_string().replace('T', " ").chars().take(16).collect();
+        lines = format!("<!-- Added by {author} on {minute} UTC -->{}{lines}", file.eol);
+    }
+    let Some(place) = file.find(section, create)? else { return file.add_section(section, &lines) };
+    file.keeps_within(section, content, place.level)?;
+    match action {
+        SectionEdit::Append => {
+            let at = file.last_line_end(section, place.start, place.own_end)?;
+            file.insert_lines(at.unwrap_or(place.start), &lines)
         }
-        Edit::AddHistory { section, content, time, author, create } => {
-            let lines = file.content(section, content, false)?;
-            let eol = file.eol;
-            if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
-                let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
-                return Err(file.invalid(section, &message));
-            }
-            // `2025-01-06T12:00` out of RFC 3339.
-            let minute: String = time.to_string().replace('T', " ").chars().take(16).collect();
-            let entry = format!("<!-- Added by {author} on {minute} UTC -->{eol}{lines}");
-            match file.find(section, *create)? {
-                None => file.add_section(section, &entry),
-                Some(place) => {
-                    file.keeps_within(section, content, place.level)?;
-                    let at = file.last_line_end(section, place.start, place.end)?;
-                    file.insert_lines(at.unwrap_or(place.start), &format!("{eol}{entry}"))
-                }
-            }
+        SectionEdit::Replace => file.replace(section, &place, &lines),
+        SectionEdit::AddHistory { .. } => {
+            let at = file.last_line_end(section, place.start, place.end)?;
+            file.insert_lines(at.unwrap_or(place.start), &format!("{}{lines}", file.eol))
         }
     }
 }
@@ -129,7 +107,6 @@ pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -
 struct File<'a> {
     text: &'a str,
     path: Option<&'a str>,
-    /// The line end that most of its lines have.
     eol: &'static str,
     body_start: usize,
     sections: Vec<SectionRange>,
@@ -142,7 +119,7 @@ impl<'a> File<'a> {
         Self { text, path, eol: markdown::line_end(text), body_start: front.body_start, sections }
     }
 
-    /// The section of this name that is highest up.
+    /// The topmost section of this name.
     fn find(&self, section: &str, create: bool) -> Result<Option<SectionRange>> {
         let wanted = section.trim().to_lowercase();
         let same = || self.sections.iter().filter(|place| place.title.to_lowercase() == wanted);
@@ -173,16 +150,14 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The lines to put in, with the file's line ends, without blank lines around them.
+    /// The lines to insert, with the file's line ends, without blank lines around them.
     fn content(&self, section: &str, content: &str, may_be_empty: bool) -> Result<String> {
         let lines: Vec<&str> = markdown::lines(without_blank_edges(content)).map(|line| line.text).collect();
         if lines.is_empty() && !may_be_empty {
             return Err(self.invalid(section, "there is nothing to add; give some `content`"));
         }
         let mut blocks = Blocks::default();
-        lines.iter().for_each(|line| {
-            blocks.next(line);
-        });
+        lines.iter().for_each(|line| _ = blocks.next(line));
         if blocks.closing_fence().is_some() || blocks.in_comment() {
             let message =
                 "the content leaves a code block or a comment open, which would swallow what follows; close it";
@@ -210,8 +185,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Where the last line ends that says something, its line end not included. A thematic break after a blank line,
-    /// which parts the section from the next one, does not count. Nothing where there is no such line.
+    /// Where the text of the last line ends that is not blank and no thematic break that separates the next section.
     fn last_line_end(&self, section: &str, start: usize, end: usize) -> Result<Option<usize>> {
         let own = self.text.get(start..end).unwrap_or_default();
         let mut blocks = Blocks::default();
@@ -235,7 +209,7 @@ impl<'a> File<'a> {
         Ok(last)
     }
 
-    /// Puts lines below the line that ends at `at`, or at the start of the line that begins there.
+    /// Inserts lines below the line that ends at `at`, or where a line begins at `at`.
     fn insert_lines(&self, at: usize, lines: &str) -> Result<Edited> {
         let head = self.text.get(..at).unwrap_or_default();
         let eol = self.eol;
@@ -281,7 +255,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Adds a section at the end of the file.
     fn add_section(&self, section: &str, lines: &str) -> Result<Edited> {
         let eol = self.eol;
         let body = self.text.get(self.body_start..).unwrap_or_default();
@@ -348,7 +321,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Whether a comment dates what stands below it, so that it goes with that.
+/// Whether a comment dates the lines below it.
 fn is_history(line: &str) -> bool {
     line.trim_start().starts_with("<!-- Added by ")
 }

@@ -53,7 +53,6 @@ pub fn discover<'p>(all: impl IntoIterator<Item = &'p str>, limits: &Limits) -> 
     Ok(Discovery { folders: found.into_iter().map(folder).collect(), diagnostics })
 }
 
-/// The path of a folder's context file.
 pub(super) fn file_in(folder: &str, preferred: bool) -> String {
     let [agents, claude] = paths::CONTEXT_FILE_NAMES;
     let name = if preferred { agents } else { claude };

@@ -68,19 +68,19 @@ pub struct Bullet {
 pub(super) struct SectionRange {
     pub title: String,
     pub level: usize,
-    /// The heading's line, from 1.
+    /// From 1.
     pub line: usize,
     /// Where the heading's line begins.
     pub at: usize,
     /// Where the line below the heading begins.
     pub start: usize,
-    /// Where the next heading begins, of whatever level.
+    /// Where the next heading of any level begins.
     pub own_end: usize,
-    /// Where the next heading begins that does not belong to this section.
+    /// Where the next heading begins that is not within this section.
     pub end: usize,
 }
 
-/// The sections of a file whose body starts at byte `body_start`, on line `body_line`; the title is none of them.
+/// The title, and the sections of a file whose body starts at byte `body_start`, on line `body_line`.
 pub(super) fn section_ranges(
     text: &str,
     body_start: usize,
@@ -107,8 +107,7 @@ pub(super) fn section_ranges(
             end: text.len(),
         });
     }
-    // From the back: a section ends where the next one of its level or above begins. The latter are on a stack, whose
-    // levels fall.
+    // From the back: a section ends where the next one of its level or above begins. Candidates are on a stack.
     let mut stack: Vec<(usize, usize)> = Vec::new();
     for place in found.iter_mut().rev() {
         while stack.last().is_some_and(|(level, _)| *level > place.level) {
@@ -165,7 +164,7 @@ pub fn parse_file(path: &str, content: &Content, limits: &Limits) -> Result<Pars
     })
 }
 
-/// Says of a declared pattern that it cannot be used, or was understood otherwise than written; gives it when it can.
+/// Resolves a declared pattern; reports that it cannot be used, or was rewritten.
 pub(super) fn glob_findings(
     declared: &front_matter::Declared,
     path: &str,
@@ -191,7 +190,7 @@ pub(super) fn glob_findings(
     }
 }
 
-/// The block quote that a text begins with, without its marks.
+/// The block quote at the start of a text, without its marks.
 fn quote(text: &str) -> Option<String> {
     let mut quoted: Vec<&str> = Vec::new();
     for line in markdown::lines(text) {
@@ -205,7 +204,7 @@ fn quote(text: &str) -> Option<String> {
     (!quoted.is_empty()).then_some(quoted)
 }
 
-/// A text without the blank lines at its start and its end, and without its last line end.
+/// A text without blank lines at its start and end, and without its last line end.
 pub(super) fn without_blank_edges(text: &str) -> &str {
     let mut edges: Option<(usize, usize)> = None;
     for line in markdown::lines(text).filter(|line| !line.text.trim().is_empty()) {

@@ -8,28 +8,25 @@ use crate::markdown;
 
 use super::yaml::{self, Kind, Node};
 
-/// A file's front matter and its body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FrontMatter {
-    /// The YAML as JSON, where there is some that can be read.
+    /// The YAML as JSON.
     pub value: Option<Value>,
-    /// The patterns of `watch`, in order, as written, each once.
+    /// The patterns of `watch`, each once, as written.
     pub watch: Vec<Declared>,
-    /// Where the body starts, in bytes.
+    /// In bytes.
     pub body_start: usize,
-    /// The body's first line, from 1.
+    /// From 1.
     pub body_line: usize,
 }
 
-/// A pattern as it was declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
     pub pattern: String,
-    /// Its line in the file, from 1.
+    /// From 1.
     pub line: usize,
 }
 
-/// Splits a file and reads what it watches.
 pub(super) fn read(text: &str, path: &str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> FrontMatter {
     let bom = text.len().saturating_sub(markdown::without_bom(text).len());
     let mut front = FrontMatter { body_start: bom, body_line: 1, ..FrontMatter::default() };
@@ -103,8 +100,8 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
     for item in items {
         let line = item.line.saturating_add(1);
         let problem = match item.as_str() {
-            None => "a watch is a text; put it in quotes".to_owned(),
-            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder".to_owned(),
+            None => "a watch is a text; put it in quotes",
+            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder",
             Some(text) if patterns.iter().any(|known| known.pattern == text) => continue,
             Some(text) if patterns.len() < limits.watches_per_file as usize => {
                 patterns.push(Declared { pattern: text.to_owned(), line });
@@ -119,12 +116,11 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
                 break;
             }
         };
-        diagnostics.push(invalid(&problem, path, line));
+        diagnostics.push(invalid(problem, path, line));
     }
     patterns
 }
 
-/// The diagnostic for a watch that cannot be used.
 pub(super) fn invalid(message: &str, path: &str, line: usize) -> Diagnostic {
     let found = Diagnostic::new(DiagnosticCode::WatchInvalid, Severity::Warning, message).at_path(path);
     Diagnostic { line: Some(u32::try_from(line).unwrap_or(u32::MAX)), ..found }

@@ -1,7 +1,7 @@
 //! Watch patterns: globs on folders (SPEC §3, "Watch patterns").
 //!
-//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is cut into
-//! segments. So `**` and the limits of `*` are a matter of segments, and fast-glob matches within one.
+//! A pattern is resolved against the watcher's folder, its braces are expanded, and each alternative is split into segments.
+//! fast-glob matches within a segment.
 
 use fast_glob::glob_match;
 
@@ -11,24 +11,21 @@ use crate::maps::SortedSet;
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Segment {
-    /// A name.
     Literal(String),
-    /// `*`, `?` and `[…]` within a name.
+    /// A name with `*`, `?` or `[…]`.
     Glob(String),
     /// `**`: any number of names, none included.
     Any,
 }
 
-/// A pattern that can be matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// What the braces expand to; no segments for the root.
     pub alternatives: Vec<Vec<Segment>>,
-    /// What is understood otherwise than whoever wrote it may have meant.
+    /// What may be understood otherwise than meant.
     pub notes: Vec<&'static str>,
 }
 
-/// Why a pattern cannot be used.
 pub(super) type Reason = String;
 
 /// Resolves a pattern against the folder of the file that declares it.
@@ -42,17 +39,16 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
     let slashed = separators(pattern);
     let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
     for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
-        add(&mut resolved.alternatives, segments_of(&alternative, folder)?);
+        add(&mut resolved.alternatives, path_segments(&alternative, folder, segment)?);
     }
     // A folder whose name has brackets in it is meant by just that name, too.
     if pattern.contains('[') && !pattern.contains('\\') {
-        let literal = path_segments(pattern, folder, |name| Ok(Segment::Literal(name.to_owned())))?;
-        add(&mut resolved.alternatives, literal);
+        add(&mut resolved.alternatives, path_segments(pattern, folder, |name| Ok(literal(name)))?);
     }
     Ok(resolved)
 }
 
-/// What other globs have and these do not, and backslashes.
+/// Notes on what other globs have and these do not.
 fn notes(pattern: &str) -> Vec<&'static str> {
     let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
     let (mut before, mut open, mut extended) = ('/', None, false);
@@ -86,7 +82,7 @@ fn add(alternatives: &mut Vec<Vec<Segment>>, segments: Vec<Segment>) {
     }
 }
 
-/// Makes separators of backslashes, but for those that escape what would be special.
+/// Turns backslashes into separators, unless they escape a special character.
 fn separators(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
@@ -103,7 +99,7 @@ fn separators(pattern: &str) -> String {
     out
 }
 
-/// Expands braces; those without a comma, and those that are not closed, stand for themselves.
+/// Expands braces that are closed and hold a comma.
 fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     let mut done: Vec<String> = Vec::new();
     // What is still to be expanded, the next one last.
@@ -125,7 +121,7 @@ fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     Ok(done)
 }
 
-/// The text before the first braces that hold a comma, their choices, and the text after them.
+/// The text before the first braces with a comma, their choices, and the text after them.
 fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     // Braces that are open: where, and the commas in them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -173,7 +169,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     Some((text.get(..start)?, choices, text.get(end.saturating_add(1)..)?))
 }
 
-/// Where a class that starts at `at` ends, behind its `]`; nothing when it does not, or holds a separator.
+/// Where a class that starts at `at` ends; `None` if it does not, or holds a separator.
 fn class_end(text: &str, at: usize) -> Option<usize> {
     let inner = text.get(at.checked_add(1)?..)?;
     let body = inner.strip_prefix(['!', '^']).unwrap_or(inner);
@@ -191,10 +187,6 @@ fn class_end(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-fn segments_of(pattern: &str, folder: &str) -> Result<Vec<Segment>, Reason> {
-    path_segments(pattern, folder, segment)
-}
-
 fn path_segments(
     pattern: &str,
     folder: &str,
@@ -204,7 +196,7 @@ fn path_segments(
     let relative = !pattern.starts_with('/') && matches!(names.peek(), Some(&("." | "..")));
     let mut segments: Vec<Segment> = Vec::new();
     if relative {
-        segments.extend(super::paths::segments(folder).map(|name| Segment::Literal(name.to_owned())));
+        segments.extend(super::paths::segments(folder).map(literal));
     }
     for name in names {
         match name {
@@ -229,7 +221,7 @@ fn literal(name: &str) -> Segment {
     Segment::Literal(name.to_owned())
 }
 
-/// A segment of a pattern: a name, or a glob as fast-glob reads it.
+/// A segment as fast-glob reads it.
 fn segment(name: &str) -> Result<Segment, Reason> {
     if name == "**" {
         return Ok(Segment::Any);
@@ -282,18 +274,18 @@ fn segment(name: &str) -> Result<Segment, Reason> {
     Ok(if wild { Segment::Glob(glob) } else { Segment::Literal(plain) })
 }
 
-/// What every name that a glob matches begins with.
+/// The beginning that all matching names share.
 pub(super) fn literal_prefix(glob: &str) -> &str {
     let end = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
     glob.get(..end).unwrap_or_default()
 }
 
-/// Whether `**` goes through a folder of this name: hidden ones have to be named.
+/// Whether `**` matches a folder of this name: hidden ones have to be named.
 pub(super) fn is_visible(name: &str) -> bool {
     !name.starts_with('.')
 }
 
-/// Whether a glob matches the name of a folder. A wildcard at its start does not stand for a dot.
+/// Whether a glob matches a folder's name. A wildcard at its start matches no dot.
 pub(super) fn matches(glob: &str, name: &str) -> bool {
     if !is_visible(name) && glob.starts_with(['*', '?']) {
         return false;
@@ -301,16 +293,11 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
     if glob.is_ascii() && name.is_ascii() {
         return glob_match(glob, name);
     }
-    // fast-glob takes a byte for a character. So each character gets a byte, in the order of the characters, so that
-    // ranges stay what they are.
+    // fast-glob matches bytes. So each character gets a byte, in the order of the characters, which keeps ranges.
     let others: SortedSet<char> = glob.chars().chain(name.chars()).filter(|ch| !ch.is_ascii()).collect();
     let byte = |ch: char| match u8::try_from(ch) {
         Ok(byte) if byte.is_ascii() => Some(byte),
-        _ => others
-            .iter()
-            .take(0x80)
-            .position(|&other| other == ch)
-            .and_then(|at| u8::try_from(at.checked_add(0x80)?).ok()),
+        _ => u8::try_from(others.iter().position(|&other| other == ch)?.checked_add(0x80)?).ok(),
     };
     // More than 128 different ones are not the name of a folder: file systems stop at 255 bytes.
     let bytes = |text: &str| text.chars().map(byte).collect::<Option<Vec<u8>>>();
@@ -321,34 +308,5 @@ pub(super) fn matches(glob: &str, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expanded(pattern: &str) -> Vec<String> {
-        expand(pattern, 100).unwrap()
-    }
-
-    #[test]
-    fn braces_expand() {
-        assert_eq!(expanded("{a,b}/{c,d}"), ["a/c", "a/d", "b/c", "b/d"]);
-        assert_eq!(expanded("x{a,{b,c}d,}y"), ["xay", "xbdy", "xcdy", "xy"]);
-        assert_eq!(expanded("{a}{b{c,d}"), ["{a}{bc", "{a}{bd"]);
-        assert_eq!(expanded("\\{a,b}[{,}]{"), ["\\{a,b}[{,}]{"]);
-        assert_eq!(expanded("{a/b,c}"), ["a/b", "c"]);
-        assert!(expand(&"{a,b}".repeat(30), 256).is_err());
-        assert_eq!(expanded(&"{".repeat(100_000)).len(), 1);
-    }
-
-    #[test]
-    fn characters_are_characters() {
-        assert!(matches("?", "é") && matches("[а-я]*", "жизнь") && matches("*ü?", "grüß"));
-        assert!(!matches("?", "éé") && !matches("[а-в]", "я") && matches("[^é]", "e") && !matches("[^é]", "é"));
-        assert!(matches("👩?", "👩x") && matches("*", "日本"));
-    }
-
-    #[test]
-    fn many_stars_take_no_time() {
-        assert!(!matches(&"*a".repeat(2000), &"a".repeat(1999)));
-        assert!(!matches(&format!("{}b", "*a".repeat(500)), &"a".repeat(5000)));
-    }
-}
+#[path = "../../tests/unit/folders/glob.rs"]
+mod tests;

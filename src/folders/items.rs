@@ -2,7 +2,6 @@
 
 use crate::markdown::{self, Blocks, Part};
 
-/// One item: its lines, and what they say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// Without the marker; the lines below the first are trimmed; joined by LF.
@@ -11,15 +10,14 @@ pub(super) struct Item {
     pub lead: String,
     /// Its first line, from 0.
     pub first_line: usize,
-    /// Where it begins, in bytes.
+    /// In bytes.
     pub start: usize,
-    /// Where the next line begins.
     pub end: usize,
-    /// Whether something follows that belongs to it and is not in its text.
+    /// Whether lines follow that belong to it and are not in its text.
     pub goes_on: bool,
 }
 
-/// The items of a text, nested ones within those that hold them. Those in code and comments do not count.
+/// The bullets of a text, nested ones within their parents, but for those in code and comments.
 pub(super) fn items(text: &str) -> Vec<Item> {
     let mut blocks = Blocks::default();
     let mut found: Vec<Item> = Vec::new();
@@ -59,7 +57,7 @@ pub(super) fn items(text: &str) -> Vec<Item> {
     found
 }
 
-/// The text of a bullet at the outermost level.
+/// The text of an outermost bullet.
 fn bullet(line: &str) -> Option<&str> {
     let inner = line.trim_start_matches(' ');
     if line.len().saturating_sub(inner.len()) > 1 || is_break(inner) {
@@ -76,22 +74,5 @@ pub(super) fn is_break(line: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn items_hold_their_lines() {
-        let text = "- a\n  more\n  - nested\n* b\n\n- - -\n```\n- code\n```\n<!-- \n- c\n-->\n+ d\nlazy\n- e\n  ```\n  x\n  ```\n-";
-        let found: Vec<_> = items(text).into_iter().map(|item| (item.text, item.first_line, item.goes_on)).collect();
-        assert_eq!(
-            items("- a\n**Never:**\n\n- b\n- c\n\n## H\n- d\n__Bold__\n- e\nWords.\n- f")
-                .iter()
-                .map(|item| item.lead.as_str())
-                .collect::<Vec<_>>(),
-            ["", "Never:", "Never:", "", "Bold", ""]
-        );
-        let expected =
-            [("a\nmore\n- nested", 0, false), ("b", 3, false), ("d", 12, false), ("e", 14, true), ("", 18, false)];
-        assert_eq!(found, expected.map(|(text, line, on)| (text.to_owned(), line, on)));
-    }
-}
+#[path = "../../tests/unit/folders/items.rs"]
+mod tests;

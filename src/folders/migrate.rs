@@ -13,7 +13,6 @@ use super::file::without_blank_edges;
 use super::vault::{self, VaultFile};
 use super::{front_matter, paths};
 
-/// Where legacy files are.
 const LEGACY: &str = "Chat/contexts";
 
 /// What there is to migrate.
@@ -185,13 +184,13 @@ fn stem(path: &str) -> String {
     name.strip_suffix("-context").unwrap_or(&name).to_owned()
 }
 
-/// A name without regard to case and to what stands between its words.
+/// Lower-case words joined by `-`.
 fn slug(name: &str) -> String {
     let words = name.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// The text of a context file with a legacy file in it.
+/// The text of a context file with a legacy file added.
 fn merged(before: Option<&str>, from: &str, legacy: &str, limits: &Limits) -> (Action, String) {
     let Some(before) = before else { return (Action::Create, legacy.to_owned()) };
     let body = |text: &str| -> String {

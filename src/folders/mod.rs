@@ -1,8 +1,8 @@
 //! Folders with AGENTS.md files: what is loaded, who watches whom, what goes into the prompt (SPEC §3).
 //!
-//! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file; ancestors come
-//! with it only where they are asked for. [`build_chain`] decides what is loaded and what of it fits a budget,
-//! [`render_prompt`] writes it down, [`WatchIndex`] says who is told of a change, [`edit_file`] is how a curator writes.
+//! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file, and ancestors on
+//! demand. [`build_chain`] decides what is loaded and fits a budget, [`render_prompt`] writes the prompt, [`WatchIndex`] finds
+//! who is told of a change, [`edit_file`] makes a curator's edits.
 
 mod calls;
 mod chain;
@@ -24,7 +24,7 @@ pub use calls::CALLS;
 pub use chain::{
     Chain, ChainFile, IncludeWatched, Level, OmittedFile, Overridden, Overrides, Reason, Selection, build_chain,
 };
-pub use curate::{Change, Edit, Edited, edit_file};
+pub use curate::{Change, Edit, Edited, SectionEdit, edit_file};
 pub use discover::{Discovery, Folder, discover};
 pub use file::{Bullet, ParsedFile, Section, parse_file};
 pub use migrate::{Action, Migration, MigrationInput, Move, Unresolved, migrate_legacy};

@@ -44,7 +44,7 @@ fn outside(path: &str) -> Error {
     Error::new(Code::PathOutsideVault, message).with("path", path)
 }
 
-/// The same, where a path that leaves the vault is a diagnostic.
+/// The same, but a path that leaves the vault is a diagnostic.
 pub(super) fn normalize_or_report(
     path: &str,
     limits: &Limits,
@@ -61,12 +61,12 @@ pub(super) fn normalize_or_report(
     }
 }
 
-/// A path's folder and its last segment.
+/// Folder and last segment.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// The folder of a context file, and whether it is the preferred one; nothing for another file.
+/// The folder of a context file, and whether it is the preferred one.
 pub(super) fn context_file(path: &str) -> Option<(&str, bool)> {
     let (folder, name) = split(path);
     match CONTEXT_FILE_NAMES.iter().position(|known| *known == name)? {
@@ -75,17 +75,15 @@ pub(super) fn context_file(path: &str) -> Option<(&str, bool)> {
     }
 }
 
-/// The folder that a path stands for: that of a context file, else the path itself.
+/// The folder of a context file, or the path itself.
 pub(super) fn folder_of(path: &str) -> &str {
     context_file(path).map_or(path, |(folder, _)| folder)
 }
 
-/// How many folders down it is; 0 for the root.
 pub(super) fn depth(folder: &str) -> usize {
     segments(folder).count()
 }
 
-/// The folder's segments; none for the root.
 pub(super) fn segments(folder: &str) -> impl Iterator<Item = &str> {
     folder.split('/').filter(|segment| !segment.is_empty())
 }
@@ -101,14 +99,5 @@ pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ancestors_end_at_the_root() {
-        assert_eq!(ancestors("a/b/c").collect::<Vec<_>>(), ["a/b", "a", ""]);
-        assert_eq!(ancestors("a").collect::<Vec<_>>(), [""]);
-        assert_eq!(ancestors("").count(), 0);
-        assert_eq!((depth(""), depth("a"), depth("a/b")), (0, 1, 2));
-    }
-}
+#[path = "../../tests/unit/folders/paths.rs"]
+mod tests;

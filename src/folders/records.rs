@@ -73,10 +73,9 @@ pub struct Diff<R> {
 
 /// A row of one of the two tables.
 pub trait Row: Clone + PartialEq {
-    /// What is unique in the table.
     fn key(&self) -> (&str, &str);
 
-    /// Whether the other columns differ from those of an older row of this key.
+    /// Whether other columns differ from an older row with this key.
     fn changed(&self, before: &Self) -> bool;
 }
 

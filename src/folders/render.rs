@@ -9,8 +9,7 @@ use super::{front_matter, paths};
 
 const SENTENCE: &str = "The following context has been loaded for your reference:";
 
-/// Writes the prompt section of a chain's files, and below them the working directory's own file, which is not repeated
-/// where it is a loaded one. Empty when there is nothing to show.
+/// The prompt section of a chain's files, and below them the working directory's own file unless it is one of them.
 pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>) -> String {
     let mut out = String::new();
     let shown = files.iter().filter(|file| !file.content.is_empty());
@@ -31,7 +30,7 @@ pub fn render_prompt(files: &[ChainFile], working_directory: Option<&VaultFile>)
     out
 }
 
-/// The working directory's text, unless it is blank, or that of a loaded file.
+/// The working directory's text, unless it is blank or a loaded file's.
 fn working_directory_text(own: &VaultFile, files: &[ChainFile]) -> Option<String> {
     let limits = Limits::default();
     let path = paths::normalize(&own.path, &limits).ok();
@@ -60,12 +59,11 @@ fn display_name(file: &ChainFile) -> String {
     }
 }
 
-/// A heading is one line.
 fn one_line(text: &str) -> String {
     text.chars().map(|ch| if ch.is_control() || matches!(ch, '\u{2028}' | '\u{2029}') { ' ' } else { ch }).collect()
 }
 
-/// A folder's name as a title: its words, with a capital first letter where they have none.
+/// A folder's name as a title, with its words capitalised unless they have a capital.
 fn title_case(name: &str) -> String {
     let words = name.split([' ', '-', '_']).filter(|word| !word.is_empty());
     let titled = words.map(|word| {
@@ -79,7 +77,7 @@ fn title_case(name: &str) -> String {
     if title.is_empty() { name.to_owned() } else { title }
 }
 
-/// An English plural's singular, as far as its ending tells.
+/// The singular of an English plural, by its ending.
 fn singular(plural: &str) -> String {
     const SAME: [&str; 4] = ["Series", "News", "Species", "Analysis"];
     const OTHERS: [(&str, &str); 4] =
@@ -105,41 +103,5 @@ fn singular(plural: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_titles() {
-        for (name, title) in [
-            ("parachute", "Parachute"),
-            ("well-being", "Well Being"),
-            ("iOS app", "iOS App"),
-            ("éa_b", "Éa B"),
-            ("--", "--"),
-        ] {
-            assert_eq!(title_case(name), title);
-        }
-    }
-
-    #[test]
-    fn plurals_have_singulars() {
-        for (many, one) in [
-            ("Projects", "Project"),
-            ("Areas", "Area"),
-            ("Companies", "Company"),
-            ("Classes", "Class"),
-            ("Branches", "Branch"),
-            ("Boxes", "Box"),
-            ("Notes", "Note"),
-            ("Status", "Status"),
-            ("Business", "Business"),
-            ("Series", "Series"),
-            ("People", "Person"),
-            ("Archive", "Archive"),
-            ("iOS", "iOS"),
-            ("", ""),
-        ] {
-            assert_eq!(singular(many), one);
-        }
-    }
-}
+#[path = "../../tests/unit/folders/render.rs"]
+mod tests;

@@ -16,17 +16,14 @@ pub struct VaultFile {
     pub content: Content,
 }
 
-/// The context file of a folder.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     pub path: String,
     pub content: &'a Content,
 }
 
-/// Each folder's context file, in the order of the folders.
 pub(super) type Vault<'a> = SortedMap<String, Entry<'a>>;
 
-/// Finds each folder's context file.
 pub(super) fn vault<'a>(
     files: &'a [VaultFile],
     limits: &Limits,

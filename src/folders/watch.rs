@@ -1,7 +1,7 @@
 //! Who watches a folder, and who is told of a change (SPEC §3, "Bubbling").
 //!
-//! All patterns are in one tree of segments. A changed folder walks down it, segment by segment, along the names that
-//! are equal and the globs whose literal beginning its name has, so that a change does not try all patterns.
+//! All patterns are in one tree of segments. A changed folder is looked up segment by segment, along equal names and the
+//! globs whose literal beginning its name has, so that a change does not try all patterns.
 
 use serde::Serialize;
 
@@ -37,12 +37,11 @@ pub struct Told {
     pub because: Vec<Watcher>,
 }
 
-/// The watches of a vault, ready to be asked.
+/// The watches of a vault.
 #[derive(Debug, Default)]
 pub struct WatchIndex {
-    /// The watching files.
     watchers: Vec<Source>,
-    /// Which folders have which file, where the files are known.
+    /// The context file of each folder, if files were given and not rows.
     files: SortedMap<String, String>,
     tree: Tree,
 }
@@ -54,7 +53,7 @@ struct Source {
     patterns: Vec<String>,
 }
 
-/// One pattern of one watcher, by their places.
+/// Indices of a watcher and one of its patterns.
 type Watch = (usize, usize);
 
 #[derive(Debug)]
@@ -71,11 +70,11 @@ impl Default for Tree {
 #[derive(Debug, Default)]
 struct Node {
     names: SortedMap<String, usize>,
-    /// By the glob's literal beginning.
+    /// By the literal beginning.
     globs: SortedMap<String, Vec<(String, usize)>>,
     /// The node behind `**`.
     any: Option<usize>,
-    /// Whether it is itself behind `**`, so that it may pass over any number of names.
+    /// Whether it is itself behind `**`, and so skips any number of names.
     passes: bool,
     ends: Vec<Watch>,
 }
@@ -109,7 +108,6 @@ impl Tree {
         }
     }
 
-    /// The watches that match a folder.
     fn find(&self, folder: &str) -> SortedSet<Watch> {
         let mut here = SortedSet::new();
         self.enter(0, &mut here);
@@ -154,16 +152,16 @@ impl WatchIndex {
     /// # Errors
     /// [`crate::Code::LimitExceeded`].
     pub fn of_files(files: &[VaultFile], limits: &Limits) -> Result<Self> {
-        Ok(Self::of_vault(&vault::vault(files, limits, &mut Vec::new())?, limits))
+        let unread = &mut Vec::new();
+        Ok(Self::of_vault(&vault::vault(files, limits, unread)?, limits, unread))
     }
 
-    pub(super) fn of_vault(vault: &Vault<'_>, limits: &Limits) -> Self {
+    pub(super) fn of_vault(vault: &Vault<'_>, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut index = Self::default();
         for (folder, entry) in vault.iter() {
-            let mut unread = Vec::new();
-            let text = entry.content.text(&entry.path, &mut unread).unwrap_or_default();
-            let watch = front_matter::read(text, &entry.path, limits, &mut unread).watch;
-            index.add(&entry.path, folder, &watch, limits, &mut unread);
+            let text = entry.content.text(&entry.path, diagnostics).unwrap_or_default();
+            let watch = front_matter::read(text, &entry.path, limits, diagnostics).watch;
+            index.add(&entry.path, folder, &watch, limits, diagnostics);
             index.files.insert(folder.clone(), entry.path.clone());
         }
         index
@@ -188,33 +186,29 @@ impl WatchIndex {
         Ok(index)
     }
 
-    /// Adds a file and what it declares; gives the patterns that can be used, and says what is wrong with the others.
-    pub(super) fn add<'d>(
+    /// Adds a file and the patterns that it declares; reports those that cannot be used.
+    fn add(
         &mut self,
         path: &str,
         folder: &str,
-        declared: &'d [Declared],
+        declared: &[Declared],
         limits: &Limits,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Vec<&'d str> {
-        let mut usable = Vec::new();
-        if declared.is_empty() {
-            return usable;
-        }
-        let watcher = self.watchers.len();
-        for (at, declared) in declared.iter().enumerate() {
+    ) {
+        let mut patterns = Vec::new();
+        for declared in declared {
             let Some(pattern) = glob_findings(declared, path, folder, limits, diagnostics) else { continue };
             for segments in &pattern.alternatives {
-                self.tree.add(segments, (watcher, at));
+                self.tree.add(segments, (self.watchers.len(), patterns.len()));
             }
-            usable.push(declared.pattern.as_str());
+            patterns.push(declared.pattern.clone());
         }
-        let patterns = declared.iter().map(|declared| declared.pattern.clone()).collect();
-        self.watchers.push(Source { path: path.to_owned(), folder: folder.to_owned(), patterns });
-        usable
+        if !patterns.is_empty() {
+            self.watchers.push(Source { path: path.to_owned(), folder: folder.to_owned(), patterns });
+        }
     }
 
-    /// Who watches a path, in path order. The path is that of a context file or of a folder; a file never watches itself.
+    /// The watchers of a context file or a folder, in path order; a file never watches itself.
     ///
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
@@ -243,10 +237,8 @@ impl WatchIndex {
         found.into_iter().map(|(path, patterns)| Watcher { path: path.to_owned(), patterns }).collect()
     }
 
-    /// Who is told of changes, and who of what these will change, down to `max_depth`: each file once, so that cycles end.
-    /// In the order of depth, then path.
-    ///
-    /// A file that changed is told only of other changes that came with its own, never of what it caused itself.
+    /// The files that are told of changes, and those that are told of them in turn, down to `max_depth`; in the order of depth,
+    /// then path. Each file is told once. One that changed itself is told only of the other changes given here.
     ///
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
@@ -286,15 +278,7 @@ impl WatchIndex {
 pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchRecord>, Vec<Diagnostic>)> {
     let mut diagnostics = Vec::new();
     let vault = vault::vault(files, limits, &mut diagnostics)?;
-    let mut index = WatchIndex::default();
-    let mut declared: SortedMap<&str, Vec<String>> = SortedMap::new();
-    for (folder, entry) in vault.iter() {
-        let text = entry.content.text(&entry.path, &mut diagnostics).unwrap_or_default();
-        let front = front_matter::read(text, &entry.path, limits, &mut diagnostics);
-        // A pattern that cannot be used is reported, and has no row.
-        let usable = index.add(&entry.path, folder, &front.watch, limits, &mut diagnostics);
-        declared.insert(&entry.path, usable.into_iter().map(str::to_owned).collect());
-    }
+    let index = WatchIndex::of_vault(&vault, limits, &mut diagnostics);
     let mut resolved: SortedMap<(String, String), Vec<String>> = SortedMap::new();
     for (folder, entry) in vault.iter() {
         for watcher in index.watchers_of_folder(folder) {
@@ -303,10 +287,12 @@ pub fn watch_records(files: &[VaultFile], limits: &Limits) -> Result<(Vec<WatchR
             }
         }
     }
+    let mut sources = index.watchers;
+    sorting::sort_by(&mut sources, |one, other| one.path.cmp(&other.path));
     let mut rows = Vec::new();
-    for (path, patterns) in declared {
-        for watch_pattern in patterns {
-            let key = (path.to_owned(), watch_pattern);
+    for Source { path, patterns, .. } in sources {
+        for pattern in patterns {
+            let key = (path.clone(), pattern);
             let mut paths = resolved.remove(&key).unwrap_or_default();
             sorting::sort(&mut paths);
             let (watcher_path, watch_pattern) = key;

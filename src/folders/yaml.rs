@@ -23,18 +23,16 @@ pub(super) struct Node {
     size: usize,
 }
 
-/// What a value is.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// A scalar as it resolves: null, true, a number, a string.
     Scalar(Value),
-    /// A scalar with a tag of which nothing is known.
+    /// A scalar with an unknown tag.
     Tagged,
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
 }
 
-/// What is wrong, and where.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub message: String,
@@ -43,7 +41,6 @@ pub(super) struct Problem {
 }
 
 impl Node {
-    /// The text of a string.
     pub(super) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => Some(text),
@@ -72,7 +69,7 @@ impl Node {
     }
 }
 
-/// A list or a map whose end has not come yet.
+/// A list or a map that has not ended.
 struct Open {
     node: Node,
     anchor: usize,
@@ -80,7 +77,7 @@ struct Open {
     key: Option<Node>,
 }
 
-/// Reads one document; nothing where there is none.
+/// Reads the document, if there is one.
 pub(super) fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: SortedMap<usize, Node> = SortedMap::new();
@@ -181,42 +178,5 @@ fn plain(text: &str) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn json(text: &str) -> String {
-        match read(text) {
-            Ok(node) => node.map_or("nothing".to_owned(), |node| node.to_json().to_string()),
-            Err(problem) => format!("{}:{}", problem.line, problem.column),
-        }
-    }
-
-    #[test]
-    fn scalars_resolve_by_the_core_schema() {
-        let text = "[a, 1, -2.5, 1e3, ~, null, true, \"1\", 'x', 2025-01-06, 1.2.3, ., -, !!str 5, +7]";
-        let expected = r#"["a",1,-2.5,1000,null,null,true,"1","x","2025-01-06","1.2.3",".","-","5",7]"#;
-        assert_eq!(json(&text.replace(" -,", " \"-\",")), expected);
-        assert_eq!(json(""), "nothing");
-        assert_eq!(json("a: 1\nb: {c: [d]}\n3: x"), r#"{"a":1,"b":{"c":["d"]},"3":"x"}"#);
-    }
-
-    #[test]
-    fn bad_yaml_has_its_place() {
-        assert_eq!(json("watch: *"), "1:8");
-        assert_eq!(json("a: 1\na: 2"), "2:1");
-        assert!(json("a: [b").contains(':'));
-        assert!(json("a:\n\t- b").contains(':'));
-    }
-
-    #[test]
-    fn depth_and_aliases_are_bounded() {
-        assert!(json(&"[".repeat(100_000)).contains(':'));
-        let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
-        for n in 1..20 {
-            bomb.push_str(&format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(",")));
-        }
-        assert!(json(&bomb).contains(':'));
-        assert!(json("a: &a [*a]").contains(':'));
-        assert_eq!(json("a: &x [1]\nb: *x"), r#"{"a":[1],"b":[1]}"#);
-    }
-}
+#[path = "../../tests/unit/folders/yaml.rs"]
+mod tests;

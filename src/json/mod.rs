@@ -11,11 +11,11 @@ mod write;
 pub(crate) use number::float;
 pub(crate) use number::number;
 #[cfg(any(feature = "chat", feature = "loom"))]
-pub(crate) use special::plain_bytes;
+pub(crate) use special::{CHUNK, first_special, is_special};
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
-pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unknown_value};
+pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
 #[cfg(feature = "loom")]
 pub(crate) use write::append;
 pub(crate) use write::write;

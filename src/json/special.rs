@@ -1,6 +1,7 @@
 //! The bytes that cannot stand in a JSON string as they are: quotes, backslashes and control characters.
 
-const CHUNK: usize = 16;
+/// How many bytes are looked at at a time.
+pub(crate) const CHUNK: usize = 16;
 
 /// How many bytes come before the first that cannot stand in a string as it is; sixteen are looked at at a time.
 #[inline(always)]
@@ -13,19 +14,19 @@ pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
         }
         at += CHUNK;
     }
-    for &byte in tail {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            break;
-        }
-        at += 1;
-    }
-    at
+    at + tail.iter().take_while(|&&byte| !is_special(byte)).count()
+}
+
+/// Whether a byte cannot stand in a string as it is.
+#[inline(always)]
+pub(crate) fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// The first such byte of a chunk.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
-fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
     use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
     let bytes = u128::from_le_bytes(*chunk);
     let bytes = u64x2(bytes as u64, (bytes >> 64) as u64);
@@ -39,7 +40,7 @@ fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
 /// The same without vectors.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline(always)]
-fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
+pub(crate) fn first_special(chunk: &[u8; CHUNK]) -> Option<usize> {
     const ONES: u128 = u128::MAX / 0xFF;
     const HIGHS: u128 = ONES << 7;
     let bytes = u128::from_le_bytes(*chunk);

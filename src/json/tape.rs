@@ -31,6 +31,9 @@ const TEXT: u8 = 1;
 /// Added to the `end` of a string that holds escapes.
 const ESCAPED: u32 = OFFSETS;
 
+/// Added where one of them is not what `JSON.stringify` writes, or might not be.
+const UNUSUAL: u32 = 2 * OFFSETS;
+
 impl Step {
     fn start(self) -> usize {
         (self.start % OFFSETS) as usize
@@ -79,7 +82,7 @@ impl<'t> Tape<'t> {
         if text.len() >= OFFSETS as usize {
             return Err(limits::exceeded("inputBytes", text.len(), OFFSETS - 1));
         }
-        let mut reader = Reader::new(text, text.len() / 32 + 16);
+        let mut reader = Reader::new(text, text.len() / 16 + 16);
         reader.tape.has_texts = text.as_bytes().first() == Some(&TEXT);
         reader.at = usize::from(reader.tape.has_texts);
         let read = reader.value().and_then(|()| match reader.peek() {
@@ -164,6 +167,27 @@ impl<'t> Tape<'t> {
         }
         let raw = self.text.get(step.start() + 1..(step.end % OFFSETS) as usize)?;
         Some((raw, step.end & ESCAPED != 0))
+    }
+
+    /// The bytes of the string at a step; nothing where it holds escapes.
+    #[inline(always)]
+    pub(super) fn plain_string(&self, at: u32) -> Option<&'t [u8]> {
+        let step = self.step(at);
+        if step.kind() == Kind::String && step.end < OFFSETS {
+            self.text.as_bytes().get(step.start() + 1..step.end as usize)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the string at a step holds escapes, all of them such as `JSON.stringify` writes.
+    pub(super) fn has_usual_escapes(&self, at: u32) -> bool {
+        self.step(at).end & (ESCAPED | UNUSUAL) == ESCAPED
+    }
+
+    /// Bytes of the whole text.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 }
 
@@ -303,17 +327,25 @@ impl<'t> Reader<'t> {
     }
 
     fn string(&mut self) -> Read<()> {
-        let start = self.at;
-        self.at += 1;
+        let (start, bytes) = (self.at, self.bytes);
+        let mut at = start + 1;
         let (mut escaped, mut lone) = (0, 0);
         loop {
-            self.at += plain_bytes(self.bytes.get(self.at..).unwrap_or_default());
-            match self.bytes.get(self.at) {
+            at += plain_bytes(bytes.get(at..).unwrap_or_default());
+            self.at = at;
+            match bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = ESCAPED;
-                    lone += self.escape()?;
-                }
+                Some(b'\\') => match bytes.get(at + 1) {
+                    Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                        escaped |= ESCAPED;
+                        at += 2;
+                    }
+                    _ => {
+                        escaped |= ESCAPED | UNUSUAL;
+                        lone += self.unusual_escape()?;
+                        at = self.at;
+                    }
+                },
                 Some(_) => return Err(self.stop("no control character in a string")),
                 None => return Err(self.stop("the end of a string")),
             }
@@ -341,11 +373,11 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Passes an escape, and says how many lone surrogates it is.
-    fn escape(&mut self) -> Read<u32> {
+    /// Passes an escape that is none of the usual ones, and says how many lone surrogates it is.
+    fn unusual_escape(&mut self) -> Read<u32> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match rest.get(1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+            Some(b'/') => {
                 self.at += 2;
                 Ok(0)
             }

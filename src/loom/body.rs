@@ -1,9 +1,11 @@
 //! From a tree to the body of a provider's request (SPEC §1 "Provider bodies").
 
-use crate::assembly::body::{body, with_fallback};
+use crate::assembly::body::{PreviousBody, body, with_fallback};
+use crate::assembly::plan::Planned;
+use crate::assembly::report::Cached;
 use crate::error::{Diagnostic, Result};
 use crate::loom::buffer::{BufferAssembly, assemble_buffer};
-use crate::loom::dialogue::{Purpose, plan_dialogue};
+use crate::loom::dialogue::{DialoguePlan, Purpose, plan_dialogue};
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::path_context::PathContext;
 use crate::loom::report::Report;
@@ -43,8 +45,7 @@ pub fn request_body<'a>(
     plan_dialogue(context, &mut DialogueState::default(), Purpose::Send, |plan| {
         let mut planned = plan.choose()?;
         let mut report = plan.report(&mut planned, None);
-        let hints = plan.plan.hints(&planned, report.cache.as_ref());
-        let bytes = body(&plan.plan, &planned, target, &hints, &mut report.diagnostics)?;
+        let bytes = body_of(&plan, &planned, target, report.cache.as_ref(), &mut report.diagnostics)?;
         Ok(RequestBody { bytes, report })
     })
 }
@@ -61,9 +62,19 @@ pub fn request_body_bytes(tree: &Tree, options: &Options, target: &Target, count
     plan_dialogue(context, &mut DialogueState::default(), Purpose::SendUncounted, |plan| {
         let mut planned = plan.choose()?;
         let cached = plan.cache(&mut planned, None);
-        let hints = plan.plan.hints(&planned, cached.as_ref());
-        body(&plan.plan, &planned, target, &hints, &mut Vec::new())
+        body_of(&plan, &planned, target, cached.as_ref(), &mut Vec::new())
     })
+}
+
+fn body_of<'a>(
+    plan: &DialoguePlan<'_, 'a>,
+    planned: &Planned<'a>,
+    target: &Target,
+    cached: Option<&Cached>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<u8>> {
+    let hints = plan.plan.hints(planned, cached);
+    Ok(body(&plan.plan, planned, target, &hints, &PreviousBody::default(), diagnostics)?.0.bytes)
 }
 
 /// The body for an assembled document, and what was found in writing it.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::loom::request::Options;
 use crate::loom::tree::Tree;
 
-/// The settings in force, and the limit: request over tree over application over defaults, field by field.
+/// The settings in force, and the limit: each from the request, the tree, the application or the defaults.
 pub(crate) fn settings(tree: &Tree, options: &Options, default_marker: &str) -> Result<(Settings, u64)> {
     let preferences = options.preferences.over(&tree.settings().preferences).over(&options.app_preferences);
     let settings = Settings::resolve(&preferences, default_marker)?;

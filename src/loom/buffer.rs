@@ -72,7 +72,7 @@ pub fn assemble_buffer<'a>(
     document(&PathContext::new(tree, options, Mode::Buffer, counter), &mut PathState::default())
 }
 
-/// Brings the state to the path of the options, and makes the document of it.
+/// Advances the state to the path of the options, and assembles the document.
 pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> Result<BufferAssembly<'a>> {
     let PathContext { tree, options, prices, .. } = *context;
     let (settings, limit) = settings(tree, options, TEXT_MARKER)?;
@@ -152,7 +152,6 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     Ok(BufferAssembly { system, document, spans, working_buffer_span, report })
 }
 
-/// The text of the entries and the working buffer.
 fn concatenate(context: &PathContext<'_>, entries: &[Entry], diagnostics: &mut Vec<Diagnostic>) -> SourceText {
     let mut source = SourceText::default();
     for entry in entries {
@@ -172,7 +171,7 @@ fn concatenate(context: &PathContext<'_>, entries: &[Entry], diagnostics: &mut V
     source
 }
 
-/// A document with the nodes that it is made of.
+/// A document and its nodes.
 struct Page<'p, 'a> {
     context: &'p PathContext<'a>,
     /// In the order of the parts of the source.
@@ -212,7 +211,7 @@ impl<'a> Page<'_, 'a> {
         (spans, span)
     }
 
-    /// What was cut, noted in the rows, too.
+    /// What was cut; the rows note it, too.
     fn cut(&self, rows: &mut [Row]) -> Cut<'a> {
         let mut cut = Cut::default();
         for (entry, part) in self.entries.iter().zip(&self.source.parts) {

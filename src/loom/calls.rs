@@ -24,7 +24,6 @@ pub const CALLS: &[Call] = &[
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
 ];
 
-/// A body, with the report of what is in it.
 pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {
     #[derive(Serialize)]
     struct WithReport<'a, R> {
@@ -35,14 +34,13 @@ pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Resu
     Ok(Answer { json, bytes: vec![body] })
 }
 
-/// A request, read.
 struct Request<'t> {
     tree: Tree<'t>,
     options: Options,
     counter: Rc<dyn Counter>,
     target: Option<Target>,
     fields: Object<'t>,
-    /// What had to be repaired while reading, and options that are not known.
+    /// Repairs while reading, and unknown options.
     found: Vec<Diagnostic>,
 }
 
@@ -73,8 +71,7 @@ fn dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&result)
 }
 
-/// The dialogue packed, for a caller who puts the texts of the nodes back in. Where strings had to be repaired his are not the
-/// same, so that all of it is there.
+/// The dialogue packed, for a caller who has the texts of the nodes, unless strings had to be repaired.
 fn packed_dialogue(request: Value<'_>, host: &Host) -> Result<Answer> {
     let has_nodes = request.repaired().is_empty();
     let mut request = Request::read(request, host)?;
@@ -90,7 +87,7 @@ fn buffer(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&result)
 }
 
-/// The body alone. What cannot be over the limit is not even counted.
+/// The body alone. What fits for certain is not counted.
 fn body(request: Value<'_>, host: &Host) -> Result<Answer> {
     let request = Request::read(request, host)?;
     refuse_unknown(&request.found)?;

@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::assembly::costs::break_after;
 use crate::assembly::item::{Header, Item, Items, Outline, Shape};
 use crate::assembly::message_index::{ItemKey, MessageIndex, MessageKind};
+use crate::assembly::render::JOIN;
 use crate::content::Block;
 use crate::error::Diagnostic;
 use crate::loom::framing::{Framing, HeaderLine, PlacedHeader};
@@ -49,6 +50,8 @@ pub(crate) struct Member {
     alone: u64,
     blocks: MemberBlocks,
     shape: Shape,
+    /// Bytes of its text, where that is all of its node.
+    bytes: u32,
     /// Length of its text in UTF-16 code units, where that is all of its node and somebody asked.
     utf16_len: OnceCell<usize>,
 }
@@ -86,8 +89,7 @@ impl Conversation {
 
         let entries = selection.entries.get(from..).unwrap_or_default();
         let acts = |block: &Block| matches!(block, Block::ToolCall { .. } | Block::ToolResult { .. });
-        let has = |entry: &Entry, what: fn(&Block) -> bool| context.tree.at(entry.node).content.iter().any(what);
-        if entries.iter().any(|entry| has(entry, acts)) {
+        if entries.iter().any(|entry| context.tree.at(entry.node).content.read_blocks().iter().any(acts)) {
             for entry in entries {
                 if let Some(row) =
                     selection.rows.get_mut(entry.row).filter(|row| row.reason == Some(Reason::ToolPairBroken))
@@ -152,7 +154,7 @@ impl OpenReasoning {
     /// Goes on to an entry; whether no reasoning before can belong to a call from there on.
     fn next(&mut self, tree: &Tree, entry: &Entry) -> bool {
         let assistant = entry.role == Role::Assistant;
-        let content = &tree.at(entry.node).content;
+        let content = tree.at(entry.node).content.read_blocks();
         // A call in a human's node follows from the reasoning before it, too.
         let calls = |block: &Block| matches!(block, Block::ToolCall { .. });
         let before = self.in_turn && self.open && (assistant || content.iter().any(calls));
@@ -164,12 +166,19 @@ impl OpenReasoning {
 }
 
 fn whole_member(context: &PathContext<'_>, entry: Entry, at: usize, found: &mut Vec<(usize, Diagnostic)>) -> Member {
-    let blocks: &[Block] = &context.tree.at(entry.node).content;
-    if let [Block::Text(text)] = blocks {
-        let alone = context.text_tokens(entry.node, trim(text));
-        return Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, utf16_len: OnceCell::new() };
+    let content = &context.tree.at(entry.node).content;
+    let one_text = |alone, bytes| {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Member { entry, alone, blocks: MemberBlocks::OneText, shape: Shape::Text, bytes, utf16_len: OnceCell::new() }
+    };
+    if let Some(text) = content.escaped().filter(|_| !context.counts) {
+        return one_text(0, text.len());
     }
-    let blocks: Vec<&Block> = blocks.iter().collect();
+    if let [Block::Text(text)] = content.as_slice() {
+        let text = trim(text);
+        return one_text(context.text_tokens(entry.node, text), text.len());
+    }
+    let blocks: Vec<&Block> = content.iter().collect();
     member(context, entry, &blocks, at, found)
 }
 
@@ -190,13 +199,13 @@ fn member(
     let alone = parts.iter().map(|part| context.prices.block(part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
-        return Member { entry, alone, blocks: MemberBlocks::All, shape, utf16_len: OnceCell::new() };
+        return Member { entry, alone, blocks: MemberBlocks::All, shape, bytes: 0, utf16_len: OnceCell::new() };
     }
     let mut rest = blocks.iter().peekable();
     let kept = node.content.iter().enumerate();
     let kept = kept.filter(|(_, block)| rest.next_if(|next| std::ptr::eq(**next, *block)).is_some());
     let blocks = MemberBlocks::Some(kept.map(|(at, _)| at).collect());
-    Member { entry, alone, blocks, shape, utf16_len: OnceCell::new() }
+    Member { entry, alone, blocks, shape, bytes: 0, utf16_len: OnceCell::new() }
 }
 
 /// The members of a conversation with the header of each, between the blocks that stand around them.
@@ -328,24 +337,16 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         }
     }
 
-    fn size_hint(&self, at: usize) -> usize {
-        match self.slot(at) {
-            None => 0,
-            Some(Slot::Block(text, _)) => text.len(),
-            Some(Slot::Member(member, number)) => {
-                let header = self.framing.header(member.entry.node, number).map_or(0, |(_, header)| header.len());
-                match self.context.tree.at(member.entry.node).content.as_slice() {
-                    [Block::Text(text)] => header + text.len(),
-                    _ => header,
-                }
-            }
-        }
-    }
-
     fn borrowed_text(&self, at: usize) -> Option<&'a str> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
         let bare = self.framing.header(member.entry.node, number).is_none();
         if bare { member.one_text(self.context) } else { None }
+    }
+
+    fn escaped_text(&self, at: usize) -> Option<&'a str> {
+        let Slot::Member(member, number) = self.slot(at)? else { return None };
+        let text = self.context.tree.at(member.entry.node).content.escaped()?;
+        self.framing.header(member.entry.node, number).is_none().then_some(text)
     }
 
     fn utf16_len(&self, at: usize) -> usize {
@@ -389,20 +390,24 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
         let lead = self.framing.lead();
-        let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK));
+        let block = |index: &mut MessageIndex, block: &Option<(String, u64)>| {
+            let bytes = block.as_ref().map_or(0, |(text, _)| text.len());
+            index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), bytes);
+        };
         if range.start < lead && !range.is_empty() {
-            block(index);
+            block(index, &self.framing.before);
         }
         let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
         for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
-            let Member { entry, blocks, .. } = member;
+            let Member { entry, blocks, bytes, .. } = member;
             let texts = *blocks == MemberBlocks::OneText;
             let kind = if texts { MessageKind::ItemTexts } else { MessageKind::Parts };
             let (content, header) = (self.context.revision(entry.node), self.framing.revision(number));
-            index.add(entry.role, kind, Some(ItemKey { node: entry.node, content, header }));
+            let key = ItemKey { node: entry.node, content, header };
+            index.add(entry.role, kind, Some(key), *bytes as usize + JOIN.len());
         }
         if range.end > lead + self.members.len() && range.start < range.end {
-            block(index);
+            block(index, &self.framing.after);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::tree::Node;
 use crate::time::Timestamp;
 
-/// When a node was made, where it says so. What cannot be read is a diagnostic, and counts as not said.
+/// When a node was made. An unreadable time is reported, and counts as absent.
 pub(crate) fn created(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<Timestamp> {
     let text = node.created_at.as_deref()?;
     let found = Timestamp::parse(text);

@@ -148,8 +148,8 @@ fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &s
     }
     let entries = &state.path.selected.selection.entries;
     let mut size = Size { bytes: system.len(), tokens: 0, messages: entries.len() as u64 + 1 };
-    for block in entries.iter().flat_map(|entry| &context.tree.at(entry.node).content) {
-        parts::add_size(&mut size, block, &context.prices);
+    for entry in entries {
+        parts::add_size(&mut size, &context.tree.at(entry.node).content, &context.prices);
     }
     fits(size, &context.prices, limit)
 }

@@ -1,4 +1,4 @@
-//! A path, its conversation, what stands around that, and the sums of what it costs. A resident tree keeps it; a one-shot
+//! A path, its conversation with blocks and headers, and the sums of costs. A resident tree keeps this state; a one-shot
 //! assembly begins with an empty one.
 
 use crate::assembly::costs::Sums;
@@ -9,18 +9,18 @@ use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
 use crate::loom::tree::NodeIx;
 
-/// What follows from tree, position and options, but for the budget.
+/// What follows from tree, position and options, without the budget.
 #[derive(Debug, Default)]
 pub(crate) struct DialogueState {
     pub path: PathState,
     pub conversation: Conversation,
     pub framing: Framing,
     pub sums: Sums,
-    /// How many entries of the selection are as they were when the conversation was made of them.
+    /// Entries of the selection that are unchanged since the conversation was made.
     entries: usize,
-    /// How many members of the conversation are as they were when the sums were made.
+    /// Members of the conversation that are unchanged since the sums were made.
     members: usize,
-    /// Where each unit begins among the items, where blocks stand around the members.
+    /// Where each unit begins among the items, if there are blocks.
     framed_units: Vec<usize>,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct Frame {
     pub before: Option<(String, u64)>,
     /// The block behind all nodes.
     pub after: Option<(String, u64)>,
-    /// The header line of each member that has a place for one; empty where there are none at all.
+    /// The header line of each member that can have one; empty if there are no headers.
     pub headers: Vec<Option<String>>,
 }
 
 impl DialogueState {
-    /// Notes that something changed at these places of the tree.
+    /// Notes changes at these places of the tree.
     pub(crate) fn touch(&mut self, places: &[NodeIx]) {
         self.path.touch(places);
     }
 
-    /// Goes to the path of the options and selects what belongs to it.
+    /// Advances to the path of the options and selects its nodes.
     pub(crate) fn select(&mut self, context: &PathContext<'_>) -> Result<()> {
         if !self.path.is_for(context) {
             self.reset();
@@ -58,12 +58,11 @@ impl DialogueState {
         }
     }
 
-    /// Forgets all but the revisions of headers, which are in what was given out.
+    /// Forgets all but the revisions of headers, which were handed out.
     fn reset(&mut self) {
         *self = Self { framing: self.framing.renewed(), ..Self::default() };
     }
 
-    /// Makes the conversation of what is selected.
     pub(crate) fn converse(&mut self, context: &PathContext<'_>) {
         let selection = &mut self.path.selected.selection;
         let kept = self.conversation.extend(context, selection, self.entries);
@@ -71,7 +70,7 @@ impl DialogueState {
         self.members = self.members.min(kept);
     }
 
-    /// Puts blocks and headers around the conversation, and sums up what it costs.
+    /// Puts blocks and headers around the conversation, and sums up the costs.
     pub(crate) fn frame(&mut self, context: &PathContext<'_>, frame: Frame) {
         let Self { framing, conversation, sums, .. } = self;
         let mut same = self.members;
@@ -107,12 +106,11 @@ impl DialogueState {
         self.sums = sums;
     }
 
-    /// The members with their headers, between the blocks.
     pub(crate) fn items<'l, 'a>(&'l self, context: &'l PathContext<'a>) -> ConversationItems<'l, 'a> {
         ConversationItems { context, members: &self.conversation.members, framing: &self.framing }
     }
 
-    /// Where each unit begins among the items; a last element closes the last unit.
+    /// Where each unit begins among the items, and the end.
     pub(crate) fn units(&self) -> &[usize] {
         if self.framed_units.is_empty() { &self.conversation.units } else { &self.framed_units }
     }

@@ -4,16 +4,15 @@ use crate::assembly::render::JOIN;
 use crate::loom::tree::NodeIx;
 use crate::prompt::Prices;
 
-/// Blocks and headers, with what they cost.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     /// The block before all nodes, and its tokens.
     pub before: Option<(String, u64)>,
     /// The block behind all nodes.
     pub after: Option<(String, u64)>,
-    /// The header of each member of the conversation; empty where there are none.
+    /// The header of each member; empty if there are none.
     headers: Vec<MemberHeader>,
-    /// The last header of the node at each place of the tree.
+    /// The last header of the node at each place.
     lines: Vec<HeaderLine>,
     last_revision: u32,
 }
@@ -25,14 +24,14 @@ pub(crate) struct HeaderLine {
     pub tokens: u64,
     /// Tokens of the line without the break.
     pub line_tokens: u64,
-    /// Two lines of one place and revision are the same; 0 for none.
+    /// Equal for equal lines of one place; 0 for none.
     revision: u32,
 }
 
-/// Where the header of a member stands.
+/// The place of a member's header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedHeader {
-    /// Which part it begins; one of its own where no text follows.
+    /// The part that it begins, or is.
     pub part: usize,
     pub before_text: bool,
     /// Tokens of the member with its header, as a message of its own.
@@ -42,48 +41,44 @@ pub(crate) struct PlacedHeader {
 #[derive(Clone, Copy, Debug)]
 struct MemberHeader {
     revision: u32,
-    /// None where the member has no place for a header.
+    /// `None` if the member cannot have a header.
     placed: Option<PlacedHeader>,
 }
 
 impl Framing {
-    /// One without anything, whose revisions will be other than those of this one.
+    /// An empty one whose revisions differ from those of this one.
     pub(crate) fn renewed(&self) -> Self {
         Self { last_revision: self.last_revision, ..Self::default() }
     }
 
-    /// How many blocks stand before the nodes: none or one.
+    /// Blocks before the nodes: 0 or 1.
     pub(crate) fn lead(&self) -> usize {
         usize::from(self.before.is_some())
     }
 
-    /// The header of a member, by the place of its node and by its number.
     pub(crate) fn header(&self, node: NodeIx, number: usize) -> Option<(PlacedHeader, &str)> {
         Some((self.headers.get(number)?.placed?, self.lines.get(node as usize)?.text.as_str()))
     }
 
-    /// Which version of its header a member has; 0 where it has none.
+    /// The revision of a member's header; 0 without one.
     pub(crate) fn revision(&self, number: usize) -> u32 {
         self.headers.get(number).map_or(0, |header| header.revision)
     }
 
-    /// Tokens of the header line of a member.
     pub(crate) fn line_tokens(&self, node: NodeIx, number: usize) -> u64 {
         let line = self.headers.get(number).and_then(|header| header.placed).and(self.lines.get(node as usize));
         line.map_or(0, |line| line.line_tokens)
     }
 
-    /// Forgets the headers of the members from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.headers.truncate(len);
     }
 
-    /// Whether members have headers.
     pub(crate) fn has_headers(&self) -> bool {
         !self.headers.is_empty()
     }
 
-    /// Sets the header of a member, those before which are set. Whether it is as it was.
+    /// Sets the header of a member, after those before it. Whether it is unchanged.
     pub(crate) fn set_header(
         &mut self,
         number: usize,

@@ -4,28 +4,25 @@ use std::hash::{DefaultHasher, Hasher};
 
 use crate::maps::SortedSet;
 
-/// How many ids a bucket has room for.
+/// Ids in a bucket.
 const ROOM: usize = 8;
-/// How many buckets there are at least, when there are any.
+/// The fewest buckets, if there are any.
 const LEAST: usize = 4;
 
-/// Finds places by ids, of which it keeps no copies.
-///
-/// A quick hash says which bucket a place is in. What has no room there is kept in order, by a hash that is not easily
-/// made to collide: so no choice of ids makes looking them up slow.
+/// Finds places by ids, of which it keeps no copies: in buckets by a quick hash, and what has no room there in order of a hash
+/// that is hard to make collide. So no choice of ids makes looking them up slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// As many as a power of two, or none.
+    /// A power of two, or none.
     buckets: Vec<Bucket>,
-    /// How many places are in them.
     count: usize,
-    /// What had no room.
+    /// Ids that had no room.
     rest: SortedSet<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The hash and the place of each id; what is in use comes first.
+    /// The hash and the place of each id; used ones come first.
     ids: [(u32, u32); ROOM],
     used: usize,
 }
@@ -35,7 +32,6 @@ impl Bucket {
         self.ids.get(..self.used).unwrap_or_default()
     }
 
-    /// Whether there was room.
     fn push(&mut self, hash: u32, place: u32) -> bool {
         let free = self.ids.get_mut(self.used);
         let room = free.is_some();
@@ -48,7 +44,6 @@ impl Bucket {
 }
 
 impl Ids {
-    /// Makes room for so many ids at once.
     pub(crate) fn reserve(&mut self, ids: usize) {
         let buckets = buckets_for(self.count.saturating_add(ids));
         if buckets > self.buckets.len() {
@@ -56,7 +51,7 @@ impl Ids {
         }
     }
 
-    /// The place of an id. `is_it` says of a place whether it has this id.
+    /// The place of an id; `is_it` says whether a place has it.
     pub(crate) fn find(&self, id: &str, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = quick_hash(id);
         let bucket = self.buckets.get(self.bucket_of(hash))?;
@@ -71,7 +66,7 @@ impl Ids {
         })
     }
 
-    /// Adds the id of a place; false where it is there already.
+    /// Adds the id of a place; false if it is there.
     pub(crate) fn add(&mut self, id: &str, place: u32, is_it: impl Fn(u32) -> bool) -> bool {
         if self.find(id, is_it).is_some() {
             return false;
@@ -87,7 +82,6 @@ impl Ids {
         true
     }
 
-    /// Forgets the id of a place.
     pub(crate) fn remove(&mut self, id: &str, place: u32) {
         let hash = quick_hash(id);
         let at = self.bucket_of(hash);
@@ -142,59 +136,5 @@ fn strong_hash(id: &str) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    /// Adds, finds and removes in a random order, beside a map. All ids of one group have one quick hash.
-    #[test]
-    fn does_as_a_map_does() {
-        let colliding = colliding(50);
-        for id in &colliding {
-            assert_eq!(quick_hash(id), quick_hash(&colliding[0]), "the ids are to collide");
-        }
-        let id = |at: usize| colliding.get(at).cloned().unwrap_or_else(|| format!("node-{at}"));
-        let mut next = crate::order::random_numbers();
-        let mut places: Vec<String> = Vec::new();
-        let (mut ids, mut map) = (Ids::default(), BTreeMap::new());
-        for _ in 0..30_000 {
-            let id = id(next(600));
-            let known = map.get(&id).copied();
-            assert_eq!(ids.find(&id, |place| places[place as usize] == id), known, "{id}");
-            if next(3) > 0 {
-                let place = u32::try_from(places.len()).unwrap();
-                assert_eq!(ids.add(&id, place, |place| places[place as usize] == id), known.is_none());
-                if known.is_none() {
-                    map.insert(id.clone(), place);
-                    places.push(id);
-                }
-            } else if let Some(place) = map.remove(&id) {
-                ids.remove(&id, place);
-            }
-        }
-        assert!(!ids.rest.is_empty(), "some had no room");
-    }
-
-    /// So many ids with one quick hash: the second word of each undoes what the first one did.
-    fn colliding(count: usize) -> Vec<String> {
-        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-        let both = (0_u64..).map(|number| {
-            let first = u64::from_le_bytes(*format!("{number:08}").as_bytes().first_chunk().unwrap());
-            let second = first.wrapping_mul(MIX).rotate_left(23) ^ 0x2020_2020_2020_2020;
-            [first.to_le_bytes(), second.to_le_bytes()].concat()
-        });
-        both.filter_map(|bytes| String::from_utf8(bytes).ok()).take(count).collect()
-    }
-
-    /// However many ids have one quick hash, a bucket does not grow.
-    #[test]
-    fn no_choice_of_ids_fills_a_bucket_without_end() {
-        let mut ids = Ids::default();
-        for place in 0..1000 {
-            // Places are told apart by their number: the ids are the same to the hash.
-            ids.add("one id", place, |_| false);
-        }
-        assert_eq!(ids.count, ROOM);
-        assert_eq!(ids.rest.len(), 1000 - ROOM);
-    }
-}
+#[path = "../../tests/unit/loom/ids.rs"]
+mod tests;

@@ -15,6 +15,7 @@ mod dialogue;
 mod dialogue_state;
 mod framing;
 mod ids;
+mod node_content;
 mod packed;
 mod parts;
 mod path;
@@ -35,6 +36,7 @@ pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::CALLS;
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
+pub use node_content::NodeContent;
 pub use path::{Choices, Position};
 pub use report::{
     Cached, Cut, CutSummary, Fate, LocalId, LoomAwareTokens, NodePart, NodeReport, Reason, Report, ReportSummary,

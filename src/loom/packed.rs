@@ -1,8 +1,8 @@
-//! Dialogues and reports in a form that is quick to hand over: `[numbers, ids, ...values]`, where the values are what is not
-//! a number. Of a large one the numbers and the ids are bytes beside it. pkg/src/api/packed.ts makes the same objects of it.
+//! Dialogues and reports as `[numbers, ids, ...values]`, from which pkg/src/api/packed.ts makes objects. The numbers and ids of
+//! large ones are bytes beside it. docs/choices.md says what this saves.
 //!
-//! Objects of many rows cost most as JSON; see docs/choices.md for what this saves. What is absent is −1 among the numbers
-//! and `null` among the values. Enumerations are their places in the lists of packed.ts, which have the same order.
+//! Absent is −1 among the numbers and `null` among the values. Enumerations are indices of the lists in packed.ts, which have
+//! the same order.
 
 use std::ptr;
 
@@ -19,29 +19,27 @@ use crate::json;
 use crate::prompt::Message;
 use crate::text::utf16_len;
 
-/// Up to so many numbers go into the JSON, which is as quick as bytes beside it.
+/// Up to so many numbers go into the JSON.
 const FEW: usize = 256;
 
-/// What was packed so far.
 #[derive(Debug)]
 struct Packed<'t> {
     numbers: Vec<i64>,
-    /// The ids of rows, one after the other. Apart from other texts, since text that is nothing but ASCII is quicker to read.
+    /// The ids of rows, concatenated. Apart from other texts, since ASCII is read faster.
     ids: String,
-    /// JSON values, each with a comma behind it.
+    /// JSON values, each followed by a comma.
     values: Vec<u8>,
-    /// The tree of a caller who has its nodes: ids and texts are then given as places in its list of nodes.
+    /// The tree of a caller who has its nodes: ids and texts are then indices of its nodes.
     tree: Option<&'t Tree<'t>>,
 }
 
-/// A report in numbers.
 pub(super) fn report_summary(report: &ReportSummary) -> Result<Answer> {
     let mut packed = Packed::new(None);
     packed.report(report)?;
     packed.close()
 }
 
-/// What is new in a dialogue, with a report in numbers.
+/// The new part of a dialogue, with a report in numbers.
 pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
     let mut packed = Packed::new(None);
     packed.report(&delta.report)?;
@@ -49,7 +47,7 @@ pub(super) fn dialogue_delta(delta: &DialogueDelta<'_>) -> Result<Answer> {
     packed.close()
 }
 
-/// What is new in a dialogue, with the whole report.
+/// The new part of a dialogue, with the whole report.
 pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<Answer> {
     let mut packed = Packed::new(None);
     packed.report(&ReportSummary::of(&delta.report))?;
@@ -58,7 +56,7 @@ pub(super) fn assembly_delta(delta: &DialogueDelta<'_, Report<'_>>) -> Result<An
     packed.close()
 }
 
-/// A dialogue, with references into the tree where its caller has the nodes as they are, in the order in which they came.
+/// A dialogue; with a `tree`, ids and texts are indices of its nodes.
 pub(super) fn assembly(tree: Option<&Tree<'_>>, assembly: &DialogueAssembly<'_>) -> Result<Answer> {
     let DialogueAssembly { system, messages, report } = assembly;
     let mut packed = Packed::new(tree);
@@ -302,14 +300,13 @@ impl<'t> Packed<'t> {
     }
 }
 
-/// A piece of a text.
 enum Piece<'m> {
     Node(NodeIx),
     Text(&'m str),
 }
 
-/// The text of a message as texts of nodes and what is between them; nothing where one of them is not there as it is,
-/// because it was trimmed or cut, or stands behind a header.
+/// The text of a message as texts of nodes and what is between them; `None` if one of them was trimmed or cut, or follows a
+/// header.
 fn pieces<'m>(tree: &Tree<'_>, message: &'m Message<'_>) -> Option<Vec<Piece<'m>>> {
     let [Block::Text(text)] = message.content.as_slice() else { return None };
     let mut rest: &'m str = text;

@@ -6,6 +6,7 @@ use crate::assembly::render::{JOIN, content, push_text};
 use crate::assembly::size_bound::Size;
 use crate::content::{Audio, Block, Image, Media};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::loom::node_content::NodeContent;
 use crate::loom::tree::Node;
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, placeholder};
@@ -100,19 +101,31 @@ fn block_cost(block: &Block, prices: &Prices<'_>) -> u64 {
     }
 }
 
-/// Adds the most that a block may come to.
-pub(crate) fn add_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
+/// Adds the most that the content of a node may come to.
+pub(crate) fn add_size(size: &mut Size, content: &NodeContent<'_>, prices: &Prices<'_>) {
+    match content.escaped() {
+        // Escapes take more bytes than what they stand for.
+        Some(text) => add_bytes(size, text.len()),
+        None => content.iter().for_each(|block| add_block_size(size, block, prices)),
+    }
+}
+
+fn add_bytes(size: &mut Size, bytes: usize) {
+    // `[image: ]` is longer than a join.
+    size.bytes = size.bytes.saturating_add(bytes).saturating_add(JOIN.len() + 10);
+}
+
+fn add_block_size(size: &mut Size, block: &Block, prices: &Prices<'_>) {
     let (bytes, tokens) = match block {
         Block::Text(text) | Block::Reasoning { text, .. } => (text.len(), 0),
         Block::ToolCall { name, arguments, .. } => (name.len().saturating_add(arguments.to_string().len()), 0),
         Block::ToolResult { content, .. } => {
-            content.iter().for_each(|block| add_size(size, block, prices));
+            content.iter().for_each(|block| add_block_size(size, block, prices));
             (0, 0)
         }
         Block::Image(image) => (image.alt_text.as_ref().map_or(0, |words| words.len()), prices.block(block)),
         Block::Audio(_) => (0, prices.block(block)),
     };
-    // `[image: ]` is longer than a join.
-    size.bytes = size.bytes.saturating_add(bytes).saturating_add(JOIN.len() + 10);
+    add_bytes(size, bytes);
     size.tokens = size.tokens.saturating_add(tokens);
 }

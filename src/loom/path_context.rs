@@ -18,6 +18,8 @@ pub(crate) struct PathContext<'a> {
     pub options: &'a Options,
     pub mode: Mode,
     pub prices: Prices<'a>,
+    /// Whether anything has to be counted.
+    pub counts: bool,
     remembered: Option<Remembered<'a>>,
 }
 
@@ -36,7 +38,7 @@ impl<'a> PathContext<'a> {
     pub(crate) fn new(tree: &'a Tree<'a>, options: &'a Options, mode: Mode, counter: &'a dyn Counter) -> Self {
         let Options { overhead, image, audio_second, .. } = *options;
         let prices = Prices { counter, overhead, image, audio_second };
-        Self { tree, options, mode, prices, remembered: None }
+        Self { tree, options, mode, prices, counts: true, remembered: None }
     }
 
     /// For a resident tree.
@@ -46,7 +48,7 @@ impl<'a> PathContext<'a> {
 
     /// The same where nothing has to be counted.
     pub(crate) fn uncounted(self) -> Self {
-        Self { prices: Prices { counter: &Uncounted, ..self.prices }, remembered: None, ..self }
+        Self { prices: Prices { counter: &Uncounted, ..self.prices }, counts: false, remembered: None, ..self }
     }
 
     pub(crate) fn is_resident(&self) -> bool {

@@ -1,8 +1,7 @@
 //! The last path that was asked for, with what was selected along it (SPEC §1 "Path", "Resident tree").
 //!
-//! All of it is kept as lists that go on from the oldest node to the tip, so that a tip further on, or an edit near the
-//! tip, costs as much as what is new. What is before the first step that may have changed stays as it is. A one-shot
-//! assembly advances an empty state.
+//! Lists from the oldest node to the tip, so that a tip further on, or an edit near the tip, costs as much as what is new: what
+//! is before the first step that may have changed stays. A one-shot assembly advances an empty state.
 
 use std::rc::Rc;
 
@@ -17,29 +16,28 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::ImageRule;
 use crate::tokens::memory::CounterId;
 
-/// A path and what was selected along it.
+/// A path and its selection.
 #[derive(Debug, Default)]
 pub(crate) struct PathState {
     key: Option<PathKey>,
     pub steps: Vec<Step>,
-    /// For each place of the tree, one more than its step on the path, or 0.
+    /// For each place of the tree, its step on the path plus 1, or 0.
     on_path: Vec<u32>,
-    /// What was found on the path, by step; last found first.
+    /// Diagnostics of the path, by step, the last first.
     found: Vec<(usize, Diagnostic)>,
     pub selected: SelectionState,
-    /// For each place of the tree, one more than the first step that depends on it, or 0.
+    /// For each place of the tree, the first step that depends on it plus 1, or 0.
     dependents: Vec<u32>,
     /// The places in `dependents` that are not 0, by step.
     dependencies: Vec<NodeIx>,
-    /// How many dependencies there were before each step.
+    /// The number of dependencies before each step.
     dependency_marks: Vec<usize>,
-    /// Whether a node names one that the tree does not have, so that any new node may be that one.
+    /// Whether a node names a missing one, which any new node may be.
     dangling: bool,
     /// The first step that may have changed since.
     dirty: usize,
 }
 
-/// The options that the path, the selection and the costs depend on.
 #[derive(Debug)]
 struct PathKey {
     mode: Mode,
@@ -80,7 +78,7 @@ impl PathKey {
             && (!may_hold_media || self.has_media_of(options))
     }
 
-    /// Takes what media cost from the options, which matters only once the path holds some.
+    /// Takes the media costs of the options, which matter once the path holds media.
     fn take_media_of(&mut self, options: &Options) {
         (self.image, self.audio_second) = (options.image, options.audio_second);
         self.media = Rc::clone(&options.media);
@@ -94,7 +92,7 @@ impl PathKey {
 }
 
 impl PathState {
-    /// Notes that something changed at these places.
+    /// Notes changes at these places.
     pub(crate) fn touch(&mut self, places: &[NodeIx]) {
         for &place in places {
             match self.dependents.get(place as usize) {
@@ -105,12 +103,11 @@ impl PathState {
         }
     }
 
-    /// Whether it can go on with these options.
+    /// Whether it can be advanced with these options.
     pub(crate) fn is_for(&self, context: &PathContext<'_>) -> bool {
         self.key.as_ref().is_none_or(|key| key.is_of(context, self.selected.may_hold_media))
     }
 
-    /// What was found on the path of these options.
     pub(crate) fn diagnostics(&self, tree: &Tree<'_>, choices: &Choices) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> = self.found.iter().rev().map(|(_, found)| found.clone()).collect();
         diagnostics.extend(self.unused_choices(tree, choices));
@@ -121,7 +118,7 @@ impl PathState {
         diagnostics
     }
 
-    /// How many choices are about nodes that the path does not come by. A front end may send all that it has.
+    /// How many choices are about nodes that are not on the path.
     fn unused_choices(&self, tree: &Tree<'_>, choices: &Choices) -> Option<Diagnostic> {
         if choices.edges.is_empty() && choices.versions.is_empty() {
             return None;
@@ -138,7 +135,6 @@ impl PathState {
         })
     }
 
-    /// The ids of the path, oldest first.
     pub(crate) fn ids<'a>(&self, tree: &'a Tree<'a>) -> Vec<&'a str> {
         self.steps.iter().map(|step| &*tree.at(step.node).id).collect()
     }
@@ -180,7 +176,7 @@ impl PathState {
         self.dependents.resize(places, 0);
     }
 
-    /// The steps that are not as they were.
+    /// The steps that changed.
     fn new_steps(&mut self, context: &PathContext<'_>) -> Result<NewSteps> {
         let PathContext { tree, options, .. } = *context;
         let versions = path::check_choices(tree, &options.choices)?;
@@ -219,7 +215,6 @@ impl PathState {
         Ok(new)
     }
 
-    /// Forgets the steps from `keep` on.
     fn truncate(&mut self, keep: usize) {
         self.selected.truncate(keep, &self.steps);
         for step in self.steps.drain(keep.min(self.steps.len())..) {
@@ -239,7 +234,7 @@ impl PathState {
         }
     }
 
-    /// Goes on with new steps. Gives how many entries of the selection stayed.
+    /// Adds new steps. Gives how many entries of the selection stayed.
     fn extend(&mut self, context: &PathContext<'_>, new: NewSteps) -> Result<usize> {
         let NewSteps { keep, steps, found } = new;
         for (at, step) in (keep..).zip(&steps) {
@@ -260,7 +255,6 @@ impl PathState {
         Ok(kept)
     }
 
-    /// Notes which places a step depends on.
     fn note_dependencies(&mut self, context: &PathContext<'_>, at: usize) {
         let tree: &Tree<'_> = context.tree;
         self.dependency_marks.push(self.dependencies.len());

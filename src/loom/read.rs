@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::aware;
+use super::node_content::NodeContent;
 use super::path::{Choices, Position};
 use super::request::{Annotations, InstructionScope, Options, SystemPlacement};
 use super::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};
@@ -232,14 +233,24 @@ pub(crate) fn edge_list<'t>(edges: Value<'t>, limits: &Limits) -> Result<List<'t
 /// Reads nodes.
 pub(crate) fn nodes<'t, 'b>(list: List<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Vec<Node<'b>>> {
     let mut contents = ContentReader::new(limits, keep);
+    // Where no limit can be reached, nothing is counted of a text.
+    let fits =
+        limits.content_blocks > 0 && limits.json_depth > 0 && list.request_bytes() <= limits.input_bytes as usize;
+    let may_wait = fits && matches!(keep(Cow::Borrowed("")), Cow::Borrowed(_));
     let mut nodes = Vec::with_capacity(list.len());
     for value in list {
-        nodes.push(node(value, &mut contents, keep)?);
+        nodes.push(node(value, &mut contents, keep, may_wait)?);
     }
     Ok(nodes)
 }
 
-fn node<'t, 'b>(value: Value<'t>, contents: &mut ContentReader<'t, 'b>, keep: Keep<'t, 'b>) -> Result<Node<'b>> {
+/// Reads a node, whose text may stay escaped where it `may_wait`.
+fn node<'t, 'b>(
+    value: Value<'t>,
+    contents: &mut ContentReader<'t, 'b>,
+    keep: Keep<'t, 'b>,
+    may_wait: bool,
+) -> Result<Node<'b>> {
     let [id, content, author, local_id, author_agent_id, created_at, edited_from, metadata] = value
         .object("a node, an object")?
         .fields(["id", "content", "authorType", "localId", "authorAgentId", "createdAt", "editedFrom", "metadata"])?;
@@ -255,7 +266,10 @@ fn node<'t, 'b>(value: Value<'t>, contents: &mut ContentReader<'t, 'b>, keep: Ke
         Ok(Node {
             id: id.clone(),
             author: author.one_of(&[("human", Author::Human), ("model", Author::Model)])?,
-            content: contents.read(content)?,
+            content: match content.escaped_text().filter(|_| may_wait).map(|text| keep(Cow::Borrowed(text))) {
+                Some(Cow::Borrowed(text)) => NodeContent::of_escaped(text),
+                _ => contents.read(content)?.into(),
+            },
             local_id: local_id.map(text).transpose()?,
             author_agent_id: author_agent_id.map(text).transpose()?,
             created_at: created_at.map(|value| time(value, keep)).transpose()?,

@@ -265,7 +265,7 @@ impl PathSelection<'_> {
             let list = if part == NodePart::Instruction { &mut out.instructions } else { &mut out.entries };
             list.push(Entry { node, role, row });
         }
-        self.state.may_hold_media |= self.tree.at(node).content.iter().any(may_hold_media);
+        self.state.may_hold_media |= self.tree.at(node).content.read_blocks().iter().any(may_hold_media);
         if let Some(place) = self.state.index.get_mut(node as usize) {
             *place = u32::try_from(row).unwrap_or(EXPECTED - 1).saturating_add(1);
         }
@@ -345,7 +345,7 @@ pub(crate) fn left_out_by_mark(node: &Node) -> Option<(Fate, Reason)> {
 
 /// A node of tool results speaks as the user, whoever its author is.
 fn role_of(node: &Node) -> Role {
-    let has = |kind: fn(&Block) -> bool| node.content.iter().any(kind);
+    let has = |kind: fn(&Block) -> bool| node.content.read_blocks().iter().any(kind);
     let results = has(|block| matches!(block, Block::ToolResult { .. }));
     let calls = has(|block| matches!(block, Block::ToolCall { .. }));
     match node.author {
@@ -355,7 +355,8 @@ fn role_of(node: &Node) -> Role {
 }
 
 pub(crate) fn is_blank(node: &Node) -> bool {
-    node.content.iter().all(|block| matches!(block, Block::Text(text) if text::is_blank(text)))
+    let is_blank = |block: &Block| matches!(block, Block::Text(text) if text::is_blank(text));
+    node.content.escaped().is_none() && node.content.iter().all(is_blank)
 }
 
 fn may_hold_media(block: &Block<'_>) -> bool {

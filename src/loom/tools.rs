@@ -11,19 +11,18 @@ use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::Role;
 use crate::text::trim;
 
-/// The entries that are left after broken pairs are gone, each with the blocks that are left of it.
+/// The entries that are left without broken pairs, and their blocks.
 #[derive(Debug, Default)]
 pub(crate) struct RepairedEntries<'a> {
     pub entries: Vec<Entry>,
-    /// For each entry, its blocks.
     pub blocks: Vec<SmallVec<[&'a Block<'a>; 2]>>,
-    /// Where each unit begins; a last element closes the last unit.
+    /// Where each unit begins, and the end.
     pub units: Vec<usize>,
-    /// Of the entries as they came: each call, and its result or, where it has none, no end.
+    /// Each call of the original entries, and its result, if there is one.
     pub calls: Vec<(usize, Option<usize>)>,
 }
 
-/// Takes out calls without results and results without calls, and groups what has to stay together.
+/// Removes calls without results and results without calls, and groups what belongs together.
 pub(crate) fn repair<'a>(
     tree: &'a Tree<'a>,
     entries: &[Entry],
@@ -76,16 +75,15 @@ fn is_call(tree: &Tree, entries: &[Entry], at: usize, index: usize) -> bool {
     block.is_some_and(|block| matches!(block, Block::ToolCall { .. }))
 }
 
-/// Calls and results, matched.
 struct Pairs {
     /// Entry of the call, entry of its result.
     kept: Vec<(usize, usize)>,
-    /// Entry and block of what has no counterpart.
+    /// Entry and block of those without a counterpart.
     broken: SortedSet<(usize, usize)>,
 }
 
 impl Pairs {
-    /// A result belongs to the nearest call before it that has its id and no result yet.
+    /// Matches a result with the nearest call before it that has its id and no result yet.
     fn find(tree: &Tree, entries: &[Entry]) -> Self {
         let mut open: SortedMap<&str, Vec<(usize, usize)>> = SortedMap::new();
         let mut pairs = Self { kept: Vec::new(), broken: SortedSet::new() };
@@ -112,7 +110,7 @@ impl Pairs {
         pairs
     }
 
-    /// Entries whose reasoning led to calls of which none is left.
+    /// Entries whose reasoning led only to calls that were removed.
     fn thoughts_of_broken_calls(&self, tree: &Tree, entries: &[Entry]) -> SortedSet<usize> {
         let calling = SortedSet::from_iter(self.kept.iter().map(|&(call, _)| call));
         let mut found = SortedSet::new();
@@ -173,7 +171,7 @@ fn units(repaired: &RepairedEntries<'_>, spans: impl Iterator<Item = (usize, usi
     starts
 }
 
-/// The earliest entry with reasoning in the model's turn that ends in the call at `call`, else the call's own.
+/// The earliest entry with reasoning in the turn that ends in `call`, else `call`.
 fn thoughts_before(repaired: &RepairedEntries<'_>, call: usize) -> usize {
     let turn = repaired.entries.iter().zip(&repaired.blocks).enumerate().take(call).rev();
     let mut start = call;

@@ -6,10 +6,10 @@ use std::cell::{Cell, OnceCell};
 use smallvec::SmallVec;
 
 use crate::assembly::settings::Preferences;
-use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
+use crate::loom::node_content::NodeContent;
 use crate::maps::SortedSet;
 
 /// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
@@ -18,7 +18,7 @@ pub struct Node<'t> {
     /// Unique in the tree.
     pub id: Cow<'t, str>,
     /// What it says; a mixed content is the list of its blocks.
-    pub content: Vec<Block<'t>>,
+    pub content: NodeContent<'t>,
     /// Who wrote it.
     pub author: Author,
     /// What a loom-aware agent calls it, where the tree says so; unique in the tree.
@@ -37,10 +37,10 @@ pub struct Node<'t> {
 
 impl<'t> Node<'t> {
     /// A node that says this, with nothing noted about it.
-    pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: Vec<Block<'t>>) -> Self {
+    pub fn new(id: impl Into<Cow<'t, str>>, author: Author, content: impl Into<NodeContent<'t>>) -> Self {
         Self {
             id: id.into(),
-            content,
+            content: content.into(),
             author,
             local_id: None,
             author_agent_id: None,
@@ -192,9 +192,9 @@ pub struct Tree<'t> {
 }
 
 /// What stands where there is no node.
-static NOTHING: Node<'_> = Node {
+const NOTHING: Node<'_> = Node {
     id: Cow::Borrowed(""),
-    content: Vec::new(),
+    content: NodeContent::NOTHING,
     author: Author::Human,
     local_id: None,
     author_agent_id: None,

@@ -1,6 +1,5 @@
-//! What one operator sees (SPEC §4): sans-IO, in one step or two.
-//!
-//! [`begin`] is ready at once, or says what the memory system has to be asked; [`finish`] takes its answer.
+//! Assembles the context of one operator (SPEC §4): [`begin`] gives it, or what to ask the memory system; [`finish`] takes the
+//! answer.
 
 use std::rc::Rc;
 
@@ -23,16 +22,16 @@ use super::xml::shown;
 pub struct AssemblyRequest {
     /// Whose context it is.
     pub task: Operator,
-    /// What the task is about; the task's description unless it is given.
+    /// What the task is about; by default its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_text: Option<String>,
     /// The context of the task around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_context: Option<String>,
-    /// What the steps before gave, in order.
+    /// The outputs of the steps before, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub previous_outputs: Vec<StepOutput>,
-    /// How they reach the task, where not the task's own settings say it but those of the sequence that it is a step of.
+    /// How they reach the task, if the sequence that it is a step of says so, and not its own settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulation: Option<Accumulation>,
     /// What stands above each part of the memory system's input.
@@ -58,19 +57,19 @@ impl AssemblyRequest {
     }
 }
 
-/// What one step gave.
+/// The output of one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepOutput {
     /// The step's id.
     pub step: String,
-    /// All that it put out.
+    /// Its whole output.
     pub output: String,
     /// What is worth knowing of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// The headings of the memory system's input as one text.
+/// The headings in the text of the memory system's input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Headings {
@@ -121,7 +120,7 @@ named! {
     }
 }
 
-/// What became of a request.
+/// A finished assembly, or one that waits for the memory system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "camelCase")]
 pub enum Begun {
@@ -144,7 +143,7 @@ pub enum Begun {
 }
 
 impl Begun {
-    /// What was found so far.
+    /// Its diagnostics so far.
     pub fn diagnostics_mut(&mut self) -> &mut Vec<Diagnostic> {
         match self {
             Self::Ready { result } => &mut result.diagnostics,
@@ -153,7 +152,7 @@ impl Begun {
     }
 }
 
-/// An assembly that waits, with what its result is checked against.
+/// An assembly that waits, and the limits of its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AssemblyState {
     /// The assembly.
@@ -183,11 +182,11 @@ pub struct Pending {
 /// What the memory system answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryAnswer {
-    /// What it has to say.
+    /// The context that it gives.
     pub context: String,
-    /// What matters of the parent's context, where the memory system tells it apart from what is new.
+    /// What matters of the parent's context, if the memory system separates it from new context.
     pub inherited: Option<String>,
-    /// What it found, best left in its order: a path, and whatever it says of it.
+    /// Its matches in its order: a path, and metadata of any shape.
     pub matches: Vec<(String, Value)>,
 }
 
@@ -217,14 +216,13 @@ pub struct ContextResult {
 
 /// Begins an assembly.
 ///
-/// The memory system is asked when fresh context is enabled, and when a part of the parent's context is wanted and there
-/// is one: never else.
+/// The memory system is asked only for fresh context, and for the part that matters of a parent's context.
 ///
 /// # Errors
 /// [`Code::MissingSetting`] when the task's type is not known and it does not say how its context is made; those of
 /// [`crate::tokens::Tokenizers::get`], and [`Code::ContextTooLong`] where the context is ready.
 pub fn begin(request: &AssemblyRequest, host: &Host) -> Result<Begun> {
-    // Before the memory system is asked, which may cost something.
+    // An unknown tokenizer must fail before the memory system is asked.
     let counter = request.sizes.counter(host)?;
     let task = &request.task;
     let settings = &task.context_management;
@@ -284,17 +282,12 @@ fn result(
     matches: Vec<(String, Value)>,
     diagnostics: Vec<Diagnostic>,
 ) -> ContextResult {
-    let mut context = String::new();
-    for part in [&inherited, &accumulated, &fresh].into_iter().flatten() {
-        if !context.is_empty() {
-            context.push_str("\n\n");
-        }
-        context.push_str(part);
-    }
+    let parts: Vec<&str> = [&inherited, &accumulated, &fresh].into_iter().flatten().map(String::as_str).collect();
+    let context = parts.join("\n\n");
     ContextResult { context, inherited, accumulated, fresh, matches, tokens: None, diagnostics }
 }
 
-/// What the steps gave, each under its id; nothing when there is nothing.
+/// The outputs of the steps, each under its id.
 fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let mut all = String::new();
     for (index, step) in outputs.iter().enumerate() {
@@ -303,10 +296,8 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
             Format::NotesOnly => step.notes.as_ref(),
         };
         let Some(kept) = kept else {
-            let message = format!(
-                "the step `{}` has no notes, and only notes are accumulated; it was left out",
-                shown(&step.step)
-            );
+            let step = shown(&step.step);
+            let message = format!("the step `{step}` has no notes, and only notes are accumulated; it was left out");
             let diagnostic = Diagnostic::new(DiagnosticCode::NotesMissing, Severity::Warning, message);
             diagnostics.push(diagnostic.at_path(format!("previousOutputs[{index}]")));
             continue;
@@ -314,10 +305,9 @@ fn accumulate(outputs: &[StepOutput], format: Format, diagnostics: &mut Vec<Diag
         if !all.is_empty() {
             all.push_str("\n\n");
         }
-        all.push_str("### ");
-        all.push_str(&step.step);
-        all.push_str("\n\n");
-        all.push_str(kept);
+        for part in ["### ", &step.step, "\n\n", kept] {
+            all.push_str(part);
+        }
     }
     Some(all).filter(|all| !all.is_empty())
 }
@@ -346,13 +336,12 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
 
 #[cold]
 fn missing(task: &Operator, setting: &str) -> Error {
-    let kind = shown(task.kind.as_str());
-    Error::new(
-        Code::MissingSetting,
-        format!("a task of type `{kind}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`"),
-    )
-    .with("setting", setting)
-    .with("type", task.kind.as_str())
+    let kind = task.kind.as_str();
+    let message = format!(
+        "a task of type `{}` has no defaults and does not say `{setting}`; add `<{setting}>` to its `<context_management>`",
+        shown(kind)
+    );
+    Error::new(Code::MissingSetting, message).with("setting", setting).with("type", kind)
 }
 
 /// What counts a context.
@@ -361,9 +350,9 @@ fn missing(task: &Operator, setting: &str) -> Error {
 pub enum CountedBy {
     /// A tokenizer by its name.
     Named(String),
-    /// The caller's own, which is handed over with the call.
+    /// The caller's own, given with the call.
     Own {
-        /// What it calls itself.
+        /// Its name.
         name: String,
     },
 }
@@ -372,10 +361,10 @@ pub enum CountedBy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sizes {
-    /// What counts; `heuristic` unless it is given.
+    /// By default `heuristic`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<CountedBy>,
-    /// Above this many tokens there is a warning, and nothing else.
+    /// Above this many tokens there is a warning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warn_tokens: Option<u32>,
     /// Above this many tokens there is an error.
@@ -388,7 +377,7 @@ impl Sizes {
         *self == Self::default()
     }
 
-    /// The counter, where anything is to be counted.
+    /// The counter, if there is anything to count.
     fn counter(&self, host: &Host) -> Result<Option<Rc<dyn Counter>>> {
         if self.are_absent() {
             return Ok(None);
@@ -403,21 +392,17 @@ impl Sizes {
         }
     }
 
-    /// Counts a result, and warns or refuses.
+    /// Counts a result, and warns or fails if it is too large.
     fn check(&self, result: &mut ContextResult, counter: Option<&dyn Counter>) -> Result<()> {
         let Some(counter) = counter else { return Ok(()) };
         let tokens = counter.count(&result.context);
         result.tokens = Some(tokens);
         if let Some(max) = self.max_tokens.filter(|max| tokens > *max) {
-            return Err(Error::new(
-                Code::ContextTooLong,
-                format!(
-                    "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
-                ),
-            )
-            .with("limit", max)
-            .with("required", tokens)
-            .with("overBy", tokens.saturating_sub(max)));
+            let message = format!(
+                "the context has {tokens} tokens and `maxTokens` is {max}; let the task inherit or accumulate less"
+            );
+            let error = Error::new(Code::ContextTooLong, message).with("limit", max).with("required", tokens);
+            return Err(error.with("overBy", tokens.saturating_sub(max)));
         }
         if let Some(warn) = self.warn_tokens.filter(|warn| tokens > *warn) {
             let message =

@@ -34,7 +34,7 @@ pub const CALLS: &[Call] = &[
     Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
 
-/// Reads the request of a call without diagnostics, which refuses options that are not known.
+/// Reads a request whose call has no diagnostics: unknown options are errors.
 fn strict<'t, T>(request: Value<'t>, read: impl FnOnce(Value<'t>, &mut Vec<Diagnostic>) -> Result<T>) -> Result<T> {
     let mut found = Vec::new();
     let read = read(request, &mut found)?;

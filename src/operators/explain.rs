@@ -62,11 +62,10 @@ pub fn explain(task: &Task) -> Vec<Explained> {
     all
 }
 
-/// What is around an operator.
 struct Around<'a> {
     path: &'a str,
     level: usize,
-    /// How the sequence hands on what its steps give, and the step's number from 0.
+    /// How the sequence accumulates, and the step's number from 0.
     step: Option<(Accumulation, Option<Origin>, usize)>,
 }
 

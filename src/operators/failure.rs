@@ -1,5 +1,4 @@
-//! What a sequential or reduce task gives when something in it fails (SPEC §4, the seed's partial results). Nothing is
-//! tried again.
+//! What a sequential or reduce task gives when something in it fails (SPEC §4, the seed's partial results).
 
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use super::xml::shown;
 /// What is known when a step has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequentialFailureInput {
-    /// How the sequence accumulates; what it does not keep is not in the failure either.
+    /// How the sequence accumulates: the failure holds what it keeps.
     pub accumulation: Accumulation,
     /// What the steps before gave, in order.
     pub outputs: Vec<StepOutput>,
@@ -124,18 +123,19 @@ pub enum Partial {
 const TYPE: &str = "TASK_FAILURE";
 const REASON: &str = "subtask_failure";
 
-/// The result of a sequential task of which a step has failed: what the steps before gave is kept in the sequence's own
-/// format, and not at all when it does not accumulate.
+/// The result of a sequential task of which a step has failed, with the earlier outputs in the format of its accumulation.
 pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
     let message = input.message.unwrap_or_else(|| {
         let done = input.outputs.len();
         let step = shown(input.failed_step.as_deref().unwrap_or_default());
         format!("the step `{step}` failed after {done} of {} steps", input.total_steps)
     });
-    let partial_results = match input.accumulation {
-        Accumulation::Off => Vec::new(),
-        Accumulation::On(format) => input.outputs.into_iter().map(|step| partial(step, format)).collect(),
+    let partial = |StepOutput { step, output, notes }: StepOutput| match input.accumulation {
+        Accumulation::Off => None,
+        Accumulation::On(Format::FullOutput) => Some(Partial::Output { step, output }),
+        Accumulation::On(Format::NotesOnly) => Some(Partial::Notes { step, notes }),
     };
+    let partial_results = input.outputs.into_iter().filter_map(partial).collect();
     SequentialFailure {
         r#type: TYPE,
         reason: input.reason.unwrap_or_else(|| REASON.to_owned()),
@@ -143,13 +143,6 @@ pub fn sequential_failure(input: SequentialFailureInput) -> SequentialFailure {
         failed_step: input.failed_step,
         total_steps: input.total_steps,
         notes: PartialNotes { partial_results },
-    }
-}
-
-fn partial(step: StepOutput, format: Format) -> Partial {
-    match format {
-        Format::FullOutput => Partial::Output { step: step.step, output: step.output },
-        Format::NotesOnly => Partial::Notes { step: step.step, notes: step.notes },
     }
 }
 

@@ -13,7 +13,6 @@ macro_rules! named {
             /// Every value.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// Every value under its name.
             pub(super) const NAMES: &'static [(&'static str, Self)] = &[$(($text, Self::$variant),)+];
 
             /// The exact name.
@@ -70,7 +69,7 @@ impl Kind {
         !matches!(self, Self::Unknown(_))
     }
 
-    /// Whether a task of this kind can keep what its steps give. Of an unknown kind that is not known, so it can.
+    /// Whether a task of this kind accumulates; an unknown one may.
     pub(super) fn accumulates(&self) -> bool {
         !matches!(self, Self::Atomic | Self::Reduce)
     }

@@ -1,9 +1,8 @@
 //! XML task templates decide what each step may see (SPEC §4, seeds/operator-context-management.md).
 //!
-//! [`parse_task`] reads a template into a [`Task`], every operator with its settings in force and where each came from.
-//! [`begin`] and [`finish`] assemble a context: between the two the host asks its memory system, where that is needed.
-//! A [`Run`] leads through a sequential or a reduce task, and [`explain`] says of a whole template what each of its
-//! operators will see.
+//! [`parse_task`] reads a template into a [`Task`], every operator with its settings in force and their origins. [`begin`] and
+//! [`finish`] assemble a context; between the two the host may have to ask its memory system. A [`Run`] leads through a
+//! sequential or a reduce task. [`explain`] says what each operator of a template will see.
 
 mod assemble;
 mod calls;

@@ -1,4 +1,4 @@
-//! From XML to a task, with what is worth saying about it (SPEC §4).
+//! From XML to a task and its diagnostics (SPEC §4).
 //!
 //! Functions call each other as deep as tasks stand within tasks, which `xmlDepth` bounds.
 
@@ -13,8 +13,7 @@ use super::task::{Element, Operator, Span, Task};
 use super::validate::{Block, FIELDS, ParseOptions};
 use super::xml::{Item, Tag, TextPosition, Xml, decode, is_white, shown};
 
-/// A task and what was found about its template. With a diagnostic of severity `error` the task is there all the same,
-/// with defaults in place of what is wrong.
+/// A task and the diagnostics of its template. Where one has the severity `error`, defaults replace what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParsedTask {
     /// The task.
@@ -23,22 +22,19 @@ pub struct ParsedTask {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Where a task could say what it does not say: byte offsets for [`super::write`].
+/// Where [`super::write`] can add settings to a task, in byte offsets.
 #[derive(Clone, Debug)]
 pub(super) struct Site<'a> {
-    /// The settings in force.
     pub(super) settings: ContextManagement,
     /// The byte after the name in the start tag, when it has no `type` and so is atomic.
     pub(super) untyped: Option<usize>,
-    /// The start tag.
     pub(super) tag: TagSpan<'a>,
     /// The byte after the first `</description>`.
     pub(super) description_end: Option<usize>,
-    /// The block that counts.
+    /// The first block.
     pub(super) block: Option<BlockSite<'a>>,
 }
 
-/// The bytes of a start tag.
 #[derive(Clone, Debug)]
 pub(super) struct TagSpan<'a> {
     pub(super) name: &'a str,
@@ -47,7 +43,6 @@ pub(super) struct TagSpan<'a> {
     pub(super) empty: bool,
 }
 
-/// Where a block stands.
 #[derive(Clone, Debug)]
 pub(super) struct BlockSite<'a> {
     pub(super) tag: TagSpan<'a>,
@@ -75,7 +70,7 @@ pub fn parse_bytes(xml: &[u8], options: &ParseOptions) -> Result<ParsedTask> {
     parse_task(&decode(xml, &options.limits)?, options)
 }
 
-/// Reads a template: the task, the diagnostics, and where each operator could say more.
+/// Reads a template: the task, its diagnostics, and where defaults can be written.
 pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Vec<Diagnostic>, Vec<Site<'a>>)> {
     let mut parser =
         Parser { xml: Xml::new(xml, options.limits)?, options, diagnostics: Vec::new(), sites: Vec::new() };
@@ -93,7 +88,7 @@ pub(super) fn read<'a>(xml: &'a str, options: &ParseOptions) -> Result<(Task, Ve
     }
 }
 
-/// Which of the elements that a task can have once it has had.
+/// Which elements of a task were read.
 #[derive(Debug, Default)]
 struct Seen {
     block: bool,
@@ -112,7 +107,7 @@ impl<'a> Parser<'a, '_> {
         self.add(place.diagnostic(code, severity, message));
     }
 
-    /// Adds a diagnostic at its place; what is found late, about something that began early, goes before the rest.
+    /// Inserts a diagnostic so that all are in the order of their places.
     fn add(&mut self, diagnostic: Diagnostic) {
         let place = |it: &Diagnostic| (it.line, it.column);
         let before = self.diagnostics.iter().rposition(|it| place(it) <= place(&diagnostic));
@@ -129,20 +124,16 @@ impl<'a> Parser<'a, '_> {
         let end = loop {
             match self.xml.next()? {
                 Item::Open(child) => self.child(child, &mut task, &mut seen, site)?,
-                Item::Text { text, place } => {
-                    if text.contains(|ch| !is_white(ch)) {
-                        text_at.get_or_insert(place);
-                    }
-                }
+                Item::Text { text, place } if text.contains(|ch| !is_white(ch)) => _ = text_at.get_or_insert(place),
+                Item::Text { .. } => {}
                 Item::Close { end } => break end,
                 Item::End => break tag.end,
             }
         };
         if let Some(place) = text_at {
-            let message = format!(
-                "text within `<{}>` means nothing; put what the task shall do into `<description>`",
-                shown(tag.name)
-            );
+            let name = shown(tag.name);
+            let message =
+                format!("text within `<{name}>` means nothing; put what the task shall do into `<description>`");
             self.report(place, DiagnosticCode::TextIgnored, Severity::Warning, message);
         }
         self.missing_parts(&task, tag.place);
@@ -150,15 +141,15 @@ impl<'a> Parser<'a, '_> {
         Ok(task)
     }
 
-    /// A task of which only the start tag is known.
+    /// A task from its start tag.
     fn begin(&mut self, tag: &Tag<'a>, role: Role) -> Task {
         let type_attribute = tag.attributes.iter().find(|attribute| attribute.name == "type");
         let kind = type_attribute.map_or(Kind::Atomic, |attribute| Kind::named(&attribute.value));
         match type_attribute {
             Some(attribute) if !kind.is_known() => {
+                let name = shown(&attribute.value);
                 let message = format!(
-                    "`{}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`",
-                    shown(&attribute.value)
+                    "`{name}` is no type of task that has defaults; the types are `atomic`, `sequential` and `reduce`"
                 );
                 self.report(attribute.place, DiagnosticCode::UnknownType, Severity::Warning, message);
             }
@@ -196,73 +187,61 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Reads an element within a task.
     fn child(&mut self, child: Tag<'a>, task: &mut Task, seen: &mut Seen, site: usize) -> Result<()> {
         let kind = &task.operator.kind;
         let open = !kind.is_known();
         match child.name {
             "description" => {
-                let (text, end) = self.text()?;
-                let first = task.operator.description.is_none();
-                if first {
+                if self.is_first(task.operator.description.is_none(), &child)? {
+                    let (text, end) = self.text()?;
                     task.operator.description = Some(text.trim_matches(is_white).to_owned());
                     if let Some(site) = self.sites.get_mut(site) {
                         site.description_end = Some(end);
                     }
                 }
-                self.only_once(first, &child);
             }
             "context_management" => {
-                let first = !std::mem::replace(&mut seen.block, true);
-                self.only_once(first, &child);
-                if first {
+                if self.is_first(!std::mem::replace(&mut seen.block, true), &child)? {
                     self.block(&child, &mut task.operator, site)?;
-                } else {
-                    self.xml.skip()?;
                 }
             }
             "steps" if open || *kind == Kind::Sequential => {
-                let first = !std::mem::replace(&mut seen.steps, true);
-                self.only_once(first, &child);
-                if first {
+                if self.is_first(!std::mem::replace(&mut seen.steps, true), &child)? {
                     self.steps(&child, task.steps.get_or_insert_default())?;
-                } else {
-                    self.xml.skip()?;
                 }
             }
-            "inner_task" if open || *kind == Kind::Reduce => {
-                let first = task.inner_task.is_none();
-                self.part(child, Role::InnerTask, first, &mut task.inner_task)?;
-            }
+            "inner_task" if open || *kind == Kind::Reduce => self.part(child, Role::InnerTask, &mut task.inner_task)?,
             "reduction_task" if open || *kind == Kind::Reduce => {
-                let first = task.reduction_task.is_none();
-                self.part(child, Role::ReductionTask, first, &mut task.reduction_task)?;
+                self.part(child, Role::ReductionTask, &mut task.reduction_task)?;
             }
             "task" if matches!(task.operator.role, Role::InnerTask | Role::ReductionTask) => {
-                let first = task.task.is_none();
-                self.part(child, Role::Task, first, &mut task.task)?;
+                self.part(child, Role::Task, &mut task.task)?;
             }
             _ => self.unknown(child, task)?,
         }
         Ok(())
     }
 
-    /// Reads a task that can be there once.
-    fn part(&mut self, child: Tag<'a>, role: Role, first: bool, into: &mut Option<Box<Task>>) -> Result<()> {
-        self.only_once(first, &child);
-        if first {
+    /// Reads a task that may be there once.
+    fn part(&mut self, child: Tag<'a>, role: Role, into: &mut Option<Box<Task>>) -> Result<()> {
+        if self.is_first(into.is_none(), &child)? {
             *into = Some(Box::new(self.task(child, role)?));
-        } else {
-            self.xml.skip()?;
         }
         Ok(())
     }
 
-    fn only_once(&mut self, first: bool, child: &Tag<'a>) {
+    /// Gives `first` back; an element that is not the first is reported and skipped.
+    fn is_first(&mut self, first: bool, child: &Tag<'a>) -> Result<bool> {
         if !first {
-            let message = format!("`<{0}>` stands here twice, and the first counts; remove one", shown(child.name));
-            self.report(child.place, DiagnosticCode::DuplicateElement, Severity::Error, message);
+            self.report_second(child);
+            self.xml.skip()?;
         }
+        Ok(first)
+    }
+
+    fn report_second(&mut self, tag: &Tag<'a>) {
+        let message = format!("`<{0}>` stands here twice, and the first counts; remove one", shown(tag.name));
+        self.report(tag.place, DiagnosticCode::DuplicateElement, Severity::Error, message);
     }
 
     /// Reads what is in `<steps>`.
@@ -286,11 +265,8 @@ impl<'a> Parser<'a, '_> {
                     self.report(tag.place, DiagnosticCode::MisplacedElement, Severity::Warning, message);
                     self.xml.skip()?;
                 }
-                Item::Text { text, place } => {
-                    if text.contains(|ch| !is_white(ch)) {
-                        text_at.get_or_insert(place);
-                    }
-                }
+                Item::Text { text, place } if text.contains(|ch| !is_white(ch)) => _ = text_at.get_or_insert(place),
+                Item::Text { .. } => {}
                 Item::Close { .. } | Item::End => break,
             }
         }
@@ -301,7 +277,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Keeps an element that means nothing here.
+    /// Keeps an element that has no meaning here.
     fn unknown(&mut self, child: Tag<'a>, task: &mut Task) -> Result<()> {
         const MEANINGFUL: [&str; 4] = ["steps", "inner_task", "reduction_task", "task"];
         let setting = FIELDS.contains(&child.name);
@@ -325,7 +301,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Reads a `<context_management>` and puts its settings in force.
+    /// Reads a `<context_management>`.
     fn block(&mut self, tag: &Tag<'a>, operator: &mut Operator, site: usize) -> Result<()> {
         let mut block = Block { place: Some(tag.place), ..Block::default() };
         self.setting_attributes(tag);
@@ -345,11 +321,8 @@ impl<'a> Parser<'a, '_> {
                         last_end = self.xml.skip()?;
                     }
                 },
-                Item::Text { text, place } => {
-                    if text.contains(|ch| !is_white(ch)) {
-                        text_at.get_or_insert(place);
-                    }
-                }
+                Item::Text { text, place } if text.contains(|ch| !is_white(ch)) => _ = text_at.get_or_insert(place),
+                Item::Text { .. } => {}
                 Item::Close { .. } | Item::End => break,
             }
         }
@@ -359,9 +332,7 @@ impl<'a> Parser<'a, '_> {
         }
         let mut found = Vec::new();
         let (settings, mut origins) = block.finish(&operator.kind, operator.role, self.options, &mut found);
-        for diagnostic in found {
-            self.add(diagnostic);
-        }
+        found.into_iter().for_each(|diagnostic| self.add(diagnostic));
         origins.kind = operator.origins.kind;
         operator.context_management = settings;
         operator.origins = origins;
@@ -394,7 +365,7 @@ impl<'a> Parser<'a, '_> {
         };
         let Some(slot) = block.places.get_mut(field) else { return Ok(end) };
         if slot.is_some() {
-            self.only_once(false, tag);
+            self.report_second(tag);
             return Ok(end);
         }
         *slot = Some(tag.place);
@@ -427,7 +398,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A setting written as an attribute sets nothing.
+    /// Reports attributes that look like settings.
     fn setting_attributes(&mut self, tag: &Tag<'a>) {
         for attribute in tag.attributes.iter().filter(|attribute| FIELDS.contains(&attribute.name)) {
             let message =

@@ -1,7 +1,6 @@
 //! Tasks, assemblies and runs as they come in JSON (SPEC §7).
 //!
-//! `found` takes the options that are not known. Tasks, outputs and states may hold more than is read of them; their
-//! settings may not.
+//! `found` takes unknown options. Tasks, outputs and states may have unknown fields; their settings may not.
 
 use crate::call::Host;
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -30,7 +29,7 @@ pub(super) fn parse_options(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Re
     })
 }
 
-/// A task with all that is in it, but not deeper than any template can be.
+/// A task, no deeper than templates can be.
 pub(super) fn task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Task> {
     task_within(value, Role::Task, XML_DEPTH_MAX, found)
 }
@@ -59,7 +58,7 @@ fn task_within(value: Value<'_>, role: Role, levels: u32, found: &mut Vec<Diagno
     })
 }
 
-/// A task by itself, whatever is in it. All of it may be left out.
+/// A task without those in it. Every field is optional.
 fn operator(value: Value<'_>, role: Role, found: &mut Vec<Diagnostic>) -> Result<Operator> {
     let task = value.object(TASK)?;
     let given_kind = task.string("type")?;
@@ -93,7 +92,7 @@ fn context_management(value: Value<'_>, kind: &Kind, found: &mut Vec<Diagnostic>
     })
 }
 
-/// The settings of a parsed task are all there; its origins tell which of them the template does not say.
+/// The settings of a parsed task are complete; its origins tell which are defaults.
 fn read_origins(value: Value<'_>, origins: &mut Origins) -> Result<()> {
     let known = value.object("origins, an object")?;
     for (name, origin) in [
@@ -167,7 +166,7 @@ fn number(within: Object<'_>, name: &str) -> Result<Option<u32>> {
     within.read(name, |value| value.whole(u32::MAX))
 }
 
-/// What steps gave, or the inner task for inputs: `id` is what the name of either is under.
+/// The outputs of steps, or of the inner task for inputs; `id` names the field with the step or input.
 fn outputs(value: Option<Value<'_>>, id: &str) -> Result<Vec<StepOutput>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let output = |value: Value<'_>| {
@@ -255,7 +254,7 @@ pub(super) fn reduce_failure(value: Value<'_>, found: &mut Vec<Diagnostic>) -> R
     })
 }
 
-/// A run at its beginning, or as it came back.
+/// A new run, or one that came back.
 pub(super) fn run(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Run> {
     const FIELDS: &[&str] = &[
         "task",
@@ -302,7 +301,7 @@ fn run_task(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<RunTask> {
     })
 }
 
-/// The inputs of a reduce task, each a text or a text with an id.
+/// The inputs of a reduce task: a text, or a text with an id.
 fn inputs(value: Value<'_>) -> Result<Vec<ReduceInput>> {
     let input = |(index, value): (usize, Value<'_>)| {
         let (id, text) = match value.as_text() {
@@ -322,7 +321,7 @@ fn step_error(value: Value<'_>) -> Result<StepError> {
     Ok(StepError { message: error.need("message")?.string()?, reason: error.string("reason")? })
 }
 
-/// What came of what came next: exactly one of the three.
+/// Exactly one of `context`, `output` and `error`.
 pub(super) fn run_result(value: Value<'_>) -> Result<RunResult> {
     let result = value.object("what came of it, an object with `context`, `output` or `error`")?;
     match (result.string("context")?, result.string("output")?, result.read("error", step_error)?) {

@@ -1,9 +1,7 @@
-//! Through a sequential or a reduce task, one call at a time (SPEC §4). A run does nothing by itself: it says what comes
-//! next, and takes what came of it.
+//! Runs a sequential or a reduce task, one call at a time (SPEC §4): a run says what comes next, and takes its result.
 //!
-//! The task's own context is assembled once, at its beginning. It is the parent context of the steps, or of the inner
-//! and the reduction task, each of which follows its own settings; what is accumulated between steps follows those of the
-//! sequence, whatever the steps inherit.
+//! The task's own context is assembled first. It is the parent context of the steps, or of the inner and the reduction task,
+//! which follow their own settings; accumulation between steps follows the settings of the sequence.
 
 use serde::Serialize;
 
@@ -102,7 +100,7 @@ pub struct Run {
     pub context: Option<String>,
     /// What the steps, or the inner task for each input, have given.
     pub outputs: Vec<StepOutput>,
-    /// How many of them the reduction has taken in.
+    /// How many of them the reduction has processed.
     pub reduced: usize,
     /// What the reduction has given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +162,7 @@ pub enum Next {
         /// What it has given before.
         #[serde(skip_serializing_if = "Option::is_none")]
         accumulator: Option<String>,
-        /// The results that it has not yet taken in.
+        /// The results that it has not yet processed.
         results: Vec<InputOutput>,
     },
     /// All is done.
@@ -192,7 +190,7 @@ pub enum Failure {
     Reduce(ReduceFailure),
 }
 
-/// What came of what came next.
+/// The result of what came next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunResult {
     /// The task's own context.
@@ -324,7 +322,7 @@ impl Run {
         }))
     }
 
-    /// The run after what came of what came next.
+    /// The run after the result of what came next.
     ///
     /// # Errors
     /// [`Code::RunOutOfOrder`] when it waits for something else, or for nothing any more.

@@ -37,8 +37,7 @@ named! {
     }
 }
 
-/// The settings in force of one operator. A field is absent where the operator has no such setting, or where its type
-/// is not known and the template says nothing.
+/// The settings in force of one operator. A field is absent if the operator has no such setting, or no default for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextManagement {
@@ -87,7 +86,6 @@ pub enum Accumulation {
 }
 
 impl Accumulation {
-    /// Every value under its name.
     pub(super) const NAMES: &'static [(&'static str, Self)] = &[
         ("off", Self::Off),
         (Format::NotesOnly.as_str(), Self::On(Format::NotesOnly)),
@@ -105,8 +103,7 @@ impl Serialize for Accumulation {
 }
 
 impl ContextManagement {
-    /// The seed's table, one row for each kind of operator. An unknown type has none; an inner task differs from
-    /// others in that it gets no fresh context.
+    /// The seed's table of defaults. An unknown type has none; an inner task gets no fresh context.
     pub fn defaults(kind: &Kind, role: Role) -> Self {
         if !kind.is_known() {
             return Self::default();

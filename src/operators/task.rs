@@ -33,7 +33,7 @@ impl Operator {
         Self { kind, role, id: None, description: None, context_management, origins }
     }
 
-    /// The id of a step: its own, or `step-` and its number from 1.
+    /// Its id; of a step without one, `step-` and its number from 1.
     pub(super) fn step_id(&self, index: usize) -> String {
         self.id.clone().unwrap_or_else(|| format!("step-{}", index.saturating_add(1)))
     }

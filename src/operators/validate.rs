@@ -22,9 +22,6 @@ pub struct ParseOptions {
 pub(super) const FIELDS: [&str; 4] = ["inherit_context", "accumulate_data", "accumulation_format", "fresh_context"];
 
 /// Takes the value of that name.
-///
-/// # Errors
-/// The names that there are.
 fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>) -> Result<(), Vec<&'static str>> {
     match names.iter().find(|(known, _)| *known == name) {
         Some(&(_, known)) => {
@@ -35,10 +32,8 @@ fn pick<T: Copy>(names: &[(&'static str, T)], name: &str, value: &mut Option<T>)
     }
 }
 
-/// What a block says, and where.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The settings whose values are known.
     pub(super) given: ContextManagement,
     /// Where the element of each setting begins, in the order of [`FIELDS`].
     pub(super) places: [Option<TextPosition>; 4],
@@ -48,9 +43,6 @@ pub(super) struct Block {
 
 impl Block {
     /// Takes the value of a setting, exactly as it stands.
-    ///
-    /// # Errors
-    /// The diagnostic for a value that the setting cannot have.
     pub(super) fn set(&mut self, field: &str, value: &str, at: TextPosition) -> Result<(), Diagnostic> {
         let given = &mut self.given;
         let picked = match field {
@@ -74,7 +66,7 @@ impl Block {
         self.places.get(field).copied().flatten()
     }
 
-    /// The settings in force, where they came from, and what is wrong with them.
+    /// The settings in force, their origins, and what is wrong with them.
     pub(super) fn finish(
         &self,
         kind: &Kind,
@@ -99,6 +91,11 @@ impl Block {
             let means = if options.strict { "add it" } else { "add it; the default is used" };
             format!("`<context_management>` lacks `<{field}>`; {means}: `{default}`")
         };
+        let task = match role {
+            Role::InnerTask => "an inner task".to_owned(),
+            Role::ReductionTask => "a reduction task".to_owned(),
+            Role::Task | Role::Step => format!("this {} task", shown(kind.as_str())),
+        };
         if kind.is_known() && self.has(0).is_none() {
             report(block, DiagnosticCode::MissingField, required, missing("inherit_context", "full"));
         }
@@ -106,69 +103,42 @@ impl Block {
             report(block, DiagnosticCode::MissingField, required, missing("accumulate_data", "true"));
         }
         match (self.has(1), self.has(2)) {
-            (Some(place), _) if wants && !accumulates => report(
-                place,
-                DiagnosticCode::AccumulationNotAllowed,
-                Severity::Error,
-                format!("{} accumulates nothing, only a sequential one does; remove `<accumulate_data>`", of(kind, role)),
-            ),
-            (Some(place), None) if wants => report(
-                place,
-                DiagnosticCode::MissingFormat,
-                Severity::Error,
-                "`accumulate_data` is `true` and `<accumulation_format>` is missing; write `notes_only` or `full_output`"
-                    .to_owned(),
-            ),
-            (_, Some(place)) if settings.accumulation() == Accumulation::Off => report(
-                place,
-                DiagnosticCode::FormatWithoutAccumulation,
-                Severity::Warning,
-                format!("`accumulation_format` has no meaning: {} accumulates nothing; remove it", of(kind, role)),
-            ),
+            (Some(place), _) if wants && !accumulates => {
+                let message =
+                    format!("{task} accumulates nothing, only a sequential one does; remove `<accumulate_data>`");
+                report(place, DiagnosticCode::AccumulationNotAllowed, Severity::Error, message);
+            }
+            (Some(place), None) if wants => {
+                let message = "`accumulate_data` is `true` and `<accumulation_format>` is missing; write `notes_only` or `full_output`";
+                report(place, DiagnosticCode::MissingFormat, Severity::Error, message.to_owned());
+            }
+            (_, Some(place)) if settings.accumulation() == Accumulation::Off => {
+                let message = format!("`accumulation_format` has no meaning: {task} accumulates nothing; remove it");
+                report(place, DiagnosticCode::FormatWithoutAccumulation, Severity::Warning, message);
+            }
             _ => {}
         }
         if settings.is_empty() {
-            report(
-                block,
-                DiagnosticCode::NoContext,
-                Severity::Warning,
-                format!(
-                    "{} has no context of its own: it inherits none, accumulates none and gets none fresh",
-                    of(kind, role)
-                ),
-            );
+            let message =
+                format!("{task} has no context of its own: it inherits none, accumulates none and gets none fresh");
+            report(block, DiagnosticCode::NoContext, Severity::Warning, message);
         }
         let inherits = settings.inherit_context.filter(|inherit| *inherit != Inherit::None);
         if let (true, Some(inherit), Some(Fresh::Enabled)) = (options.exclusive, inherits, settings.fresh_context) {
-            report(
-                self.has(3).or(self.has(0)).unwrap_or(block),
-                DiagnosticCode::ExclusiveConflict,
-                Severity::Error,
-                format!(
-                    "`inherit_context` is `{}` and `fresh_context` is `enabled`; with `exclusive` a task has one of them: \
-                     write `disabled` or `none`",
-                    inherit.as_str()
-                ),
+            let place = self.has(3).or(self.has(0)).unwrap_or(block);
+            let message = format!(
+                "`inherit_context` is `{}` and `fresh_context` is `enabled`; with `exclusive` a task has one of them: write `disabled` or `none`",
+                inherit.as_str()
             );
+            report(place, DiagnosticCode::ExclusiveConflict, Severity::Error, message);
         }
         (settings, origins)
     }
 }
 
-fn of(kind: &Kind, role: Role) -> String {
-    match role {
-        Role::InnerTask => "an inner task".to_owned(),
-        Role::ReductionTask => "a reduction task".to_owned(),
-        Role::Task | Role::Step => format!("this {} task", shown(kind.as_str())),
-    }
-}
-
 impl TextPosition {
-    /// A diagnostic about this place.
     pub(super) fn diagnostic(self, code: DiagnosticCode, severity: Severity, message: impl Into<String>) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(code, severity, message);
-        diagnostic.line = Some(self.line);
-        diagnostic.column = Some(self.column);
-        diagnostic
+        let (line, column) = (Some(self.line), Some(self.column));
+        Diagnostic { line, column, ..Diagnostic::new(code, severity, message) }
     }
 }

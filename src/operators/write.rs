@@ -1,7 +1,6 @@
 //! A task back to XML, with its defaults made explicit: the seed's migration path (SPEC §4).
 //!
-//! The template is not written anew. What it leaves to the defaults is put in at its place, in the manner of what stands
-//! around it; every other byte stays as it is.
+//! The defaults are inserted into the template, indented as their neighbours are; every other byte stays.
 
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
@@ -12,7 +11,7 @@ use super::settings::{Accumulation, ContextManagement};
 use super::task::Task;
 use super::validate::{FIELDS, ParseOptions};
 
-/// What to put in place of which bytes, by where; what an attribute needs comes before what an element needs.
+/// Replacements of byte ranges by their start; those of attributes come before those of elements.
 type Edits = SortedMap<(usize, bool), (usize, String)>;
 
 /// Writes a task as its template with all defaults made explicit.
@@ -28,11 +27,8 @@ pub fn write_task(task: &Task, limits: Limits) -> Result<String> {
 }
 
 pub(super) fn without_source() -> Error {
-    Error::new(
-        Code::InvalidInput,
-        "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`",
-    )
-    .with("path", "task.source")
+    let message = "`task` has no `source`; give the whole task as `parseTask` gave it, a part of it is written by parsing its part of `source`";
+    Error::new(Code::InvalidInput, message).with("path", "task.source")
 }
 
 /// Writes a template with all defaults made explicit.
@@ -68,7 +64,7 @@ fn edit(source: &str, site: &Site<'_>, edits: &mut Edits) {
     }
 }
 
-/// The settings that are in force and not written, as elements.
+/// The settings in force that are not written, as elements.
 fn missing(settings: &ContextManagement, present: [bool; 4]) -> Vec<String> {
     // Where nothing is accumulated, a format would mean nothing.
     let format = settings.accumulation_format.filter(|_| settings.accumulation() != Accumulation::Off);
@@ -106,13 +102,13 @@ fn add_block(source: &str, site: &Site<'_>, missing: &[String], edits: &mut Edit
     edits.insert((at, true), (at, text));
 }
 
-/// Makes `<name>text</name>` of `<name/>`.
+/// Turns `<name/>` into `<name>text</name>`.
 fn fill(tag: &TagSpan<'_>, text: String, edits: &mut Edits) {
     let slash = tag.end.saturating_sub(2);
     edits.insert((slash, true), (tag.end, format!(">{text}</{}>", tag.name)));
 }
 
-/// How the children of an element are set apart: nothing at all, or a line each.
+/// How the children of an element are indented, if they are.
 #[derive(Debug, Default)]
 struct Indent<'a> {
     /// The line end and the white space before a child.

@@ -1,8 +1,7 @@
 //! XML as checked events with places.
 //!
-//! quick-xml splits the text and is lenient, as it says; what the standard demands beyond that is checked here, so that a
-//! template which is read here is read the same by every conforming reader. Refused besides: a DTD, and with it every
-//! entity but the five (SPEC §4).
+//! quick-xml splits the text and is lenient. What the standard demands beyond that is checked here, so that every conforming
+//! reader reads a template the same. A DTD is refused, and with it every entity but the five (SPEC §4).
 
 use std::borrow::Cow;
 
@@ -17,7 +16,6 @@ use crate::maps::SortedSet;
 
 const BOM: char = '\u{FEFF}';
 
-/// A place in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TextPosition {
     /// From 1.
@@ -56,7 +54,7 @@ impl<'a> Places<'a> {
         self.place
     }
 
-    /// Passes text that is nearly all text: every byte is one unit, and lines end with LF.
+    /// Passes plain text: every byte is one unit, and lines end with LF.
     fn pass_plain(&mut self, passed: &str) {
         let units = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.place.units = self.place.units.saturating_add(passed.len());
@@ -89,7 +87,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The place of a byte.
 pub(super) fn place_of(source: &str, offset: usize) -> TextPosition {
     Places::new(source).at(offset)
 }
@@ -102,7 +99,6 @@ pub(super) struct Attribute<'a> {
     pub(super) place: TextPosition,
 }
 
-/// A start tag.
 #[derive(Clone, Debug)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
@@ -116,20 +112,19 @@ pub(super) struct Tag<'a> {
     pub(super) empty: bool,
 }
 
-/// What comes next in the text. Comments and processing instructions mean nothing and are passed over.
+/// The next event. Comments and processing instructions are skipped.
 #[derive(Clone, Debug)]
 pub(super) enum Item<'a> {
     /// A start tag; `<name/>` is one too, and its end follows.
     Open(Tag<'a>),
     /// An end tag: the byte after its `>`, or after that of `<name/>`.
     Close { end: usize },
-    /// Text, or what a reference stands for; its place is that of the first character that is not white space.
+    /// Text, or the character of a reference; its place is that of the first character that is not white space.
     Text { text: Cow<'a, str>, place: TextPosition },
     /// The end of the text.
     End,
 }
 
-/// Reads a text from its beginning to its end.
 pub(super) struct Xml<'a> {
     source: &'a str,
     reader: Reader<&'a [u8]>,
@@ -145,9 +140,6 @@ pub(super) struct Xml<'a> {
 
 impl<'a> Xml<'a> {
     /// Begins with a text whose every character is one that XML allows.
-    ///
-    /// # Errors
-    /// [`Code::LimitExceeded`] when it is too long, [`Code::InvalidXml`] for a forbidden character.
     pub(super) fn new(source: &'a str, limits: Limits) -> Result<Self> {
         limits::check("xmlBytes", source.len(), limits.xml_bytes)?;
         let body = source.strip_prefix(BOM).unwrap_or(source);
@@ -170,40 +162,35 @@ impl<'a> Xml<'a> {
         let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
         let forbidden =
             if body.bytes().all(plain) { None } else { body.char_indices().find(|(_, ch)| !is_allowed(*ch)) };
-        match forbidden {
-            Some((at, ch)) => Err(xml.wrong(
-                at.saturating_add(xml.base),
-                "character",
-                format!("the character U+{:04X} cannot stand in XML; remove it", u32::from(ch)),
-            )),
-            None => Ok(xml),
-        }
+        let Some((at, ch)) = forbidden else { return Ok(xml) };
+        let message = format!("the character U+{:04X} cannot stand in XML; remove it", u32::from(ch));
+        Err(xml.wrong(at.saturating_add(xml.base), "character", message))
     }
 
-    /// The text from byte to byte.
     pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         self.source.get(start..end).unwrap_or_default()
     }
 
-    /// The place of a byte.
     pub(super) fn place(&mut self, offset: usize) -> TextPosition {
         self.places.at(offset)
     }
 
-    /// The error for what is wrong at a byte.
+    /// The error for what is wrong at a byte offset.
     #[cold]
     pub(super) fn wrong(&self, offset: usize, reason: &str, message: impl AsRef<str>) -> Error {
-        self.locate(offset, Error::new(Code::InvalidXml, self.message(offset, message.as_ref())).with("reason", reason))
+        let place = self.places.clone().at(offset);
+        let message = format!("{} (line {}, column {})", message.as_ref(), place.line, place.column);
+        Error::new(Code::InvalidXml, message)
+            .with("reason", reason)
+            .with("line", place.line)
+            .with("column", place.column)
     }
 
-    fn message(&self, offset: usize, message: &str) -> String {
-        let place = self.places.clone().at(offset);
-        format!("{message} (line {}, column {})", place.line, place.column)
-    }
-
-    fn locate(&self, offset: usize, error: Error) -> Error {
-        let place = self.places.clone().at(offset);
-        error.with("line", place.line).with("column", place.column)
+    fn check(&self, limit: &str, value: usize, max: u32, offset: usize) -> Result<()> {
+        limits::check(limit, value, max).map_err(|error| {
+            let place = self.places.clone().at(offset);
+            error.with("line", place.line).with("column", place.column)
+        })
     }
 
     fn offset(&self) -> usize {
@@ -211,9 +198,6 @@ impl<'a> Xml<'a> {
     }
 
     /// What comes next.
-    ///
-    /// # Errors
-    /// [`Code::InvalidXml`] and [`Code::LimitExceeded`], with the place in the details.
     pub(super) fn next(&mut self) -> Result<Item<'a>> {
         loop {
             let start = self.offset();
@@ -246,11 +230,8 @@ impl<'a> Xml<'a> {
                     let text = self.slice(start.saturating_add(4), end.saturating_sub(2));
                     if let Some(at) = text.find("--") {
                         let at = at.saturating_add(start).saturating_add(4);
-                        return Err(self.wrong(
-                            at,
-                            "comment",
-                            "`--` cannot stand in a comment; take one of the hyphens away",
-                        ));
+                        let message = "`--` cannot stand in a comment; take one of the hyphens away";
+                        return Err(self.wrong(at, "comment", message));
                     }
                 }
                 Event::PI(_) => self.instruction(start, end)?,
@@ -261,7 +242,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Reads on to the end of the element whose start tag was the last item; gives the byte after it.
+    /// Skips to the end of the element whose start tag was the last item; gives the byte after it.
     pub(super) fn skip(&mut self) -> Result<usize> {
         let depth = self.open.len();
         loop {
@@ -287,16 +268,11 @@ impl<'a> Xml<'a> {
 
     fn start_tag(&mut self, start: usize, end: usize) -> Result<Tag<'a>> {
         self.elements = self.elements.saturating_add(1);
-        limits::check("xmlElements", self.elements, self.limits.xml_elements)
-            .map_err(|error| self.locate(start, error))?;
-        let depth = self.open.len().saturating_add(1);
-        limits::check("xmlDepth", depth, self.limits.xml_depth).map_err(|error| self.locate(start, error))?;
+        self.check("xmlElements", self.elements, self.limits.xml_elements, start)?;
+        self.check("xmlDepth", self.open.len().saturating_add(1), self.limits.xml_depth, start)?;
         if self.open.is_empty() && self.seen_root {
-            return Err(self.wrong(
-                start,
-                "structure",
-                "a second element stands after the root; a template has one root, `<task>`",
-            ));
+            let message = "a second element stands after the root; a template has one root, `<task>`";
+            return Err(self.wrong(start, "structure", message));
         }
         self.seen_root = true;
         let empty = self.slice(end.saturating_sub(2), end) == "/>";
@@ -315,7 +291,7 @@ impl<'a> Xml<'a> {
     fn attributes(&mut self, base: usize, inside: &'a str, name_len: usize) -> Result<Vec<Attribute<'a>>> {
         let mut found: Vec<Attribute<'a>> = Vec::new();
         let mut names = SortedSet::new();
-        // Where the next attribute is looked for, in `inside`. Quick-xml has seen to it that what is passed over is there.
+        // Where in `inside` the next attribute is looked for. quick-xml has checked what is passed over.
         let mut at = name_len;
         for attribute in Attributes::new(inside, name_len).with_checks(false) {
             let attribute = attribute.map_err(|error| self.bad_attribute(base, &error))?;
@@ -326,28 +302,18 @@ impl<'a> Xml<'a> {
             let name = inside.get(key..key_end).unwrap_or_default();
             let offset = base.saturating_add(key);
             if key == at {
-                return Err(self.wrong(
-                    offset,
-                    "syntax",
-                    format!("white space is missing before the attribute `{}`", shown(name)),
-                ));
+                let message = format!("white space is missing before the attribute `{}`", shown(name));
+                return Err(self.wrong(offset, "syntax", message));
             }
             if !is_name(name) {
-                return Err(self.wrong(
-                    offset,
-                    "name",
-                    format!("`{}` is not a name that an attribute can have", shown(name)),
-                ));
+                let message = format!("`{}` is not a name that an attribute can have", shown(name));
+                return Err(self.wrong(offset, "name", message));
             }
             if !names.insert(name) {
-                return Err(self.wrong(
-                    offset,
-                    "duplicate_attribute",
-                    format!("the attribute `{}` stands twice; remove one", shown(name)),
-                ));
+                let message = format!("the attribute `{}` stands twice; remove one", shown(name));
+                return Err(self.wrong(offset, "duplicate_attribute", message));
             }
-            limits::check("xmlAttributes", names.len(), self.limits.xml_attributes)
-                .map_err(|error| self.locate(offset, error))?;
+            self.check("xmlAttributes", names.len(), self.limits.xml_attributes, offset)?;
             let place = self.places.at(offset);
             let raw = inside.get(value..value_end).unwrap_or_default();
             found.push(Attribute { name, value: self.value(raw, base.saturating_add(value))?, place });
@@ -369,14 +335,11 @@ impl<'a> Xml<'a> {
         self.wrong(base.saturating_add(at), "syntax", message)
     }
 
-    /// The value of an attribute, its references resolved and its white space made spaces.
+    /// The value of an attribute with references resolved and white space normalised.
     fn value(&self, raw: &'a str, base: usize) -> Result<Cow<'a, str>> {
         if let Some(at) = raw.find('<') {
-            return Err(self.wrong(
-                base.saturating_add(at),
-                "syntax",
-                "`<` cannot stand in the value of an attribute; write `&lt;`",
-            ));
+            let message = "`<` cannot stand in the value of an attribute; write `&lt;`";
+            return Err(self.wrong(base.saturating_add(at), "syntax", message));
         }
         if !raw.contains(['&', '\t', '\n', '\r']) {
             return Ok(Cow::Borrowed(raw));
@@ -402,7 +365,7 @@ impl<'a> Xml<'a> {
         self.wrong(at, "reference", "a reference ends with `;`; add it, or write `&amp;` for `&`")
     }
 
-    /// What the reference `&name;` at byte `at` stands for.
+    /// The character of the reference `&name;` at byte `at`.
     fn reference(&self, name: &str, at: usize) -> Result<char> {
         if let Some(number) = name.strip_prefix('#') {
             let (digits, radix) = match number.strip_prefix('x') {
@@ -411,19 +374,13 @@ impl<'a> Xml<'a> {
             };
             let well_formed = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
             let ch = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).filter(|ch| is_allowed(*ch));
-            return match ch {
-                Some(ch) if well_formed => Ok(ch),
-                _ if well_formed => Err(self.wrong(
-                    at,
-                    "reference",
-                    format!("`&{};` is not a character that can stand in XML", shown(name)),
-                )),
-                _ => Err(self.wrong(
-                    at,
-                    "reference",
-                    format!("`&{};` is not a character reference; write `&#123;` or `&#x7b;`", shown(name)),
-                )),
+            let name = shown(name);
+            let message = match ch {
+                Some(ch) if well_formed => return Ok(ch),
+                _ if well_formed => format!("`&{name};` is not a character that can stand in XML"),
+                _ => format!("`&{name};` is not a character reference; write `&#123;` or `&#x7b;`"),
             };
+            return Err(self.wrong(at, "reference", message));
         }
         match name {
             "lt" => Ok('<'),
@@ -454,11 +411,8 @@ impl<'a> Xml<'a> {
 
     fn inside(&self, at: usize, what: &str) -> Result<()> {
         if self.open.is_empty() {
-            return Err(self.wrong(
-                at,
-                "structure",
-                format!("{what} stands outside the root element; put it inside, or remove it"),
-            ));
+            let message = format!("{what} stands outside the root element; put it inside, or remove it");
+            return Err(self.wrong(at, "structure", message));
         }
         Ok(())
     }
@@ -467,11 +421,8 @@ impl<'a> Xml<'a> {
         let content = self.slice(start.saturating_add(2), end.saturating_sub(2));
         let target = content.split(is_white).next().unwrap_or_default();
         if !is_name(target) || target.eq_ignore_ascii_case("xml") {
-            return Err(self.wrong(
-                start,
-                "name",
-                format!("`{}` is not a name that a processing instruction can have", shown(target)),
-            ));
+            let message = format!("`{}` is not a name that a processing instruction can have", shown(target));
+            return Err(self.wrong(start, "name", message));
         }
         Ok(())
     }
@@ -502,62 +453,49 @@ impl<'a> Xml<'a> {
     }
 
     fn bad_declaration(&self, start: usize) -> Error {
-        self.wrong(
-            start,
-            "declaration",
-            "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`",
-        )
+        let message = "the XML declaration is not one; write `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`";
+        self.wrong(start, "declaration", message)
     }
 
     fn doctype(&self, start: usize) -> Error {
         self.wrong(start, "dtd", "a document type declaration is refused; remove it")
     }
 
-    fn bang(&self, start: usize) -> Error {
-        self.wrong(start, "syntax", "`<!` begins a comment or a CDATA section, and this is neither")
-    }
-
-    /// What quick-xml found wrong in what begins at byte `start`.
+    /// The error for what quick-xml found wrong in what begins at byte `start`.
     fn syntax(&self, error: &quick_xml::Error, start: usize) -> Error {
         let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX).saturating_add(self.base);
         if self.slice(start, self.source.len()).get(..9).is_some_and(|text| text.eq_ignore_ascii_case("<!DOCTYPE")) {
             return self.doctype(start);
         }
         let begun = self.slice(start, self.source.len());
+        let bang = "`<!` begins a comment or a CDATA section, and this is neither";
         match error {
-            quick_xml::Error::Syntax(error) => match error {
-                SyntaxError::UnclosedComment if !begun.starts_with("<!--") => self.bang(start),
-                SyntaxError::UnclosedCData if !begun.starts_with("<![CDATA[") => self.bang(start),
-                SyntaxError::InvalidBangMarkup => self.bang(start),
-                SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => {
-                    self.wrong(start, "unclosed", "`<?` is never closed; add `?>`")
-                }
-                SyntaxError::UnclosedComment => self.wrong(start, "unclosed", "the comment is never closed; add `-->`"),
-                SyntaxError::UnclosedDoctype => self.doctype(start),
-                SyntaxError::UnclosedCData => {
-                    self.wrong(start, "unclosed", "the CDATA section is never closed; add `]]>`")
-                }
-                SyntaxError::UnclosedTag => {
-                    self.wrong(start, "unclosed", "the tag is never closed; add `>`, or write `&lt;` for `<`")
-                }
-                SyntaxError::UnclosedSingleQuotedAttributeValue | SyntaxError::UnclosedDoubleQuotedAttributeValue => {
-                    self.wrong(
-                        start,
-                        "unclosed",
-                        "the value of an attribute in this tag is never closed; add the quote",
-                    )
-                }
-            },
-            quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.wrong(
-                at,
-                "mismatched_tag",
-                format!(
-                    "`</{}>` closes nothing: `<{}>` is open; write `</{}>`",
-                    shown(found),
-                    shown(expected),
-                    shown(expected)
-                ),
-            ),
+            quick_xml::Error::Syntax(error) => {
+                let (reason, message) = match error {
+                    SyntaxError::UnclosedComment if !begun.starts_with("<!--") => ("syntax", bang),
+                    SyntaxError::UnclosedCData if !begun.starts_with("<![CDATA[") => ("syntax", bang),
+                    SyntaxError::InvalidBangMarkup => ("syntax", bang),
+                    SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => {
+                        ("unclosed", "`<?` is never closed; add `?>`")
+                    }
+                    SyntaxError::UnclosedComment => ("unclosed", "the comment is never closed; add `-->`"),
+                    SyntaxError::UnclosedDoctype => return self.doctype(start),
+                    SyntaxError::UnclosedCData => ("unclosed", "the CDATA section is never closed; add `]]>`"),
+                    SyntaxError::UnclosedTag => {
+                        ("unclosed", "the tag is never closed; add `>`, or write `&lt;` for `<`")
+                    }
+                    SyntaxError::UnclosedSingleQuotedAttributeValue
+                    | SyntaxError::UnclosedDoubleQuotedAttributeValue => {
+                        ("unclosed", "the value of an attribute in this tag is never closed; add the quote")
+                    }
+                };
+                self.wrong(start, reason, message)
+            }
+            quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
+                let (expected, found) = (shown(expected), shown(found));
+                let message = format!("`</{found}>` closes nothing: `<{expected}>` is open; write `</{expected}>`");
+                self.wrong(at, "mismatched_tag", message)
+            }
             quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
                 self.wrong(at, "mismatched_tag", format!("`</{}>` closes nothing; remove it", shown(found)))
             }
@@ -567,7 +505,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-/// A text that goes into a message: not more of it than one can read.
+/// The beginning of a text, for a message.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     const MAX: usize = 40;
     match text.char_indices().nth(MAX) {
@@ -576,7 +514,6 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// White space, as XML has it.
 pub(super) fn is_white(ch: char) -> bool {
     matches!(ch, ' ' | '\t' | '\r' | '\n')
 }
@@ -616,9 +553,6 @@ fn continues_name(ch: char) -> bool {
 }
 
 /// The text of a template that comes as bytes.
-///
-/// # Errors
-/// [`Code::InvalidXml`] when they are not UTF-8, or say that they are something else.
 pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
     limits::check("xmlBytes", bytes.len(), limits.xml_bytes)?;
     let refuse = |line: u32, column: u32, what: &str| {
@@ -638,12 +572,8 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<String> {
     })?;
     let declaration = text.trim_start_matches(BOM).strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
     let encoding = declaration.and_then(|(inside, _)| {
-        let value = inside
-            .split_once("encoding")?
-            .1
-            .trim_start_matches(is_white)
-            .strip_prefix('=')?
-            .trim_start_matches(is_white);
+        let (_, value) = inside.split_once("encoding")?;
+        let value = value.trim_start_matches(is_white).strip_prefix('=')?.trim_start_matches(is_white);
         let quote = value.chars().next()?;
         value.get(1..)?.split(quote).next()
     });

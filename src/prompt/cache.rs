@@ -1,7 +1,7 @@
-//! How much of a conversation is the same as in the request before it, and so may be in a provider's prompt cache.
+//! How many leading messages of a conversation are the same as in the last request, and so may be in a provider's prompt cache.
 //!
-//! A cache holds prefixes, so it matters how many leading messages are the same. A [`Fingerprint`] of the previous
-//! conversation is enough to tell: a hash of the system context, then one for each message that covers all before it.
+//! A [`Fingerprint`] of the previous conversation tells: a hash of the system context, then one for each message that covers
+//! all before it.
 
 use crate::content::{Block, Media};
 use crate::error::{Code, Error, Result};
@@ -15,7 +15,7 @@ pub struct Fingerprint {
     hashes: Vec<u64>,
 }
 
-/// How many bits of a hash are kept: 8 characters of 6 bits.
+/// 8 characters of 6 bits.
 const BITS: u32 = 48;
 const CHARS: usize = 8;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -26,7 +26,7 @@ impl Fingerprint {
         Self::of_hashes(system_hash(system), messages.iter().map(message_hash))
     }
 
-    /// The same from the results of [`system_hash`] and [`message_hash`].
+    /// The fingerprint of these [`system_hash`] and [`message_hash`]es.
     pub(crate) fn of_hashes(system: u64, messages: impl Iterator<Item = u64>) -> Self {
         let mut hasher = Hasher::default();
         let hashes = std::iter::once(system).chain(messages).map(|hash| {
@@ -36,7 +36,7 @@ impl Fingerprint {
         Self { hashes: hashes.collect() }
     }
 
-    /// How many leading messages are those of the previous conversation; none where the system context is another.
+    /// How many leading messages are those of the previous conversation; `None` if the system context differs.
     pub fn shared(&self, previous: &Self) -> Option<usize> {
         let same = self.hashes.iter().zip(&previous.hashes).take_while(|(now, before)| now == before).count();
         same.checked_sub(1)
@@ -91,21 +91,20 @@ fn six_bits(byte: u8) -> Option<u64> {
     Some(value.into())
 }
 
-/// A hash of a system context, or of there being none.
+/// A hash of a system context or its absence.
 pub(crate) fn system_hash(system: Option<&str>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.optional(system);
     hasher.finish()
 }
 
-/// A hash of the role and the content of a message.
 pub(crate) fn message_hash(message: &Message<'_>) -> u64 {
     let mut hasher = Hasher::default();
     hasher.message(message);
     hasher.finish()
 }
 
-/// A hash of words of eight bytes, each mixed in by one multiplication.
+/// Hashes words of eight bytes with one multiplication each.
 struct Hasher {
     state: u64,
 }
@@ -121,7 +120,6 @@ impl Hasher {
         self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
-    /// A text and where it ends.
     fn text(&mut self, text: &str) {
         let (words, rest) = text.as_bytes().as_chunks::<8>();
         for word in words {
@@ -209,43 +207,5 @@ impl Hasher {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn user(text: &str) -> Message<'_> {
-        Message { role: Role::User, content: vec![Block::text(text)], node_ids: Vec::new(), spans: Vec::new() }
-    }
-
-    #[test]
-    fn leading_messages_are_recognized() {
-        let before = Fingerprint::of(Some("s"), &[user("a"), user("b"), user("c")]);
-        let shared = |system, messages: &[Message<'_>]| Fingerprint::of(system, messages).shared(&before);
-        assert_eq!(shared(Some("s"), &[user("a"), user("b"), user("c"), user("d")]), Some(3));
-        assert_eq!(shared(Some("s"), &[user("a"), user("x"), user("c")]), Some(1));
-        assert_eq!(shared(Some("s"), &[]), Some(0));
-        assert_eq!(shared(None, &[user("a")]), None);
-        assert_eq!(shared(Some(""), &[user("a")]), None);
-        let assistant = Message { role: Role::Assistant, ..user("b") };
-        assert_eq!(shared(Some("s"), &[user("a"), assistant]), Some(1));
-    }
-
-    #[test]
-    fn texts_do_not_run_into_one_another() {
-        let of = |messages: &[Message<'_>]| Fingerprint::of(None, messages).hashes.last().copied();
-        assert_ne!(of(&[user("ab"), user("c")]), of(&[user("a"), user("bc")]));
-        assert_ne!(of(&[user("a\0")]), of(&[user("a")]));
-    }
-
-    #[test]
-    fn a_fingerprint_can_be_written_and_read() {
-        let one = Fingerprint::of(None, &[user("héllo"), user("x")]);
-        let text = one.to_text();
-        assert_eq!(text.len(), 24);
-        assert_eq!(Fingerprint::parse(&text).unwrap(), one);
-        assert_eq!(Fingerprint::parse("").unwrap(), Fingerprint::default());
-        assert_eq!(Fingerprint::default().shared(&Fingerprint::default()), None);
-        for wrong in ["abc", "abcdefg!", "ééééé"] {
-            assert_eq!(Fingerprint::parse(wrong).unwrap_err().code(), Code::InvalidInput, "{wrong}");
-        }
-    }
-}
+#[path = "../../tests/unit/prompt/cache.rs"]
+mod tests;

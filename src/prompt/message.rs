@@ -19,7 +19,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether it is one of the roles of the system context.
     pub(crate) fn is_system(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -31,8 +30,8 @@ impl Role {
 pub struct Message<'a> {
     /// Who it is from.
     pub role: Role,
-    /// The content, at least one block: texts are trimmed and joined, so that no two stand side by side, and media have
-    /// their bytes or their address. In JSON it is a text where it is nothing else.
+    /// At least one block. Texts are trimmed, and joined where they would be neighbours; media have their bytes or URL. In JSON
+    /// one text alone is a string.
     #[serde(serialize_with = "content::serialize")]
     pub content: Vec<Block<'a>>,
     /// The nodes it holds, in order; empty for a system message and for a marker.
@@ -41,8 +40,8 @@ pub struct Message<'a> {
     pub spans: Vec<MessageSpan<'a>>,
 }
 
-/// Where a node stands in the content of its message. Without `part` the offsets are into the text; with it into that
-/// block's text, and both are 0 where the block is neither text nor reasoning, but is the node's as a whole.
+/// Where a node is in the content of its message: offsets into the text, or with `part` into the text of that block. Both are
+/// 0 for a block that is neither text nor reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSpan<'a> {
@@ -57,7 +56,7 @@ pub struct MessageSpan<'a> {
     pub end: usize,
 }
 
-/// The text in the place of an image or a recording that cannot be sent, with what it shows in words.
+/// The text for an image or a recording that cannot be sent.
 pub(crate) fn placeholder(kind: &str, alt_text: Option<&str>) -> String {
     match alt_text.map(crate::text::trim).filter(|text| !text.is_empty()) {
         Some(text) => format!("[{kind}: {text}]"),

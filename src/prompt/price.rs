@@ -24,7 +24,8 @@ impl Default for Overhead {
 pub enum ImageRule {
     /// So many tokens for each image, whatever its size.
     Flat(u64),
-    /// Anthropic: a token for each 750 pixels, after scaling to at most 1568 pixels a side and about 1.15 megapixels.
+    /// Anthropic: a token for each patch of 28 pixels, after scaling to at most 2576 pixels a side and 4784 tokens; older models
+    /// scale further down.
     Anthropic,
     /// OpenAI at high detail: 85, and 170 for each tile of 512 pixels after scaling to 2048 and then 768.
     OpenAi,
@@ -37,7 +38,7 @@ pub enum ImageRule {
 
 /// Tokens of an image whose provider or size is not known: the most that one costs at Anthropic, and more than OpenAI's
 /// and Gemini's usual cost.
-pub const UNKNOWN_IMAGE: u64 = 1600;
+pub const UNKNOWN_IMAGE: u64 = 4784;
 
 impl ImageRule {
     /// Tokens of an image of so many pixels.
@@ -46,8 +47,8 @@ impl ImageRule {
             (Self::Flat(tokens), _) => tokens,
             (Self::Unknown, _) | (_, None | Some((0, _) | (_, 0))) => UNKNOWN_IMAGE,
             (Self::Anthropic, Some((width, height))) => {
-                let (w, h) = scale_down((width.into(), height.into()), 1568, u64::max);
-                (w * h).div_ceil(750).min(UNKNOWN_IMAGE)
+                let (w, h) = scale_down((width.into(), height.into()), 2576, u64::max);
+                (w.div_ceil(28) * h.div_ceil(28)).min(4784)
             }
             (Self::OpenAi, Some((width, height))) => {
                 let fitted = scale_down((width.into(), height.into()), 2048, u64::max);
@@ -63,7 +64,7 @@ impl ImageRule {
     }
 }
 
-/// Scales a size down, so that the side that `pick` picks is at most `max`.
+/// Scales a size down so that the side that `pick` gives is at most `max`.
 fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
     let side = pick(w, h);
     if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
@@ -71,9 +72,9 @@ fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, 
 
 /// The price list: a counter for text, rules for the rest.
 ///
-/// The cost of a message's content is the sum over its blocks. Text costs what the counter says of the whole text of the
-/// block; a tool call its name and its arguments as compact JSON; a tool result its content; reasoning its text, the
-/// signature being free. An independent recount by this rule gives what reports say.
+/// The cost of a message's content is the sum over its blocks: of a text its count; of a tool call its name and its arguments
+/// as compact JSON; of a tool result its content; of reasoning its text. An independent recount by this rule gives the
+/// numbers of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {
     /// Counts text.
@@ -133,23 +134,5 @@ impl<'a> Prices<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn images_cost_what_the_vendors_say() {
-        // Anthropic's own table: 200×200 about 54 tokens, 1000×1000 about 1334, 1092×1092 about 1590.
-        assert_eq!(ImageRule::Anthropic.tokens(Some((200, 200))), 54);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((1000, 1000))), 1334);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((1092, 1092))), 1590);
-        assert_eq!(ImageRule::Anthropic.tokens(Some((8000, 8000))), 1600);
-        // OpenAI's own examples at high detail: 1024×1024 is 765, 2048×4096 is 1105.
-        assert_eq!(ImageRule::OpenAi.tokens(Some((1024, 1024))), 765);
-        assert_eq!(ImageRule::OpenAi.tokens(Some((2048, 4096))), 1105);
-        assert_eq!(ImageRule::Gemini.tokens(Some((384, 384))), 258);
-        // Google's own example: 960×540 is 6 tiles.
-        assert_eq!(ImageRule::Gemini.tokens(Some((960, 540))), 258 * 6);
-        assert_eq!(ImageRule::Flat(7).tokens(None), 7);
-        assert_eq!(ImageRule::OpenAi.tokens(Some((u32::MAX, 1))), 85 + 170 * 4);
-    }
-}
+#[path = "../../tests/unit/prompt/price.rs"]
+mod tests;

@@ -7,7 +7,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::custom_counter::CustomCounter;
-use super::error::throw;
+use super::error::Thrown;
 use super::tokens::tokenizers;
 #[cfg(feature = "requests")]
 use crate::call::Answer;
@@ -18,12 +18,7 @@ use crate::tokens::Counter;
 /// Makes a call. Counting alone has none that takes or gives bytes.
 #[cfg(not(feature = "requests"))]
 #[wasm_bindgen]
-pub fn call(
-    name: &str,
-    request: &[u8],
-    _bytes: &JsValue,
-    tokenizer: &JsValue,
-) -> std::result::Result<JsValue, JsValue> {
+pub fn call(name: &str, request: &[u8], _bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| {
         find(crate::CALLS, name)?.answer(&mut (), request, &[], host).and_then(|answer| text(answer.json))
@@ -33,13 +28,12 @@ pub fn call(
 /// Makes a call: see `answer`.
 #[cfg(feature = "requests")]
 #[wasm_bindgen]
-pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> std::result::Result<JsValue, JsValue> {
+pub fn call(name: &str, request: &[u8], bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {
     answer(crate::CALLS, &mut (), name, request, bytes, tokenizer)
 }
 
 /// Makes a call of these tables. `request` is JSON in UTF-8, `bytes` a list of what it refers to, `tokenizer` the caller's own
-/// counter; each of the two may be undefined. Gives JSON text, or bytes where these are the result, or `[text, ...bytes]` where
-/// they belong to it.
+/// counter; both may be undefined. Gives JSON text, or bytes if these are the result, or `[text, ...bytes]`.
 #[cfg(feature = "requests")]
 pub(super) fn answer<T>(
     tables: &[&[Call<T>]],
@@ -48,7 +42,7 @@ pub(super) fn answer<T>(
     request: &[u8],
     bytes: &JsValue,
     tokenizer: &JsValue,
-) -> std::result::Result<JsValue, JsValue> {
+) -> Thrown<JsValue> {
     let counter = CustomCounter::new(tokenizer);
     with_host(counter.as_ref(), |host| {
         find(tables, name)?.answer(this, request, &bytes_of(bytes), host).and_then(written)
@@ -60,16 +54,16 @@ fn find<'c, T>(tables: &'c [&'c [Call<T>]], name: &str) -> Result<&'c Call<T>> {
     call.ok_or_else(|| Error::new(Code::InternalError, format!("there is no call `{name}`")))
 }
 
-/// Answers with what the host has. What the caller's own counter threw comes before what followed from it.
+/// Makes a call with the host's tokenizers. What the caller's own counter threw is the error.
 pub(super) fn with_host(
     counter: Option<&Rc<CustomCounter>>,
     answer: impl FnOnce(&Host) -> Result<JsValue>,
-) -> std::result::Result<JsValue, JsValue> {
+) -> Thrown<JsValue> {
     let own = counter.map(|counter| Rc::clone(counter) as Rc<dyn Counter>);
     let host = Host { tokenizers: tokenizers(), counter: own };
     let answer = answer(&host);
     let failed = counter.map_or(Ok(()), |counter| counter.check());
-    failed.and(answer).map_err(|error| throw(&error))
+    Ok(failed.and(answer)?)
 }
 
 #[cfg(feature = "requests")]

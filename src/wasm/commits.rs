@@ -1,18 +1,14 @@
 //! Commits: the graph, materialisation and the checkpointer.
 //!
-//! Records and requests cross as JSON text, so that a field that is not known stays what it is; blobs cross as bytes, once.
+//! Records and requests cross as JSON text, so that unknown fields stay; blobs cross as bytes, once.
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::call::{answer, written};
-use super::error::throw;
+use super::error::Thrown;
 use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer};
-use crate::error::{Code, Error, Result};
-
-fn thrown<T>(result: Result<T>) -> std::result::Result<T, JsValue> {
-    result.map_err(|error| throw(&error))
-}
+use crate::error::{Code, Error};
 
 /// The ref of a blob.
 #[wasm_bindgen(js_name = artifactRef)]
@@ -22,8 +18,8 @@ pub fn artifact_ref(blob: &[u8]) -> String {
 
 /// The short form of a ref.
 #[wasm_bindgen(js_name = shortRef)]
-pub fn short_ref(artifact_ref: &str) -> std::result::Result<String, JsValue> {
-    thrown(commits::short_ref(artifact_ref))
+pub fn short_ref(artifact_ref: &str) -> Thrown<String> {
+    Ok(commits::short_ref(artifact_ref)?)
 }
 
 /// Records, and what can be asked of them; see `CommitGraph` in the package's types.
@@ -35,8 +31,8 @@ pub struct CommitGraph(commits::CommitGraph);
 impl CommitGraph {
     /// An empty graph, with options as JSON.
     #[wasm_bindgen(constructor)]
-    pub fn new(options: &[u8]) -> std::result::Result<CommitGraph, JsValue> {
-        thrown(commits::graph(options).map(CommitGraph))
+    pub fn new(options: &[u8]) -> Thrown<CommitGraph> {
+        Ok(CommitGraph(commits::graph(options)?))
     }
 
     /// How many commits there are.
@@ -46,14 +42,13 @@ impl CommitGraph {
     }
 
     /// Calls a method of [`GRAPH_CALLS`].
-    pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> std::result::Result<JsValue, JsValue> {
+    pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> Thrown<JsValue> {
         answer(&[GRAPH_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
 
     /// Begins what a plan or a request describes.
-    pub fn begin(&self, plan: &[u8]) -> std::result::Result<Materialization, JsValue> {
-        let work = thrown(commits::begin(&self.0, plan))?;
-        Ok(Materialization { work: Some(work), blob: Vec::new() })
+    pub fn begin(&self, plan: &[u8]) -> Thrown<Materialization> {
+        Ok(Materialization { work: Some(commits::begin(&self.0, plan)?), blob: Vec::new() })
     }
 }
 
@@ -62,7 +57,7 @@ impl CommitGraph {
 #[derive(Debug)]
 pub struct Materialization {
     work: Option<Materializer>,
-    /// Where each blob is copied to: the one copy that is made of it here.
+    /// A buffer for the blobs.
     blob: Vec<u8>,
 }
 
@@ -73,13 +68,12 @@ impl Materialization {
         self.work.iter().flat_map(|work| work.order()).map(JsValue::from_str).collect()
     }
 
-    /// Takes the next blob: 0 when it comes next in the result, 1 when a newline comes before it, 2 when the result will
-    /// have its bytes.
-    pub fn push(&mut self, blob: &Uint8Array) -> std::result::Result<u32, JsValue> {
-        let Self { work: Some(work), blob: copy } = self else { return Err(finished()) };
+    /// Takes the next blob; 0: append it to the result, 1: append a newline and the blob, 2: append nothing.
+    pub fn push(&mut self, blob: &Uint8Array) -> Thrown<u32> {
+        let Self { work: Some(work), blob: copy } = self else { return Err(finished().into()) };
         copy.resize(blob.length() as usize, 0);
         blob.copy_to(copy);
-        thrown(work.push(copy)).map(|action| match action {
+        Ok(match work.push(copy)? {
             AppendAction::Append => 0,
             AppendAction::AppendAfterNewline => 1,
             AppendAction::Consumed => 2,
@@ -88,23 +82,19 @@ impl Materialization {
 
     /// The error for the next blob when it is not there.
     pub fn missing(&self) -> JsValue {
-        self.work.as_ref().map_or_else(finished, |work| throw(&work.missing()))
+        self.work.as_ref().map_or_else(finished, Materializer::missing).into()
     }
 
     /// The result as [`super::call::call`] gives one; with `bytes` unless the caller appended the blobs.
-    pub fn finish(&mut self) -> std::result::Result<JsValue, JsValue> {
-        let result = self.work.take().ok_or_else(finished_error).and_then(Materializer::finish);
+    pub fn finish(&mut self) -> Thrown<JsValue> {
         self.blob = Vec::new();
-        thrown(result.map(commits::materialized).and_then(written))
+        let result = self.work.take().ok_or_else(finished)?.finish()?;
+        Ok(written(commits::materialized(result))?)
     }
 }
 
-fn finished_error() -> Error {
+fn finished() -> Error {
     Error::new(Code::InvalidInput, "this materialisation is over; begin another one")
-}
-
-fn finished() -> JsValue {
-    throw(&finished_error())
 }
 
 /// Turns messages into commits; see `Checkpointer` in the package's types.
@@ -116,8 +106,8 @@ pub struct Checkpointer(commits::Checkpointer);
 impl Checkpointer {
     /// Begins or goes on with a session, with options as JSON.
     #[wasm_bindgen(constructor)]
-    pub fn new(options: &[u8]) -> std::result::Result<Checkpointer, JsValue> {
-        thrown(commits::checkpointer(options).map(Checkpointer))
+    pub fn new(options: &[u8]) -> Thrown<Checkpointer> {
+        Ok(Checkpointer(commits::checkpointer(options)?))
     }
 
     /// The last stored commit.
@@ -139,12 +129,12 @@ impl Checkpointer {
     }
 
     /// Takes a message.
-    pub fn push(&mut self, message: &[u8]) -> std::result::Result<(), JsValue> {
-        thrown(self.0.push(message))
+    pub fn push(&mut self, message: &[u8]) -> Thrown<()> {
+        Ok(self.0.push(message)?)
     }
 
     /// Calls a method of [`CHECKPOINTER_CALLS`].
-    pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> std::result::Result<JsValue, JsValue> {
+    pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> Thrown<JsValue> {
         answer(&[CHECKPOINTER_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
     }
 }

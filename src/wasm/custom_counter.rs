@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::{Code, Error};
 use crate::tokens::Counter;
 
-/// A caller's own tokenizer. What it throws is kept until the call is over.
+/// The caller's own tokenizer. What it throws is kept until the call ends.
 #[derive(Debug)]
 pub(super) struct CustomCounter {
     name: String,
@@ -19,7 +19,7 @@ pub(super) struct CustomCounter {
 }
 
 impl CustomCounter {
-    /// The counter that an object with a function `count` is.
+    /// The counter for an object with a function `count`.
     pub(super) fn new(tokenizer: &JsValue) -> Option<Rc<Self>> {
         let object = Some(tokenizer.clone()).filter(JsValue::is_object)?;
         let count = Reflect::get(&object, &"count".into()).ok()?.dyn_into().ok()?;
@@ -34,12 +34,11 @@ impl CustomCounter {
         self.object == other.object && self.count == other.count
     }
 
-    /// Whether counting failed.
     pub(super) fn has_failed(&self) -> bool {
         self.failure.borrow().is_some()
     }
 
-    /// Fails when counting did.
+    /// Fails if counting has failed.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)
     }
@@ -74,7 +73,6 @@ impl Counter for CustomCounter {
     }
 }
 
-/// What an exception says.
 #[cold]
 fn message_of(thrown: &JsValue) -> String {
     let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));

@@ -8,28 +8,25 @@ use wasm_bindgen::prelude::*;
 
 use super::call::{bytes_of, with_host, written};
 use super::custom_counter::CustomCounter;
-use super::error::throw;
+use super::error::Thrown;
 use crate::call::Host;
 use crate::error::{Code, Error, Result};
 use crate::loom::resident::{Handle, METHODS};
 use crate::tokens::memory::Memory;
 
 thread_local! {
-    /// What the trees of this instance remember of their texts, in common.
+    /// What all trees of this instance remember of their texts.
     static MEMORY: Memory = Memory::default();
 }
 
-type Thrown<T> = std::result::Result<T, JsValue>;
-
 /// A resident tree; see `LoomTree` in the package's types.
 ///
-/// Its methods never fail for good: what is thrown leaves it as it was, and a call from within another one, which only a
-/// caller's own tokenizer can make, is an error.
+/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct LoomTree {
     handle: RefCell<Handle>,
-    /// The caller's own counter that was used last: the handle knows it again and need not count anew.
+    /// The caller's counter of the last call, to recognise it.
     counter: RefCell<Option<Rc<CustomCounter>>>,
 }
 
@@ -38,7 +35,7 @@ impl LoomTree {
     /// A tree from bytes of its JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(tree: &[u8]) -> Thrown<LoomTree> {
-        let handle = MEMORY.with(|memory| Handle::from_json(tree, memory)).map_err(|error| throw(&error))?;
+        let handle = MEMORY.with(|memory| Handle::from_json(tree, memory))?;
         Ok(Self { handle: RefCell::new(handle), counter: RefCell::default() })
     }
 
@@ -114,7 +111,7 @@ impl LoomTree {
         })
     }
 
-    /// The counter that was used last, where this is the same.
+    /// The counter of the last call if it is the same, so that counts are kept.
     fn same_counter(&self, counter: Rc<CustomCounter>) -> Rc<CustomCounter> {
         let mut last = self.counter.borrow_mut();
         match &*last {

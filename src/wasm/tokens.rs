@@ -6,41 +6,39 @@ use std::rc::Rc;
 use js_sys::{JsString, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::error::throw;
+use super::error::Thrown;
 use crate::tokens::{Counter, Tokenizers};
 
 thread_local! {
-    /// What `loadVocabulary` has loaded, for as long as the instance lives. The only state of the module; the core is
-    /// handed it as an argument.
+    /// What `loadVocabulary` has loaded. The core gets it as an argument.
     static TOKENIZERS: RefCell<Tokenizers> = RefCell::default();
 }
 
-/// The tokenizers as they are now.
 pub(super) fn tokenizers() -> Tokenizers {
     TOKENIZERS.with_borrow(Clone::clone)
 }
 
 /// Loads the vocabulary of an exact tokenizer from the bytes of its asset.
 #[wasm_bindgen(js_name = loadVocabulary)]
-pub fn load_vocabulary(name: &str, asset: &[u8]) -> Result<(), JsValue> {
-    TOKENIZERS.with_borrow_mut(|tokenizers| tokenizers.load(name, asset)).map_err(|error| throw(&error))
+pub fn load_vocabulary(name: &str, asset: &[u8]) -> Thrown<()> {
+    Ok(TOKENIZERS.with_borrow_mut(|tokenizers| tokenizers.load(name, asset))?)
 }
 
-/// The counter of this name; the estimator without one.
-fn counter(name: Option<String>) -> Result<Rc<dyn Counter>, JsValue> {
+/// The counter of this name, by default the estimator.
+fn counter(name: Option<String>) -> Thrown<Rc<dyn Counter>> {
     let counter = TOKENIZERS.with_borrow(|tokenizers| tokenizers.get(name.as_deref().unwrap_or("heuristic")));
-    counter.map_err(|error| throw(&error.with("path", "options.tokenizer")))
+    Ok(counter.map_err(|error| error.with("path", "options.tokenizer"))?)
 }
 
 /// How many tokens a text is.
 #[wasm_bindgen(js_name = countTokens)]
-pub fn count_tokens(text: &str, tokenizer: Option<String>) -> Result<u32, JsValue> {
+pub fn count_tokens(text: &str, tokenizer: Option<String>) -> Thrown<u32> {
     Ok(counter(tokenizer)?.count(text))
 }
 
 /// How many tokens each text is.
 #[wasm_bindgen(js_name = countTokensBatch)]
-pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Result<Uint32Array, JsValue> {
+pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Thrown<Uint32Array> {
     let counter = counter(tokenizer)?;
     let counts: Vec<u32> = texts.iter().map(|text| counter.count(&String::from(text))).collect();
     Ok(Uint32Array::from(counts.as_slice()))
@@ -48,6 +46,6 @@ pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Re
 
 /// How many tokens a text is; nothing when that is more than `limit`.
 #[wasm_bindgen(js_name = countTokensUpTo)]
-pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> Result<Option<u32>, JsValue> {
+pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> Thrown<Option<u32>> {
     Ok(counter(tokenizer)?.count_up_to(text, limit))
 }

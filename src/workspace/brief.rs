@@ -69,7 +69,7 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     parsed
 }
 
-/// What follows `Tastes:` on a line that begins with it, in any case, in bold or not.
+/// What follows `Tastes:`, in any case, in bold or not, at the start of a line.
 fn tastes_value(line: &str) -> Option<&str> {
     const FORMS: [&str; 5] = ["tastes:", "**tastes:**", "**tastes**:", "__tastes:__", "__tastes__:"];
     FORMS.iter().find_map(|form| {
@@ -78,14 +78,14 @@ fn tastes_value(line: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text begins with `Tastes:`, whatever emphasis and space is around the colon.
+/// Whether a text begins with `Tastes:`, with any emphasis and space around the colon.
 fn looks_like_tastes(text: &str) -> bool {
     text.split_at_checked("tastes".len()).is_some_and(|(start, rest)| {
         start.eq_ignore_ascii_case("tastes") && rest.trim_start_matches(['*', '_', ' ']).starts_with(':')
     })
 }
 
-/// The names in a comma list that may stand in brackets, each of which may stand in quotes.
+/// The names of a comma list, which may have brackets around it and quotes around names.
 fn names(value: &str) -> Vec<String> {
     let value = value.trim();
     let inner = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(value);
@@ -113,10 +113,10 @@ fn names(value: &str) -> Vec<String> {
     }
 }
 
-/// The file that always loads, without its extension.
+/// The name of the file that always loads.
 pub(super) const DEFAULT_TASTE: &str = "_default";
 
-/// Why a name cannot be that of a genre file.
+/// Why a name is not that of a genre file.
 fn refusal(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("an empty name")
@@ -137,35 +137,17 @@ fn refused(name: &str, why: &str, path: &str, line: u32) -> Diagnostic {
     let shown: String = name.chars().take(80).flat_map(char::escape_debug).collect();
     let message =
         format!("the taste `{shown}` was left out: it is {why}; name a genre file without folder and extension");
-    let found = Diagnostic::new(DiagnosticCode::TasteRefused, Severity::Warning, message).at_path(path);
-    Diagnostic { line: Some(line), ..found }
+    Diagnostic { line: Some(line), ..Diagnostic::new(DiagnosticCode::TasteRefused, Severity::Warning, message) }
+        .at_path(path)
 }
 
 fn ignored(path: &str, line: u32) -> Diagnostic {
     let message =
         "this looks like tastes and declares none; write `Tastes: a, b`, at the start of a line and in no comment";
-    let found = Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message).at_path(path);
-    Diagnostic { line: Some(line), ..found }
+    Diagnostic { line: Some(line), ..Diagnostic::new(DiagnosticCode::TastesIgnored, Severity::Info, message) }
+        .at_path(path)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_may_have_brackets_and_quotes() {
-        for (value, expected) in [
-            (" a, b ,c", &["a", "b", "c"][..]),
-            (" [a, \"b\", 'c']", &["a", "b", "c"]),
-            (" \"a, b\", c", &["a, b", "c"]),
-            ("", &[]),
-            (" []", &[]),
-            (" a,,b,", &["a", "", "b", ""]),
-            (" \"a", &["\"a"]),
-            (" `a`, [b]", &["a", "[b]"]),
-            (" it's, d", &["it's", "d"]),
-        ] {
-            assert_eq!(names(value), expected, "{value}");
-        }
-    }
-}
+#[path = "../../tests/unit/workspace/brief.rs"]
+mod tests;

@@ -16,7 +16,7 @@ pub const CALLS: &[Call] = &[
     Call::new("readFullNotes", &[], |_, request, _| full_notes(request)),
 ];
 
-/// The files of a workspace and where they are: what each call takes of it.
+/// What each call reads of a workspace.
 const FIELDS: &[&str] =
     &["tastes", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
 

@@ -11,7 +11,7 @@ use crate::tokens::Counter;
 use super::Sizes;
 use super::brief::{Brief, parse_brief};
 use super::notes::{Notes, summarize};
-use super::plan::Names;
+use super::plan::{Names, Role};
 use super::records::{Gap, LogEntry, recent_gaps, recent_log};
 use super::tastes::{Tastes, read_tastes};
 
@@ -100,18 +100,18 @@ pub struct ReadContext {
 pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counter) -> Result<ReadContext> {
     limits::check("inputBytes", workspace.bytes(), limits.input_bytes)?;
     let Workspace { names, sizes, .. } = workspace;
-    let parsed = parse_brief(workspace.brief.as_ref(), &names.brief());
+    let parsed = parse_brief(workspace.brief.as_ref(), &names.file(Role::Brief));
     let mut found = Vec::new();
     // Without a brief nobody has declared anything, and the genres that came are those that the host picked.
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
     found.extend(parsed.diagnostics);
-    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.notes(), &mut found)) {
+    let notes = match workspace.notes.as_ref().and_then(|content| content.text(&names.file(Role::Notes), &mut found)) {
         Some(text) => summarize(text, sizes),
         None => Notes::default(),
     };
-    let recent_log = recent_log(workspace.log.as_ref(), &names.log(), sizes.log_entries, &mut found);
-    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.gaps(), sizes.gap_records, &mut found);
+    let recent_log = recent_log(workspace.log.as_ref(), &names.file(Role::Log), sizes.log_entries, &mut found);
+    let recent_gaps = recent_gaps(workspace.gaps.as_ref(), &names.file(Role::Gaps), sizes.gap_records, &mut found);
     let context = Context { tastes, brief: parsed.brief, notes, recent_log, recent_gaps };
     Ok(ReadContext { tokens: price(&context, counter)?, context, diagnostics: found })
 }

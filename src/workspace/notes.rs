@@ -15,7 +15,7 @@ pub struct Notes {
     pub truncated: bool,
 }
 
-/// Shortens notes that have more lines than head and tail together. Line ends within head and tail stay as they are.
+/// Shortens notes with more lines than head and tail together; their line ends stay.
 pub(super) fn summarize(text: &str, sizes: &Sizes) -> Notes {
     let lines: Vec<_> = markdown::lines(text).collect();
     let keep = sizes.notes_head_lines.saturating_add(sizes.notes_tail_lines);

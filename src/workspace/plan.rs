@@ -7,7 +7,7 @@ use crate::input::Content;
 
 use super::brief::{DEFAULT_TASTE, parse_brief};
 
-/// What a file is for.
+/// The role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -28,7 +28,7 @@ pub enum Role {
 /// A file that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedFile {
-    /// What it is for.
+    /// What the file is for.
     pub role: Role,
     /// Which genre it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,34 +62,20 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The taste file that always loads.
-    pub fn default_taste(&self) -> String {
-        self.genre(DEFAULT_TASTE)
+    /// The path of the file with a role; of a genre see [`Names::genre`].
+    pub fn file(&self, role: Role) -> String {
+        match role {
+            Role::Default | Role::Genre => self.genre(DEFAULT_TASTE),
+            Role::Brief => join(&self.workspace_dir, "brief.md"),
+            Role::Notes => join(&self.workspace_dir, "notes.md"),
+            Role::Log => join(&self.workspace_dir, "log.jsonl"),
+            Role::Gaps => join(&self.workspace_dir, "vocabulary_gaps.jsonl"),
+        }
     }
 
-    /// The taste file of a genre.
+    /// The path of the taste file of a genre.
     pub fn genre(&self, name: &str) -> String {
         join(&self.tastes_dir, &format!("{name}.md"))
-    }
-
-    /// The brief.
-    pub fn brief(&self) -> String {
-        join(&self.workspace_dir, "brief.md")
-    }
-
-    /// The notes.
-    pub fn notes(&self) -> String {
-        join(&self.workspace_dir, "notes.md")
-    }
-
-    /// The log.
-    pub fn log(&self) -> String {
-        join(&self.workspace_dir, "log.jsonl")
-    }
-
-    /// The vocabulary gaps.
-    pub fn gaps(&self) -> String {
-        join(&self.workspace_dir, "vocabulary_gaps.jsonl")
     }
 }
 
@@ -103,15 +89,11 @@ fn join(folder: &str, name: &str) -> String {
 
 /// Which files the response needs, given the brief.
 pub fn plan_loading(brief: Option<&Content>, names: &Names) -> LoadingPlan {
-    let parsed = parse_brief(brief, &names.brief());
-    let file = |role, path| PlannedFile { role, genre: None, path };
-    let mut files = vec![file(Role::Default, names.default_taste())];
-    for name in parsed.brief.tastes {
-        files.push(PlannedFile { role: Role::Genre, path: names.genre(&name), genre: Some(name) });
-    }
-    files.push(file(Role::Brief, names.brief()));
-    files.push(file(Role::Notes, names.notes()));
-    files.push(file(Role::Log, names.log()));
-    files.push(file(Role::Gaps, names.gaps()));
+    let parsed = parse_brief(brief, &names.file(Role::Brief));
+    let file = |role| PlannedFile { role, genre: None, path: names.file(role) };
+    let genre = |name: String| PlannedFile { role: Role::Genre, path: names.genre(&name), genre: Some(name) };
+    let genres = parsed.brief.tastes.into_iter().map(genre);
+    let others = [Role::Brief, Role::Notes, Role::Log, Role::Gaps].map(file);
+    let files = std::iter::once(file(Role::Default)).chain(genres).chain(others).collect();
     LoadingPlan { files, diagnostics: parsed.diagnostics }
 }

@@ -115,7 +115,7 @@ fn newest(
     recent.into_iter().rev()
 }
 
-/// Null and absent are empty; what is no string becomes its JSON text.
+/// Absent and null are empty; other values become JSON text.
 fn text(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -124,7 +124,7 @@ fn text(value: Option<Value>) -> String {
     }
 }
 
-/// Null and absent are empty; what is no list becomes a list of itself.
+/// Absent and null are empty; other values become a list of one.
 fn list(value: Option<Value>) -> Vec<Value> {
     match value {
         None | Some(Value::Null) => Vec::new(),

@@ -7,7 +7,7 @@ use crate::input::Content;
 use crate::maps::SortedMap;
 use crate::markdown;
 
-use super::plan::Names;
+use super::plan::{Names, Role};
 
 /// The tastes of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,7 +39,7 @@ pub struct Conflict {
     pub files: Vec<String>,
 }
 
-/// Takes the genre files that `declared` names, in that order; all of them where there was no brief to declare any.
+/// The genre files that `declared` names, in that order; without a brief, all that were given.
 pub(super) fn read_tastes(
     default: Option<&Content>,
     given: &[(String, Option<Content>)],
@@ -47,7 +47,7 @@ pub(super) fn read_tastes(
     names: &Names,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Tastes {
-    let path = names.default_taste();
+    let path = names.file(Role::Default);
     let default = default.and_then(|content| content.text(&path, diagnostics)).unwrap_or_default().to_owned();
     let mut genres = Vec::new();
     let all: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();

@@ -46,7 +46,7 @@ impl<'c> Headers<'c> {
         let mut parts = vec![format!("[{}] {author}", self.names[id])];
         let created = node.created_at.as_deref().and_then(Timestamp::parse);
         if let (Some(now), Some(created)) = (aware.now, created) {
-            let minutes = (now.unix_seconds() - created.unix_seconds()) / 60;
+            let minutes = (now.unix_millis().div_euclid(1000) - created.unix_millis().div_euclid(1000)) / 60;
             parts.push(if minutes < 60 { format!("{minutes}m ago") } else { format!("{}h ago", minutes / 60) });
         }
         for (kind, one) in [(EdgeKind::Continuation, "continuation"), (EdgeKind::Annotation, "annotation")] {

@@ -756,22 +756,21 @@ fn edit(text: &str, edit: Edit) -> Edited {
     edit_file(text, &edit, Some("a/AGENTS.md"), &limits()).unwrap()
 }
 
+fn section_edit(action: SectionEdit, section: &str, content: &str) -> Edit {
+    Edit::Section { action, section: section.into(), content: content.into(), create: false }
+}
+
 fn append(section: &str, content: &str) -> Edit {
-    Edit::Append { section: section.into(), content: content.into(), create: false }
+    section_edit(SectionEdit::Append, section, content)
 }
 
 fn replace(section: &str, content: &str) -> Edit {
-    Edit::ReplaceSection { section: section.into(), content: content.into(), create: false }
+    section_edit(SectionEdit::Replace, section, content)
 }
 
 fn history(content: &str) -> Edit {
-    Edit::AddHistory {
-        section: "History".into(),
-        content: content.into(),
-        time: Timestamp::parse("2025-02-01T10:30:59+02:00").unwrap(),
-        author: "curator".into(),
-        create: false,
-    }
+    let time = Timestamp::parse("2025-02-01T10:30:59+02:00").unwrap();
+    section_edit(SectionEdit::AddHistory { time, author: "curator".into() }, "History", content)
 }
 
 /// "Curator edits (`append`, `replace section`, `add history` with a caller-given UTC time) give the new text and touch
@@ -831,8 +830,10 @@ fn edits_find_their_place() {
         edit("## History\n", history("- z")).text,
         "## History\n\n<!-- Added by curator on 2025-02-01 08:30 UTC -->\n- z\n"
     );
-    let create =
-        |text: &str| edit(text, Edit::Append { section: "New".into(), content: "- y".into(), create: true }).text;
+    let create = |text: &str| {
+        let (action, section, content) = (SectionEdit::Append, "New".to_owned(), "- y".to_owned());
+        edit(text, Edit::Section { action, section, content, create: true }).text
+    };
     assert_eq!(create(""), "## New\n- y\n");
     assert_eq!(create("# A"), "# A\n\n## New\n- y\n");
     assert_eq!(create("# A\n"), "# A\n\n## New\n- y\n");
@@ -865,13 +866,14 @@ fn edit_errors_name_the_file_and_the_section() {
         (FILE, Edit::Undo(Change { at: 3, removed: String::new(), inserted: "nope".into() })),
         (
             FILE,
-            Edit::AddHistory {
-                section: "History".into(),
-                content: "x".into(),
-                time: Timestamp::parse("2025-01-01T00:00:00Z").unwrap(),
-                author: "-->".into(),
-                create: false,
-            },
+            section_edit(
+                SectionEdit::AddHistory {
+                    time: Timestamp::parse("2025-01-01T00:00:00Z").unwrap(),
+                    author: "-->".into(),
+                },
+                "History",
+                "x",
+            ),
         ),
     ] {
         let error = error(text, edit.clone());

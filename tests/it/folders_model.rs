@@ -139,16 +139,14 @@ fn shown(chain: &Chain) -> std::collections::BTreeMap<String, usize> {
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let content = "(- [a-zé]{1,5}\r?\n){1,3}";
     let section = prop_oneof![Just("Facts".to_owned()), Just("history".to_owned()), Just("New".to_owned())];
-    let edit = (0..3, section, content).prop_map(|(kind, section, content): (i32, String, String)| match kind {
-        0 => Edit::Append { section, content, create: true },
-        1 => Edit::ReplaceSection { section, content, create: true },
-        _ => Edit::AddHistory {
-            section,
-            content,
-            time: ctxweave::time::Timestamp::parse("2025-01-06T12:00:00Z").unwrap(),
-            author: "curator".into(),
-            create: true,
-        },
+    let edit = (0..3, section, content).prop_map(|(kind, section, content): (i32, String, String)| {
+        let time = ctxweave::time::Timestamp::parse("2025-01-06T12:00:00Z").unwrap();
+        let action = match kind {
+            0 => SectionEdit::Append,
+            1 => SectionEdit::Replace,
+            _ => SectionEdit::AddHistory { time, author: "curator".into() },
+        };
+        Edit::Section { action, section, content, create: true }
     });
     proptest::collection::vec(edit, 1..6)
 }

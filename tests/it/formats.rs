@@ -1,15 +1,21 @@
 //! Native concatenation of each format (SPEC §5).
 
-use ctxweave::commits::formats::{BlobSource, Concatenator, Format, concatenate, is_known};
+use ctxweave::commits::formats::{BlobSource, Concatenated, Concatenator, Format};
 use ctxweave::{Code, DiagnosticCode, Limits};
 use proptest::prelude::*;
 
+fn concatenate(format: &str, blobs: &[&[u8]]) -> Concatenated {
+    let mut joined = Concatenator::new(Format::named(format).unwrap(), &Limits::default(), 0);
+    for blob in blobs {
+        joined.push(blob, BlobSource::default()).unwrap();
+    }
+    joined.finish().unwrap()
+}
+
 fn join(format: &str, blobs: &[&[u8]]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut diagnostics = Vec::new();
-    concatenate(format, blobs, &mut out, &mut diagnostics).unwrap();
-    assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    out
+    let joined = concatenate(format, blobs);
+    assert!(joined.diagnostics.is_empty(), "{:?}", joined.diagnostics);
+    joined.bytes
 }
 
 fn join_text(format: &str, blobs: &[&str]) -> String {
@@ -27,9 +33,9 @@ fn refuse(format: &str, blob: &[u8]) -> ctxweave::Error {
 fn the_registry_knows_its_formats() {
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     assert_eq!(names, ["bureau-agent-v1", "claude-code-v1", "codex-v0", "codex-v1", "gemini-v1", "generic-v1"]);
-    assert!(names.iter().all(|name| is_known(name)));
-    assert!(!is_known("claude-code-v2"));
-    let error = concatenate("x", &[], &mut Vec::new(), &mut Vec::new()).unwrap_err();
+    assert!(names.iter().all(|name| Format::from_name(name).is_some()));
+    assert!(Format::from_name("claude-code-v2").is_none());
+    let error = Format::named("x").unwrap_err();
     assert_eq!(error.code(), Code::UnknownValue);
     assert_eq!(error.details()["expected"].as_array().unwrap().len(), 6);
 }
@@ -54,12 +60,10 @@ fn jsonl_is_appended_with_a_newline_only_where_one_is_missing() {
 
 #[test]
 fn a_torn_delta_is_kept_and_told() {
-    let mut out = Vec::new();
-    let mut found = Vec::new();
-    concatenate("claude-code-v1", &[b"{\"a\":1}\n{\"b\":", b"{\"c\":1}"], &mut out, &mut found).unwrap();
-    assert_eq!(out, b"{\"a\":1}\n{\"b\":\n{\"c\":1}");
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].code, DiagnosticCode::TornLine);
+    let joined = concatenate("claude-code-v1", &[b"{\"a\":1}\n{\"b\":", b"{\"c\":1}"]);
+    assert_eq!(joined.bytes, b"{\"a\":1}\n{\"b\":\n{\"c\":1}");
+    assert_eq!(joined.diagnostics.len(), 1);
+    assert_eq!(joined.diagnostics[0].code, DiagnosticCode::TornLine);
 }
 
 /// SPEC §5: "items spliced verbatim under one definite-length header; `80` when empty; null accepted as empty".

@@ -14,6 +14,7 @@ mod bodies;
 mod bpe;
 mod buffer;
 mod calls;
+mod chat;
 mod commits;
 mod commits_indexes;
 mod commits_properties;

@@ -60,7 +60,8 @@ proptest! {
 
     #[test]
     fn escapes_change_nothing(
-        ids in prop::collection::btree_set("[a-zé😀\\\\\"\n]{1,12}", 3), text in any::<String>(), every in 1_usize..5
+        ids in prop::collection::btree_set("[a-zé😀\\\\\"\n]{1,12}", 3), every in 1_usize..5,
+        text in prop_oneof![any::<String>(), "[a \\\\\"\n\t/é\u{8}\u{feff}]{0,12}", "(a line\n){0,9}[\"n ]{0,3}"],
     ) {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let json = request([ids[0], ids[1], ids[2]], &text).to_string();
@@ -69,6 +70,37 @@ proptest! {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         prop_assert_eq!(body(escaped.as_bytes()).map(text).unwrap(), body(json.as_bytes()).map(text).unwrap());
         prop_assert_eq!(assembly(escaped.as_bytes()).map(text).unwrap(), assembly(json.as_bytes()).map(text).unwrap());
+    }
+}
+
+/// A text with escapes is copied into the body as it stands where it stands as it has to; merged with another one, too.
+#[test]
+fn a_body_escapes_as_stringify_does() {
+    let lines = "a line, \"quoted\"\n".repeat(9);
+    let ends = [
+        "\na\nb",
+        "a\nb\n",
+        "a\\",
+        "a\\n",
+        "\\n",
+        "\"",
+        "a\tb\u{2003}",
+        "\u{feff}a\nb",
+        "a\n\u{85}",
+        "é\né",
+        "a/\nb\u{1}c",
+    ];
+    for text in ends.into_iter().chain(["a\"b", "\u{8}a\u{c}", &lines]) {
+        let json = request(["one", "two", "three"], text).to_string();
+        let merged = json.replace("\"model\"", "\"human\"");
+        let said =
+            json!(text.trim_matches(|ch: char| ch != '\u{85}' && (ch.is_whitespace() || ch == '\u{feff}'))).to_string();
+        let said = said.strip_suffix('"').unwrap();
+        for json in [escaped(&json, 1), json.replace('/', "\\/"), json, merged] {
+            let body = String::from_utf8(body(json.as_bytes()).unwrap()).unwrap();
+            let next = &body[body.find(&format!("\"content\":{said}")).unwrap_or_else(|| panic!("{text:?}: {body}"))..];
+            assert!(next[10 + said.len()..].starts_with(['"', '\\']), "{text:?}: {body}");
+        }
     }
 }
 

@@ -285,7 +285,7 @@ fn media_without_bytes_becomes_words() {
     let words = u64::from(ctxweave::tokens::heuristic::count("Look:"));
     assert_eq!(
         with["report"]["tokens"]["messages"],
-        1600 + 60 * 32 + words,
+        4784 + 60 * 32 + words,
         "an unknown size, a minute of unknown length"
     );
 }

@@ -35,12 +35,12 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the five → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps }.
+/// ARCHITECTURE.md "Direction": wasm → the areas → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
         &["wasm"],
-        &["loom", "workspace", "folders", "operators", "commits"],
+        &["chat", "loom", "workspace", "folders", "operators", "commits"],
         &["assembly"],
         &["call", "prompt", "tokens"],
         &[
@@ -57,7 +57,7 @@ fn dependencies_point_one_way() {
         for used in source.split("crate::").skip(1) {
             let name: String = used.chars().take_while(|ch| ch.is_ascii_alphanumeric() || *ch == '_').collect();
             let Some(to) = layer(&name) else { continue };
-            // The five know nothing of each other; within the lower layers parts may help each other.
+            // The areas know nothing of each other; within the lower layers parts may help each other.
             let fine = name == part(&file) || to > from || (to == from && from >= 3);
             assert!(fine, "{file} names crate::{name}, which is not below it");
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ctxweave::commits::formats::{BlobSource, Format, ReadOptions};
 use ctxweave::commits::transcript::{Role, Transcript, Turn};
-use ctxweave::commits::translate::{CrossFamily, Delta, Tier, TranslateOptions, Translated, translate};
+use ctxweave::commits::translate::{CrossFamily, Delta, Materialized, Tier, TranslateOptions, translate};
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::tokens::Heuristic;
 use ctxweave::{Code, Diagnostic, DiagnosticCode, Limits};
@@ -250,7 +250,7 @@ fn parts<'a>(list: &'a [(&'a str, &'a [u8])]) -> Vec<Delta<'a>> {
     list.iter().map(part).collect()
 }
 
-pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Translated {
+pub(crate) fn translated(list: &[(&str, &[u8])], target: &str, cross_family: CrossFamily) -> Materialized {
     let limits = Limits::default();
     let options = TranslateOptions { cross_family, through_compactions: false, limits: &limits, counter: &Heuristic };
     translate(&parts(list), target, &options).unwrap()

@@ -184,7 +184,7 @@ export interface Overhead {
 
 /** What media costs. */
 export interface MediaCosts {
-  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 1600 where there is none. */
+  /** Tokens of one image, whatever its size. Without it the provider's rule holds, and 4784 where there is none. */
   image?: number;
   /** Tokens of one second of audio. Default 32. */
   audioSecond?: number;

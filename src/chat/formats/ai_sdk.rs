@@ -1,6 +1,6 @@
 //! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
 
-use super::{At, Key, call, content, result_content, text_part};
+use super::{At, Key, call, content, result_content, source_of, text_part};
 use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -20,7 +20,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
         "reasoning-file" => {
             reader.piece(Kind::Reasoning, Some(at)).sealed(part.get("data")?);
         }
-        "image" => reader.image(at, TextShape::TextPart),
+        "image" => reader.image(at, TextShape::TextPart, source_of(part)),
         "file" => file(reader, at, part)?,
         "tool-call" => {
             let [id, name, input] = part.fields(["toolCallId", "toolName", "input"])?;
@@ -72,7 +72,7 @@ fn file<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<(
         None => (data, None),
     };
     if media_type.and_then(Value::as_text).is_some_and(|kind| kind.starts_with("image")) {
-        reader.image(at, TextShape::TextPart);
+        reader.image(at, TextShape::TextPart, data);
     } else if text.is_some() {
         reader.piece(Kind::Other, Some(at)).value(text);
     } else {
@@ -106,8 +106,6 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
             _ => reader.other(at, value),
         }
     }
-    let steps = reader.step.saturating_sub(1) as u64;
-    let overhead = overhead.saturating_add(steps.saturating_mul(PER_MESSAGE + 1));
     Ok(reader.message(role, overhead))
 }
 

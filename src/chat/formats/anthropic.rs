@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::{Key, call, content, result_content, text_part};
+use super::{Key, call, content, result_content, source_of, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::Object;
@@ -15,7 +15,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
 pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "text" => text_part(reader, at, block, "text")?,
-        "image" => reader.image(at, TextShape::TextPart),
+        "image" => reader.image(at, TextShape::TextPart, source_of(block)),
         "document" => {
             let source = block.need("source")?.object("a source, an object")?;
             let [kind, data, inner] = source.fields(["type", "data", "content"])?;

@@ -86,7 +86,7 @@ impl<'t> Contents<'t> {
             let mime =
                 either(data, ["mimeType", "mime_type"])?.and_then(|(_, mime)| mime.as_text()).unwrap_or_default();
             if mime.starts_with("image/") {
-                reader.image(at, TextShape::GeminiPart);
+                reader.image(at, TextShape::GeminiPart, data.get("data")?);
             } else {
                 reader.file(at, data.get("data")?);
             }

@@ -1,6 +1,6 @@
 //! Our own messages: a role, and a content of text or blocks (SPEC §1).
 
-use super::{Key, call, content, result_content, text_part};
+use super::{Key, call, content, result_content, source_of, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::Object;
@@ -14,7 +14,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
         "text" => text_part(reader, at, block, "text")?,
-        "image" => reader.image(at, TextShape::TextPart),
+        "image" => reader.image(at, TextShape::TextPart, source_of(block)),
         "audio" => reader.file(at, block.get("data")?),
         "toolCall" => {
             let [id, name, arguments] = block.fields(["id", "name", "arguments"])?;

@@ -1,17 +1,17 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
-use super::{At, Key, anthropic, call, content, openai, result_content};
-use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
+use super::{At, Key, anthropic, call, content, openai, result_content, source_of};
+use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
 
 pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;
-    let role = match &*kind {
-        "human" | "user" | "generic" | "chat" | "remove" => Role::User,
-        "ai" | "assistant" => Role::Assistant,
-        "system" | "developer" => Role::System,
-        "tool" | "function" => Role::Tool,
+    let (role, name_of_role) = match &*kind {
+        "human" | "user" | "generic" | "chat" | "remove" => (Role::User, "user"),
+        "ai" | "assistant" => (Role::Assistant, "assistant"),
+        "system" | "developer" => (Role::System, "system"),
+        "tool" | "function" => (Role::Tool, "tool"),
         _ => {
             return Err(message
                 .value()
@@ -21,7 +21,8 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     let at = |key| path(base, &[Key(key)]);
     let [name, body, id, calls, extra, metadata] =
         fields.fields(["name", "content", "tool_call_id", "tool_calls", "additional_kwargs", "response_metadata"])?;
-    let overhead = PER_MESSAGE + 1 + name.and_then(Value::as_text).map_or(0, |name| 1 + reader.count(&name));
+    let named = name.and_then(Value::as_text).map_or(0, |name| PER_NAME + reader.count(&name));
+    let overhead = PER_MESSAGE + reader.count(name_of_role) + named;
     if let (Role::Tool, Some(id)) = (role, id.or(name)) {
         let id = id.text()?;
         reader.piece(Kind::Result { id }, None);
@@ -114,7 +115,7 @@ fn also_at(reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
 /// A block of a content: of version 1, or the vendor's own.
 fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str) -> Result<()> {
     match kind {
-        "image_url" | "image" => reader.image(at, TextShape::TextPart),
+        "image_url" | "image" => reader.image(at, TextShape::TextPart, source_of(block)),
         "audio" | "video" | "file" | "input_audio" => reader.file(at, block.get("data")?),
         "reasoning" => {
             reader.piece(Kind::Reasoning, Some(at)).value(block.get("reasoning")?.or(block.get("text")?));

@@ -86,6 +86,12 @@ fn content<'r, 't>(
     Ok(())
 }
 
+/// The bytes or the address of an image, wherever its format has them.
+fn source_of(part: Object<'_>) -> Option<Value<'_>> {
+    let found = part.fields(["image_url", "source", "image", "data", "url"]).ok()?.into_iter().flatten().next()?;
+    if found.kind() == json::Kind::Object { source_of(found.object("an image").ok()?) } else { Some(found) }
+}
+
 /// A text part of a message: the field holds the text.
 fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field: &'static str) -> Result<()> {
     let text = part.need(field)?;
@@ -137,7 +143,8 @@ fn result_content<'t>(
                     .iter()
                     .any(|name| kind.is_string(name)) =>
             {
-                reader.tokens(reader.prices.image.tokens(None));
+                let source = part.object("a part").ok().and_then(source_of);
+                reader.tokens(reader.image_tokens(source));
             }
             _ => {
                 reader.value(Some(part));

@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions.
 
-use super::{At, Key, call, content, result_content, text_part};
+use super::{At, Key, call, content, result_content, source_of, text_part};
 use crate::chat::message::{Kind, Message, Path, Reader, Role, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -72,7 +72,7 @@ pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, 
     match kind {
         "text" => text_part(reader, at, part, "text")?,
         "refusal" => text_part(reader, at, part, "refusal")?,
-        "image_url" => reader.image(at, TextShape::TextPart),
+        "image_url" => reader.image(at, TextShape::TextPart, source_of(part)),
         "input_audio" | "file" => {
             let field = if kind == "file" { "file" } else { "input_audio" };
             let inner = part.get(field)?.and_then(|inner| inner.object("").ok());

@@ -1,6 +1,6 @@
 //! Items of OpenAI's Responses, and those of its Agents SDK, which have the same in camel case.
 
-use super::{Key, call, content, result_content, text_part};
+use super::{Key, call, content, result_content, source_of, text_part};
 use crate::chat::message::{Kind, Message, PER_MESSAGE, Path, Reader, Role, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -41,7 +41,8 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             if is_function {
                 output_of(&mut reader, output)?;
             } else if kind.starts_with("computer_call") {
-                reader.tokens(reader.prices.image.tokens(None));
+                let shot = output.and_then(|output| output.object("").ok()).and_then(source_of);
+                reader.tokens(reader.image_tokens(shot));
             } else {
                 reader.value(output.or(Some(item.value())));
             }
@@ -98,7 +99,7 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     match kind {
         "input_text" | "output_text" | "text" => text_part(reader, at, part, "text")?,
         "refusal" => text_part(reader, at, part, "refusal")?,
-        "input_image" | "image" => reader.image(at, TextShape::InputText),
+        "input_image" | "image" => reader.image(at, TextShape::InputText, source_of(part)),
         "input_file" | "input_audio" | "audio" => {
             let [data, file, audio] = part.fields(["data", "file_data", "audio"])?;
             reader.file(at, data.or(file).or(audio));

@@ -1,12 +1,10 @@
 //! Joining JSONL: bytes are appended as they are (SPEC §5, `claude-code-v1`).
 //!
-//! Where one delta ends without a newline and the next does not start with one, a newline is put between, since two
-//! records would be glued together otherwise; nothing else changes. The seams tell of torn lines: a delta that does not
-//! end with a whole record was cut while it was written.
+//! A newline is inserted only between a delta that ends without one and the next. A delta that does not end with a whole
+//! record was cut while it was written.
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
-/// Appends a delta.
 pub(super) fn push(out: &mut Vec<u8>, blob: &[u8], find: &mut impl FnMut(Diagnostic)) {
     if needs_newline(out.last().copied(), blob) {
         out.push(b'\n');
@@ -15,13 +13,13 @@ pub(super) fn push(out: &mut Vec<u8>, blob: &[u8], find: &mut impl FnMut(Diagnos
     torn(blob).into_iter().for_each(find);
 }
 
-/// Whether a newline has to be put between what ends with `last` and a delta.
+/// Whether a newline is needed between bytes that end with `last` and a delta.
 pub(crate) fn needs_newline(last: Option<u8>, blob: &[u8]) -> bool {
     let starts_with_newline = blob.starts_with(b"\n") || blob.starts_with(b"\r\n");
     !blob.is_empty() && last.is_some_and(|last| last != b'\n') && !starts_with_newline
 }
 
-/// What there is to say of a delta whose last line was cut.
+/// Reports a delta whose last line was cut off.
 pub(crate) fn torn(blob: &[u8]) -> Option<Diagnostic> {
     blob.trim_ascii_end().last().filter(|&&last| last != b'}')?;
     let message = "the delta does not end with a whole record; its last line was kept as it is";

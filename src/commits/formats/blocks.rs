@@ -11,7 +11,7 @@ use crate::commits::transcript::{
 };
 use crate::content::{Block, Image, Media};
 
-/// Reads the content of a message, which should have one; as [`read_content`].
+/// Reads the content of a message, and notes if there is none.
 pub(super) fn read_said(content: Option<&Value>, notes: &mut Notes) -> Vec<Block<'static>> {
     if content.is_none_or(Value::is_null) {
         notes.unknown("a message without content");
@@ -34,7 +34,7 @@ pub(super) fn read_content(content: Option<&Value>, notes: &mut Notes) -> Vec<Bl
     }
 }
 
-/// Reads one block; nothing for a kind that is not known, which is noted.
+/// Reads one block; an unknown kind is noted.
 fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
     let map = match block {
         Value::String(text) => return Some(Block::text(text.clone())),
@@ -105,7 +105,7 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
     })
 }
 
-/// What a server tool found has a shape of its own; its JSON is its text.
+/// The content of a server tool's result has its own shapes; its JSON is the text.
 fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
     match content {
         None | Some(Value::Null) => Vec::new(),
@@ -133,7 +133,7 @@ fn image_of(map: &Map<String, Value>) -> Image<'static> {
     image(mime_type, owned(from, "data").map_or_else(|| Media::Url(url()), Media::Data))
 }
 
-/// Content that is one text alone as that text, any other as the list that `write` makes of it.
+/// One text alone as that text, other blocks as the list that `write` makes.
 pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Value>) -> Value {
     match blocks {
         [Block::Text(text)] => Value::from(&**text),
@@ -141,7 +141,6 @@ pub(super) fn text_or(blocks: &[Block], write: impl FnOnce(&[Block]) -> Vec<Valu
     }
 }
 
-/// Blocks as Anthropic's API has them.
 pub(super) fn to_anthropic(blocks: &[Block], notes: &mut Notes) -> Vec<Value> {
     blocks.iter().map(|block| anthropic(block, notes)).collect()
 }
@@ -177,7 +176,7 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
     }
 }
 
-/// The calls that a message of OpenAI's chat shape has beside its content.
+/// The calls beside the content of an OpenAI chat message.
 pub(super) fn chat_calls(map: &Map<String, Value>, notes: &mut Notes) -> Vec<Block<'static>> {
     let mut calls = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {

@@ -28,27 +28,19 @@ pub(super) fn room(capacity: usize) -> Vec<u8> {
 
 /// Appends the items of a delta; gives their number.
 pub(super) fn splice(out: &mut Vec<u8>, blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<u64> {
-    let items = items(blob, max_depth, source)?;
-    out.extend_from_slice(blob.get(items.start..items.end).unwrap_or_default());
-    Ok(items.count)
+    let (items, count) = items(blob, max_depth, source)?;
+    out.extend_from_slice(items);
+    Ok(count)
 }
 
-/// Where the items of an array are.
-#[derive(Debug)]
-struct Items {
-    start: usize,
-    end: usize,
-    count: u64,
-}
-
-/// Checks that the blob is one array and nothing else.
-fn items(blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<Items> {
+/// The items of a blob that is one array and nothing else, and their number.
+fn items<'b>(blob: &'b [u8], max_depth: u32, source: BlobSource<'_>) -> Result<(&'b [u8], u64)> {
     let invalid = |reason: &str| Err(source.invalid(Format::BureauAgentV1, reason));
     let mut decoder = Decoder::new(blob);
     let declared = match decoder.datatype() {
         Ok(Type::Null) => {
             return if blob.len() == 1 {
-                Ok(Items { start: 1, end: 1, count: 0 })
+                Ok((&[], 0))
             } else {
                 invalid("bytes follow after its end; store the array alone")
             };
@@ -75,8 +67,7 @@ fn items(blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<Items> {
             Ok(()) => {}
             Err(Damage::TooDeep) => {
                 let depth = (max_depth as usize).saturating_add(1);
-                let error = limits::exceeded("cborDepth", depth, max_depth);
-                return Err(error.with("commitId", source.commit).with("artifactRef", source.artifact_ref));
+                return Err(source.about(limits::exceeded("cborDepth", depth, max_depth)));
             }
             Err(Damage::Malformed(what, at)) => return invalid(&format!("{what} (byte {at})")),
         }
@@ -87,10 +78,10 @@ fn items(blob: &[u8], max_depth: u32, source: BlobSource<'_>) -> Result<Items> {
         return invalid("bytes follow after its end; store the array alone");
     }
     let end = if declared.is_none() { end.saturating_sub(1) } else { end };
-    Ok(Items { start, end, count })
+    Ok((blob.get(start..end).unwrap_or_default(), count))
 }
 
-/// Puts the header before the items, which begin at [`HEADER`], and takes what room it did not need.
+/// Writes the header before the items, which begin at [`HEADER`], and removes the unused room.
 pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     let mut header = Vec::with_capacity(HEADER);
     // Writing to a vector cannot fail.
@@ -102,12 +93,11 @@ pub(super) fn write_header(out: &mut Vec<u8>, count: u64) {
     out.drain(..unused);
 }
 
-/// Reads the messages.
 pub(super) fn read(bytes: &[u8], max_depth: u32, source: BlobSource<'_>, notes: &mut Notes) -> Result<Transcript> {
-    let items = items(bytes, max_depth, source)?;
-    let mut decoder = Decoder::new(bytes.get(items.start..items.end).unwrap_or_default());
+    let (items, count) = items(bytes, max_depth, source)?;
+    let mut decoder = Decoder::new(items);
     let mut turns = Vec::new();
-    for _ in 0..items.count {
+    for _ in 0..count {
         let message =
             Item::read(&mut decoder).map_err(|_| source.invalid(Format::BureauAgentV1, "a message cannot be read"))?;
         let role = match message.get("Role").and_then(Item::text).unwrap_or_default() {

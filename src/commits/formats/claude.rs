@@ -1,16 +1,14 @@
 //! `claude-code-v1`: Claude Code's transcripts (SPEC §5).
 //!
-//! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf. It is put
-//! together as Claude Code means it:
+//! Records are a graph: each names its parent by `parentUuid`. The conversation is the chain of the newest leaf:
 //!
-//! - `isSidechain` records (other agents) and `isMeta` records are not the conversation; a file that has only side chain
-//!   records is the conversation of that agent;
-//! - records of one API message share `message.id` and are one turn, also where parallel calls have made siblings of them,
-//!   and the results of those calls belong to it though they hang beside the chain;
-//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` says what came before;
-//! - records of other types are links of the chain and nothing else.
+//! - `isSidechain` records (other agents) and `isMeta` records are no part of it, unless all records are of a side chain;
+//! - records of one API message share `message.id` and are one turn. Parallel calls are siblings beside the chain, and they
+//!   and their results belong to it;
+//! - a `compact_boundary` starts anew with the summary after it; `logicalParentUuid` names the record before;
+//! - records of other types are only links.
 //!
-//! Where a parent is not in the file (a delta begins in the middle of its session), the record before it is taken.
+//! For a parent that is not in the file (a delta begins in the middle of its session), the record before is taken.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +20,7 @@ use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 
-/// Types that Claude Code is known to write and that are not the conversation.
+/// Other types that Claude Code is known to write.
 const ASIDE: &[&str] = &[
     "agent-color",
     "agent-name",
@@ -50,23 +48,19 @@ const ASIDE: &[&str] = &[
     "worktree-state",
 ];
 
-/// Whether records of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "user" | "assistant") || ASIDE.contains(&kind)
 }
 
-/// A record of a session.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
-    /// Its own bytes.
     pub bytes: &'a [u8],
-    /// What it says.
     pub map: Map<String, Value>,
-    /// Whether it takes part in the graph: it has a uuid that none before it has, or somebody says it.
+    /// Whether it is part of the graph: it has a uuid that no earlier one has, or is something said.
     linked: bool,
-    /// Whether it is of another agent.
+    /// Whether it is of a side chain.
     pub side: bool,
-    /// The entry before it.
+    /// The place of the entry before it.
     pub parent: Option<usize>,
 }
 
@@ -75,7 +69,7 @@ impl Entry<'_> {
         text(&self.map, "type").unwrap_or_default()
     }
 
-    /// Whether it is something that the user or the assistant said.
+    /// Whether it is a message of the user or the assistant.
     pub(crate) fn speaks(&self) -> bool {
         self.linked && matches!(self.kind(), "user" | "assistant")
     }
@@ -92,7 +86,7 @@ impl Entry<'_> {
         object(&self.map, "message").and_then(|message| text(message, "id"))
     }
 
-    /// What the records of one answer have in common; its own uuid where it is a whole answer.
+    /// The id that the records of one answer share; else the record's own uuid.
     pub(crate) fn answer_id(&self) -> Option<&str> {
         if !self.linked || self.kind() != "assistant" {
             return None;
@@ -100,7 +94,7 @@ impl Entry<'_> {
         self.message_id().or_else(|| text(&self.map, "uuid")).or(Some(""))
     }
 
-    /// What it says: the content of its message, or a message that is nothing but its content.
+    /// The content of its message, or the message itself if it is the content.
     fn content(&self) -> Option<&Value> {
         match self.map.get("message")? {
             Value::Object(message) => message.get("content"),
@@ -108,29 +102,26 @@ impl Entry<'_> {
         }
     }
 
-    /// The ids of what it answers, where it is nothing but results.
+    fn blocks(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.content().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+    }
+
+    /// The ids of the calls that a user's record has results for.
     fn answers(&self) -> Vec<&str> {
-        if self.kind() != "user" {
-            return Vec::new();
-        }
-        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        blocks.iter().filter_map(Value::as_object).filter_map(|block| text(block, "tool_use_id")).collect()
+        let blocks = self.blocks().filter(|_| self.kind() == "user");
+        blocks.filter_map(|block| text(block, "tool_use_id")).collect()
     }
 
     fn calls(&self) -> impl Iterator<Item = &str> {
-        let blocks = self.content().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        blocks
-            .iter()
-            .filter_map(Value::as_object)
-            .filter(|block| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use")))
-            .filter_map(|block| text(block, "id"))
+        let is_call = |block: &&Map<String, Value>| text(block, "type").is_some_and(|kind| kind.ends_with("tool_use"));
+        self.blocks().filter(is_call).filter_map(|block| text(block, "id"))
     }
 }
 
 /// A session file with its graph.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
-    /// The records, in the order of the file.
+    /// In the order of the file.
     pub entries: Vec<Entry<'a>>,
 }
 
@@ -165,27 +156,23 @@ impl<'a> Session<'a> {
         Self { entries }
     }
 
-    /// The newest record that somebody said, in the conversation or, where there is none, in a side chain.
+    /// The newest message of the conversation, or of a side chain if there is no other.
     pub(crate) fn tip(&self) -> Option<usize> {
         let newest = |side: bool| self.entries.iter().rposition(|entry| entry.speaks() && entry.side == side);
         newest(false).or_else(|| newest(true))
     }
 
-    /// From the root to `tip`, with what hangs beside the chain and belongs to it. Ends at the newest compaction unless
-    /// it goes `through` them.
+    /// The entries from the root, or from the newest compaction unless `through`, to `tip`, with those beside the chain.
     pub(crate) fn path(&self, tip: usize, through: bool, notes: &mut Notes) -> Vec<usize> {
         let mut path = Vec::new();
         let mut seen = vec![false; self.entries.len()];
         let mut at = Some(tip);
         let mut summarised = false;
         while let Some(index) = at {
-            match seen.get_mut(index) {
-                Some(seen) if !*seen => *seen = true,
-                _ => {
-                    let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
-                    notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
-                    break;
-                }
+            if !mark(&mut seen, index) {
+                let message = "`parentUuid` leads in a circle; the conversation begins where it closes";
+                notes.find(DiagnosticCode::BrokenChain, Severity::Error, message);
+                break;
             }
             let Some(entry) = self.entries.get(index) else { break };
             if !through && summarised && !entry.is_boundary() {
@@ -214,9 +201,7 @@ impl<'a> Session<'a> {
             }
         }
         for &index in &path {
-            if let Some(place) = on_path.get_mut(index) {
-                *place = true;
-            }
+            mark(&mut on_path, index);
             if let Some(entry) = self.entries.get(index) {
                 for id in entry.answers() {
                     open.remove(id);
@@ -240,9 +225,7 @@ impl<'a> Session<'a> {
                 for id in entry.answers() {
                     open.remove(id);
                 }
-                if let Some(place) = on_path.get_mut(index) {
-                    *place = true;
-                }
+                mark(&mut on_path, index);
                 beside.or_default(parent).push(index);
             }
         }
@@ -278,7 +261,7 @@ impl<'a> Session<'a> {
         !answers.is_empty() && answers.iter().all(|id| parent.calls().any(|call| call == *id))
     }
 
-    /// What the records say. Summaries are left out where the path goes `through` compactions.
+    /// The turns of a path. Summaries are left out if it goes `through` compactions.
     pub(crate) fn turns(&self, path: &[usize], through: bool, notes: &mut Notes) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         let mut places: SortedMap<&str, usize> = SortedMap::new();
@@ -314,7 +297,11 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Finds each record's parent.
+/// Marks a place; whether it was there and not marked yet.
+pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
+    places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
+}
+
 fn find_parents(entries: &mut [Entry<'_>], places: &SortedMap<String, usize>, notes: &mut Notes) {
     // The newest linked record of the conversation and of the side chains.
     let mut before: [Option<usize>; 2] = [None, None];
@@ -351,7 +338,7 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
     Transcript { turns: session.turns(&path, through, notes) }
 }
 
-/// The uuid that the next record has to name, and the session, of a conversation that goes on; whether there is one.
+/// Remembers the uuid that the next record names as its parent, and the session; false if there is none.
 pub(super) fn end(bytes: &[u8], continuation: &mut Continuation) -> bool {
     let session = Session::read(bytes, &mut Notes::default());
     let Some(entry) = session.tip().and_then(|tip| session.entries.get(tip)) else { return false };
@@ -420,20 +407,14 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
 pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> {
     let mut inner = vec![false; session.entries.len()];
     for &index in path {
-        if let Some(place) = inner.get_mut(index) {
-            *place = true;
-        }
+        mark(&mut inner, index);
     }
     // A record with a message below it is no leaf. Parents may stand after their children in damaged files, so each
     // record marks its ancestors until one is marked already.
     let mut reached = vec![false; session.entries.len()];
     for entry in session.entries.iter().filter(|entry| entry.speaks()) {
         let mut at = entry.parent;
-        while let Some(index) = at {
-            match reached.get_mut(index) {
-                Some(mark) if !*mark => *mark = true,
-                _ => break,
-            }
+        while let Some(index) = at.filter(|&index| mark(&mut reached, index)) {
             at = session.entries.get(index).and_then(|entry| entry.parent);
         }
     }

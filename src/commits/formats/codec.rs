@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::continuation::Continuation;
 use super::format::{BlobSource, Format};
-use super::{bureau, claude, codex, gemini, gemini_join, generic};
+use super::{bureau, claude, codex, gemini, generic};
 use crate::commits::transcript::{Notes, Role, Transcript, Turn};
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -22,8 +22,8 @@ pub struct ReadOptions<'a> {
 }
 
 impl Format {
-    /// Whether a line of an appended format is of a kind that is known, be it conversation or not: by its `type` or, of
-    /// `generic-v1`, its `role`, and by whether it has `payload`, `record_type`, `id` and `role`.
+    /// Whether the kind of a record of an appended format is known. `kind` is its `type`, of `generic-v1` its `role`; the flags
+    /// say which of these fields it has.
     pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id, role]: [bool; 4]) -> bool {
         match self {
             Self::ClaudeCodeV1 => claude::knows_record(kind),
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Reads a conversation into the neutral transcript; with it come the findings about what was damaged or not known.
+    /// Reads a conversation into a transcript, with diagnostics for what was damaged or unknown.
     ///
     /// # Errors
     /// [`Code::InvalidBlob`] and [`Code::LimitExceeded`] for CBOR that is not well-formed or too deep. JSON that is
@@ -45,9 +45,8 @@ impl Format {
         options: ReadOptions<'_>,
         limits: &Limits,
     ) -> Result<(Transcript, Vec<Diagnostic>)> {
-        let source = options.source;
-        let mut notes = Notes::at(if source.commit.is_empty() { source.artifact_ref } else { source.commit });
-        let through = options.through_compactions;
+        let (source, through) = (options.source, options.through_compactions);
+        let mut notes = Notes::at(source.name());
         let transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
@@ -61,8 +60,8 @@ impl Format {
         Ok((transcript, notes.finish()))
     }
 
-    /// Writes a transcript as a conversation of its own, with findings about what the format cannot express. What it needs
-    /// and the transcript has not (ids) follows from `seed`: the same seed gives the same bytes.
+    /// Writes a transcript, with diagnostics for what the format cannot express. Missing ids follow from `seed`: the same seed
+    /// gives the same bytes.
     ///
     /// # Errors
     /// [`Code::InternalError`], should the result not be writable.
@@ -74,7 +73,7 @@ impl Format {
     }
 }
 
-/// Writes turns as a delta that follows on what `continuation` remembers.
+/// Writes turns as a delta that continues the one before it.
 pub(crate) fn write_part(
     format: Format,
     turns: &[Turn],
@@ -115,16 +114,10 @@ pub(crate) fn map_fields(
     to_lines(lines)
 }
 
-/// Remembers how a delta in the target format ends, so that what is written after it follows on. Whether that is known
-/// now; otherwise the delta before it may say.
+/// Remembers how a delta in the target format ends; false if the delta does not tell.
 pub(crate) fn follow(format: Format, bytes: &[u8], continuation: &mut Continuation) -> bool {
     continuation.begins = false;
     format != Format::ClaudeCodeV1 || claude::end(bytes, continuation)
-}
-
-/// A session file of Gemini CLI as lines, whichever kind it is.
-pub(crate) fn gemini_lines(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
-    gemini_join::to_lines(bytes)
 }
 
 fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
@@ -136,8 +129,7 @@ fn to_lines(lines: impl IntoIterator<Item: Serialize>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Turns in which the user has the results, and the model the calls and the thoughts, as every vendor wants it: a turn with
-/// both is split.
+/// Turns in which the user has all results, and the model all calls and thoughts: others are split.
 fn by_role(turns: &[Turn]) -> Cow<'_, [Turn]> {
     let role_of = |block: &Block, role: Role| match block {
         Block::Text(_) | Block::Image(_) | Block::Audio(_) => role,

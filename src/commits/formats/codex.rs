@@ -1,13 +1,12 @@
 //! `codex-v1` and `codex-v0`: the rollouts of Codex (SPEC §5).
 //!
 //! A `codex-v1` line is `{ timestamp, type, payload }`: `session_meta`, `response_item`, `compacted`, `turn_context`,
-//! `event_msg` and others. The conversation is the response items; the events say the same again for the screen. A
-//! `codex-v0` line is a response item without the envelope, after a first line with the session. The reader takes either,
-//! and messages that do not say their `type`.
+//! `event_msg` and others. The response items are the conversation; the events repeat it for the screen. A `codex-v0` line is
+//! a response item without the envelope, after a first line with the session. The reader takes either, and messages without
+//! a `type`.
 //!
-//! Thoughts, words and calls of the model that follow each other are one turn, and so are the outputs that follow each
-//! other. `compacted` replaces what came before by `replacement_history` or its `message`; the event `thread_rolled_back`
-//! takes turns of the user back.
+//! Consecutive thoughts, texts and calls of the model are one turn, and so are consecutive outputs. `compacted` replaces
+//! earlier turns by `replacement_history` or its `message`; the event `thread_rolled_back` removes turns of the user.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,6 @@ use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
 use crate::maps::SortedSet;
 
-/// What the ids of calls that have none are derived from.
 const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
 
 /// Line types that are not the conversation.
@@ -32,24 +30,18 @@ const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_sta
 /// Item types that are not the conversation.
 const ITEMS_ASIDE: &[&str] = &["ghost_snapshot", "other", "compaction_trigger"];
 
-/// Whether envelopes of this type are known.
 pub(super) fn knows_record(kind: &str) -> bool {
     matches!(kind, "response_item" | "compacted" | "") || ASIDE.contains(&kind)
 }
 
 /// One line, without its envelope.
 pub(crate) struct Line<'a> {
-    /// Its own bytes.
     pub bytes: &'a [u8],
-    /// When it was written.
     pub timestamp: Option<String>,
-    /// What it is.
     pub kind: LineKind,
 }
 
-/// What a line is.
 pub(crate) enum LineKind {
-    /// A response item.
     Item(Map<String, Value>),
     /// `compacted`: a summary in place of what came before.
     Compacted(Map<String, Value>),
@@ -98,7 +90,7 @@ pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     lines
 }
 
-/// What an item is. Whoever has a role says a message, whether the item says so or not.
+/// The type of an item; one with a role and no type is a message.
 pub(crate) fn item_kind(item: &Map<String, Value>) -> &str {
     text(item, "type").unwrap_or(if item.contains_key("role") { "message" } else { "" })
 }
@@ -111,7 +103,6 @@ pub(super) fn read(bytes: &[u8], through: bool, notes: &mut Notes) -> Transcript
     Transcript { turns }
 }
 
-/// Adds what a line says to the turns.
 pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes: &mut Notes) {
     match &line.kind {
         LineKind::Item(item) => add(turns, item, line.timestamp.as_deref(), notes),
@@ -125,7 +116,7 @@ pub(crate) fn apply(turns: &mut Vec<Turn>, line: &Line<'_>, through: bool, notes
     }
 }
 
-/// What stands in place of the turns before a compaction; the last one is marked as the summary.
+/// The turns that replace those before a compaction; the last one is marked as the summary.
 fn compacted_turns(compacted: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
     let mut turns = Vec::new();
     for item in objects(list(compacted, "replacement_history"), "an item that is no object", notes) {
@@ -155,7 +146,6 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
     }
 }
 
-/// Adds one response item.
 fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
     let kind = item_kind(item);
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
@@ -176,6 +166,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         Some(space) => format!("{space}{}", text(item, "name").unwrap_or_default()),
         None => owned(item, "name").unwrap_or_default(),
     };
+    let object = |key| item.get(key).cloned().unwrap_or_else(|| json!({}));
     let (role, block) = match kind {
         "message" => {
             let role = match text(item, "role").unwrap_or_default() {
@@ -191,8 +182,8 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             if role == Role::Assistant {
                 blocks.into_iter().for_each(|block| push(turns, role, block, timestamp));
             } else if !blocks.is_empty() {
-                let turn = Turn { blocks, id: owned(item, "id"), ..Turn::new(role) };
-                turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+                let (id, timestamp) = (owned(item, "id"), timestamp.map(str::to_owned));
+                turns.push(Turn { blocks, id, timestamp, ..Turn::new(role) });
             }
             return;
         }
@@ -203,18 +194,9 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
         "custom_tool_call" => {
             (Role::Assistant, call(name(), Value::String(owned(item, "input").unwrap_or_default()), false))
         }
-        "local_shell_call" => {
-            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("local_shell".to_owned(), action, false))
-        }
-        "web_search_call" => {
-            let action = item.get("action").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("web_search".to_owned(), action, true))
-        }
-        "tool_search_call" => {
-            let arguments = item.get("arguments").cloned().unwrap_or_else(|| json!({}));
-            (Role::Assistant, call("tool_search".to_owned(), arguments, false))
-        }
+        "local_shell_call" => (Role::Assistant, call("local_shell".to_owned(), object("action"), false)),
+        "web_search_call" => (Role::Assistant, call("web_search".to_owned(), object("action"), true)),
+        "tool_search_call" => (Role::Assistant, call("tool_search".to_owned(), object("arguments"), false)),
         "image_generation_call" => {
             let prompt = json!({ "prompt": text(item, "revised_prompt").unwrap_or_default() });
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
@@ -239,7 +221,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
     push(turns, role, block, timestamp);
 }
 
-/// Adds a block to the turn that is still going on, or begins one.
+/// Adds a block to the last turn if it goes on, or begins one.
 fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Option<&str>) {
     let goes_on = |turn: &&mut Turn| {
         turn.role == role
@@ -249,8 +231,7 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
     match turns.last_mut().filter(goes_on) {
         Some(turn) => turn.blocks.push(block),
         None => {
-            let turn = Turn { blocks: vec![block], ..Turn::new(role) };
-            turns.push(Turn { timestamp: timestamp.map(str::to_owned), ..turn });
+            turns.push(Turn { blocks: vec![block], timestamp: timestamp.map(str::to_owned), ..Turn::new(role) });
         }
     }
 }
@@ -352,8 +333,7 @@ fn text_part(role: Role, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-/// A block that is an item of its own. A search has no output of its own in this format: one that was `answered` is a call
-/// like others.
+/// A block that is an item of its own. A search has no output in this format, so an `answered` one is written as a call.
 fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value {
     match block {
         Block::Reasoning { text, signature, redacted } => {
@@ -422,8 +402,7 @@ pub(super) fn to_v1(bytes: &[u8], continuation: &mut Continuation, notes: &mut N
     out
 }
 
-/// Maps lines of `codex-v1` to `codex-v0`, field by field. The older version has no lines for compactions and for turns
-/// taken back, so what they say is done instead.
+/// Maps lines of `codex-v1` to `codex-v0`, which has no lines for compactions and removed turns: they are applied.
 pub(super) fn to_v0(bytes: &[u8], through: bool, notes: &mut Notes) -> Vec<Value> {
     let mut header = Vec::new();
     let mut out: Vec<Value> = Vec::new();

@@ -5,13 +5,6 @@ use super::{append, bureau, gemini_join};
 use crate::error::{Diagnostic, Result};
 use crate::limits::Limits;
 
-/// What native concatenation counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// The messages; known where the format itself counts its items, which JSONL does not.
-    pub messages: Option<u32>,
-}
-
 /// Joins deltas of one format, blob by blob. Memory is the result; what it costs beyond copying is linear in the blob.
 ///
 /// ```
@@ -39,8 +32,6 @@ pub struct Concatenator {
 pub struct Concatenated {
     /// The conversation, in the format of its deltas.
     pub bytes: Vec<u8>,
-    /// What could be counted without reading the conversation.
-    pub counts: Counts,
     /// What was found at the seams.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -87,40 +78,11 @@ impl Concatenator {
     /// # Errors
     /// [`crate::Code::InternalError`], should the result not be writable.
     pub fn finish(mut self) -> Result<Concatenated> {
-        let mut counts = Counts::default();
         match self.format {
-            Format::BureauAgentV1 => {
-                bureau::write_header(&mut self.bytes, self.items);
-                counts.messages = Some(u32::try_from(self.items).unwrap_or(u32::MAX));
-            }
+            Format::BureauAgentV1 => bureau::write_header(&mut self.bytes, self.items),
             Format::GeminiV1 => self.bytes = gemini_join::finish(self.gemini, self.bytes)?,
             _ => {}
         }
-        Ok(Concatenated { bytes: self.bytes, counts, diagnostics: self.diagnostics })
+        Ok(Concatenated { bytes: self.bytes, diagnostics: self.diagnostics })
     }
-}
-
-/// Joins deltas of one format into `out`, with the limits of default.
-///
-/// # Errors
-/// [`crate::Code::UnknownValue`] for a format that is not known; those of [`Concatenator::push`].
-pub fn concatenate(
-    format: &str,
-    blobs: &[&[u8]],
-    out: &mut Vec<u8>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Counts> {
-    let capacity = blobs.iter().map(|blob| blob.len()).sum();
-    let mut joined = Concatenator::new(Format::named(format)?, &Limits::default(), capacity);
-    for blob in blobs {
-        joined.push(blob, BlobSource::default())?;
-    }
-    let joined = joined.finish()?;
-    if out.is_empty() {
-        *out = joined.bytes;
-    } else {
-        out.extend_from_slice(&joined.bytes);
-    }
-    diagnostics.extend(joined.diagnostics);
-    Ok(joined.counts)
 }

@@ -2,20 +2,18 @@
 
 use crate::commits::id;
 
-/// What ids that are made up are derived from.
 const CONTEXT: &str = "ctxweave 2026-11-22 ids in translated transcripts, version 1";
 
-/// The time that is written where none is known.
+/// Written where no time is known.
 const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
-/// What was written last. Nothing here is random: what is made up follows from the seed.
+/// What was written last. Made-up ids follow from the seed, none is random.
 #[derive(Debug, Default)]
 pub(crate) struct Continuation {
     /// Whether nothing has been written yet, so that a header may be needed.
     pub begins: bool,
     /// The uuid of the newest record.
     pub parent: Option<String>,
-    /// The session.
     pub session: Option<String>,
     /// The newest time.
     pub timestamp: Option<String>,
@@ -24,12 +22,11 @@ pub(crate) struct Continuation {
 }
 
 impl Continuation {
-    /// At the beginning of a conversation.
     pub(crate) fn new(seed: &str) -> Self {
         Self { begins: true, seed: seed.to_owned(), ..Self::default() }
     }
 
-    /// What the ids to come follow from. The count goes on, so that no id comes twice when a delta does.
+    /// Changes the seed. The count goes on, so that no id repeats when a delta does.
     pub(crate) fn reseed(&mut self, seed: &str) {
         seed.clone_into(&mut self.seed);
     }
@@ -46,7 +43,7 @@ impl Continuation {
         self.session.get_or_insert_with(|| uuid(seed, "session")).clone()
     }
 
-    /// The time of a record: its own, or that of the one before it.
+    /// The time of a record: its own, or that of the record before it.
     pub(crate) fn time(&mut self, own: Option<&str>) -> String {
         if let Some(own) = own {
             self.timestamp = Some(own.to_owned());

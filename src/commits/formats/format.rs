@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::commits::transcript::within;
 use crate::error::{Code, Diagnostic, Error, Result};
 
 /// A format that the registry knows (SPEC §5).
@@ -75,11 +76,6 @@ impl fmt::Display for Format {
     }
 }
 
-/// Whether the registry knows the format.
-pub fn is_known(format: &str) -> bool {
-    Format::from_name(format).is_some()
-}
-
 #[cold]
 fn unknown_format(name: &str) -> Error {
     let expected: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
@@ -97,7 +93,6 @@ pub struct BlobSource<'a> {
 }
 
 impl BlobSource<'_> {
-    /// The error for a blob that cannot be read.
     #[cold]
     pub(crate) fn invalid(&self, format: Format, reason: &str) -> Error {
         let place = match (self.artifact_ref, self.commit) {
@@ -118,15 +113,19 @@ impl BlobSource<'_> {
         error
     }
 
+    /// The commit, else the blob: where findings say they were made.
+    pub(crate) fn name(&self) -> &str {
+        if self.commit.is_empty() { self.artifact_ref } else { self.commit }
+    }
+
     /// Says in which blob a finding was made.
-    pub(crate) fn place(&self, mut finding: Diagnostic) -> Diagnostic {
-        let place = if self.commit.is_empty() { self.artifact_ref } else { self.commit };
-        if !place.is_empty() {
-            finding.path = Some(match finding.path.take() {
-                Some(inner) => format!("{place}: {inner}"),
-                None => place.to_owned(),
-            });
-        }
-        finding
+    pub(crate) fn place(&self, finding: Diagnostic) -> Diagnostic {
+        within(self.name(), finding)
+    }
+
+    /// Says which blob an error is about.
+    #[cold]
+    pub(crate) fn about(&self, error: Error) -> Error {
+        error.with("commitId", self.commit).with("artifactRef", self.artifact_ref)
     }
 }

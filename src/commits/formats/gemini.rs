@@ -1,11 +1,11 @@
 //! `gemini-v1`: Gemini CLI's session files (SPEC §5).
 //!
-//! One JSON object with `messages`, or JSONL: a header line, a line for each message, where a repeated id replaces the
-//! earlier message in its place, `{ "$set": … }` lines with changed fields (`messages` among them replace all), and
-//! `{ "$rewindTo": id }` lines, which take back that message and all after it.
+//! One JSON object with `messages`, or JSONL: a header line, a line for each message, which replaces an earlier one with its
+//! id, `{ "$set": … }` lines with changed fields (`messages` replaces all), and `{ "$rewindTo": id }` lines, which remove that
+//! message and all after it.
 //!
-//! A message of type `gemini` holds its thoughts, its words, its calls and their results: one turn of the model, and one
-//! with the results. Messages of type `info`, `warning` and `error` are for the screen.
+//! A message of type `gemini` becomes a turn of the model and one with the results of its calls. Messages of type `info`,
+//! `warning` and `error` are for the screen.
 
 use std::borrow::Cow;
 
@@ -49,14 +49,14 @@ impl Messages {
             .for_each(|message| self.add(message.clone()));
     }
 
-    /// The messages that a header or a `$set` line has, where it has some.
+    /// Takes the messages of a header or a `$set` line, if it has some.
     fn replace_from(&mut self, fields: &Map<String, Value>, notes: &mut Notes) {
         if !list(fields, "messages").is_empty() {
             self.replace_all(list(fields, "messages"), notes);
         }
     }
 
-    /// Takes back a message and all after it; all of them where it is not there, as Gemini CLI does.
+    /// Removes a message and all after it; all if it is not there, as Gemini CLI does.
     fn rewind(&mut self, id: &str) {
         let from = self.places.get(id).copied().unwrap_or(0);
         for message in self.list.drain(from.min(self.list.len())..) {
@@ -112,8 +112,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     Transcript { turns }
 }
 
-/// Calls and results that have been read, since a session may hold them twice: in the parts of the messages and in
-/// `toolCalls`.
+/// Calls and results that have been read: a session may have them in `toolCalls` and in parts of messages.
 #[derive(Debug, Default)]
 struct SeenCalls {
     calls: SortedSet<String>,
@@ -257,7 +256,6 @@ fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> 
     Some(Block::Image(image(mime_type, owned(data, "data").map_or_else(url, Media::Data))))
 }
 
-/// Whether a function's response says that it failed.
 fn failed(response: &Map<String, Value>) -> bool {
     object(response, "response").is_some_and(|response| response.contains_key("error") && response.len() == 1)
 }

@@ -1,20 +1,19 @@
 //! Joining `gemini-v1` (SPEC §5): Gemini CLI's session files as they are.
 //!
-//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as older versions
-//! wrote it.
+//! A delta is JSONL (a header line, message lines, `$set` lines), or one JSON object with `messages`, as of older versions.
 //!
-//! - JSONL deltas are appended like any JSONL. A message whose id repeats replaces the earlier one when it is read.
-//! - One object alone stays as it is, byte for byte.
-//! - Several objects become one: the messages in order, each byte for byte, a repeated id replacing the earlier one in its
-//!   place; every other field as the last object that has it says.
-//! - Where both meet, the objects become lines: a header line (a `$set` line where a header came before), then a line for
-//!   each message, with the white space between its tokens taken out.
+//! - JSONL deltas are appended. A message with the id of an earlier one replaces it when they are read.
+//! - One object alone stays byte for byte.
+//! - Several objects become one: their messages byte for byte, one with the id of an earlier one in its place; other fields
+//!   are those of the last object that has them.
+//! - Where both meet, an object becomes lines: a header line (after a header a `$set` line), then a line for each message
+//!   without white space between its tokens.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::append;
 use super::format::{BlobSource, Format};
+use crate::commits::json_object::write_compact;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Kind};
 use crate::jsonl::{Reader, not_utf8};
@@ -25,41 +24,27 @@ const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON
 /// What has been joined so far.
 #[derive(Debug, Default)]
 pub(super) enum JoinState {
-    /// Nothing yet.
     #[default]
     Nothing,
-    /// One object, whose bytes stand in the output.
-    Object,
-    /// Several objects; the output holds the bytes of their messages.
-    Objects(Objects),
-    /// Lines, which stand in the output.
+    /// Objects, as they came.
+    Objects(Vec<Vec<u8>>),
+    /// Lines, which are in the output.
     Lines,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Objects {
-    /// Every field but `messages`, as JSON, in the order of first mention.
-    fields: Vec<(String, String)>,
-    /// Where in the output each message is.
-    messages: Vec<Range<usize>>,
-    /// The place among `messages` of each id.
-    places: SortedMap<String, usize>,
-}
-
 /// A session file of the older kind, taken apart.
+#[derive(Default)]
 struct Session<'a> {
-    /// Every field but `messages`, as JSON.
+    /// Every field but `messages`, as JSON, in the order of first mention.
     fields: Vec<(String, &'a str)>,
     messages: Vec<SessionMessage<'a>>,
 }
 
-/// A message of a session, as JSON.
 struct SessionMessage<'a> {
     json: &'a str,
     id: Option<String>,
 }
 
-/// Takes the next delta.
 pub(super) fn push(
     joined: &mut JoinState,
     out: &mut Vec<u8>,
@@ -76,15 +61,9 @@ pub(super) fn push(
         return Err(source.invalid(Format::GeminiV1, NEITHER));
     }
     if kind == FileKind::Lines {
-        match std::mem::take(joined) {
-            JoinState::Nothing | JoinState::Lines => {}
-            JoinState::Object => {
-                let object = std::mem::take(out);
-                write_lines(out, &take_apart(&String::from_utf8_lossy(&object), source)?, false)?;
-            }
-            JoinState::Objects(objects) => *out = objects.into_lines(out)?,
+        if let JoinState::Objects(blobs) = std::mem::replace(joined, JoinState::Lines) {
+            write_lines(out, &merged(&texts(&blobs), source)?, false)?;
         }
-        *joined = JoinState::Lines;
         append::push(out, blob, &mut find);
         return Ok(());
     }
@@ -94,25 +73,15 @@ pub(super) fn push(
     }
     let session = take_apart(&text, source)?;
     match joined {
-        JoinState::Nothing => {
-            out.extend_from_slice(blob);
-            *joined = JoinState::Object;
-        }
-        JoinState::Object => {
-            let first = std::mem::take(out);
-            let mut objects = Objects::default();
-            objects.add(out, &take_apart(&String::from_utf8_lossy(&first), source)?);
-            objects.add(out, &session);
-            *joined = JoinState::Objects(objects);
-        }
-        JoinState::Objects(objects) => objects.add(out, &session),
+        JoinState::Nothing => *joined = JoinState::Objects(vec![blob.to_vec()]),
+        JoinState::Objects(blobs) => blobs.push(blob.to_vec()),
         JoinState::Lines => write_lines(out, &session, true)?,
     }
     Ok(())
 }
 
 /// A session file as lines, whichever kind it is.
-pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
+pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     let source = BlobSource::default();
     match file_kind(blob) {
         FileKind::Lines => Ok(Cow::Borrowed(blob)),
@@ -126,15 +95,32 @@ pub(super) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     }
 }
 
-/// What has been joined, as one file.
-pub(super) fn finish(joined: JoinState, out: Vec<u8>) -> Result<Vec<u8>> {
-    match joined {
-        JoinState::Objects(objects) => objects.into_object(&out),
-        JoinState::Nothing | JoinState::Object | JoinState::Lines => Ok(out),
+/// The joined file.
+pub(super) fn finish(joined: JoinState, mut out: Vec<u8>) -> Result<Vec<u8>> {
+    let JoinState::Objects(mut blobs) = joined else { return Ok(out) };
+    if blobs.len() == 1 {
+        return Ok(blobs.pop().unwrap_or_default());
     }
+    let texts = texts(&blobs);
+    let session = merged(&texts, BlobSource::default())?;
+    out.push(b'{');
+    for (key, value) in &session.fields {
+        write_string(&mut out, key)?;
+        out.push(b':');
+        out.extend_from_slice(value.as_bytes());
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"messages\":[");
+    for (at, message) in session.messages.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(message.json.as_bytes());
+    }
+    out.extend_from_slice(b"]}");
+    Ok(out)
 }
 
-/// What kind of delta it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     /// One object with `messages`.
@@ -145,8 +131,7 @@ pub(super) enum FileKind {
     Neither,
 }
 
-/// Tells an object with `messages` from lines. The first line nearly always says which it is, and reading it is all that
-/// telling costs.
+/// Tells an object with `messages` from lines, mostly by the first line alone.
 pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     let blob = blob.strip_prefix(b"\xef\xbb\xbf").unwrap_or(blob).trim_ascii();
     let first = blob.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -163,7 +148,7 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
     }
 }
 
-/// Whether an object has `messages` of its own; nothing where it is no object.
+/// Whether an object has `messages`; `None` if it is no object.
 fn has_messages(json: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(json);
     let document = Document::read(text.as_bytes(), &[]).ok()?;
@@ -175,7 +160,7 @@ fn has_messages(json: &[u8]) -> Option<bool> {
 fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> {
     let invalid = |_| source.invalid(Format::GeminiV1, "not a session with a list of `messages`");
     let document = Document::read(blob.as_bytes(), &[]).map_err(invalid)?;
-    let mut session = Session { fields: Vec::new(), messages: Vec::new() };
+    let mut session = Session::default();
     for (key, value) in document.root().object("a session").map_err(invalid)?.entries() {
         let key = key.string()?;
         if key == "messages" {
@@ -188,67 +173,43 @@ fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> 
                 session.messages.push(SessionMessage { json: document.json(message), id: id.map(Cow::into_owned) });
             }
         } else {
-            let json = document.json(value);
-            match session.fields.iter_mut().find(|(known, _)| *known == key) {
-                Some(field) => field.1 = json,
-                None => session.fields.push((key, json)),
-            }
+            set_field(&mut session.fields, key, document.json(value));
         }
     }
     Ok(session)
 }
 
-impl Objects {
-    fn add(&mut self, out: &mut Vec<u8>, session: &Session<'_>) {
-        for (key, value) in &session.fields {
-            match self.fields.iter_mut().find(|(known, _)| known == key) {
-                Some(field) => (*value).clone_into(&mut field.1),
-                None => self.fields.push((key.clone(), (*value).to_owned())),
-            }
-        }
-        for message in &session.messages {
-            let start = out.len();
-            out.extend_from_slice(message.json.as_bytes());
-            let span = start..out.len();
-            let place = self.messages.len();
-            let known = message.id.clone().map(|id| *self.places.or_insert(id, place));
-            match known.and_then(|known| self.messages.get_mut(known)) {
-                Some(earlier) => *earlier = span,
-                None => self.messages.push(span),
+fn texts(blobs: &[Vec<u8>]) -> Vec<Cow<'_, str>> {
+    blobs.iter().map(|blob| String::from_utf8_lossy(blob)).collect()
+}
+
+/// Several objects as one; one alone as it is.
+fn merged<'a>(blobs: &'a [Cow<'_, str>], source: BlobSource<'_>) -> Result<Session<'a>> {
+    if let [blob] = blobs {
+        return take_apart(blob, source);
+    }
+    let mut all = Session::default();
+    // The place of each id among the messages.
+    let mut places: SortedMap<String, usize> = SortedMap::new();
+    for blob in blobs {
+        let session = take_apart(blob, source)?;
+        session.fields.into_iter().for_each(|(key, value)| set_field(&mut all.fields, key, value));
+        for message in session.messages {
+            let place = all.messages.len();
+            let known = message.id.clone().map(|id| *places.or_insert(id, place));
+            match known.and_then(|known| all.messages.get_mut(known)) {
+                Some(earlier) => *earlier = message,
+                None => all.messages.push(message),
             }
         }
     }
+    Ok(all)
+}
 
-    fn into_object(self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(bytes.len());
-        out.push(b'{');
-        for (key, value) in &self.fields {
-            write_string(&mut out, key)?;
-            out.push(b':');
-            out.extend_from_slice(value.as_bytes());
-            out.push(b',');
-        }
-        out.extend_from_slice(b"\"messages\":[");
-        for (at, span) in self.messages.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(bytes.get(span.clone()).unwrap_or_default());
-        }
-        out.extend_from_slice(b"]}");
-        Ok(out)
-    }
-
-    fn into_lines(self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(bytes.len());
-        let fields = self.fields.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        write_fields(&mut out, fields)?;
-        out.push(b'\n');
-        for span in &self.messages {
-            write_compact(&mut out, bytes.get(span.clone()).unwrap_or_default());
-            out.push(b'\n');
-        }
-        Ok(out)
+fn set_field<'a>(fields: &mut Vec<(String, &'a str)>, key: String, value: &'a str) {
+    match fields.iter_mut().find(|(known, _)| *known == key) {
+        Some(field) => field.1 = value,
+        None => fields.push((key, value)),
     }
 }
 
@@ -257,13 +218,12 @@ fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) -> 
     if out.last().is_some_and(|&last| last != b'\n') {
         out.push(b'\n');
     }
-    let fields = session.fields.iter().map(|(key, value)| (key.as_str(), *value));
     if !after_header {
-        write_fields(out, fields)?;
+        write_fields(out, &session.fields)?;
         out.push(b'\n');
     } else if !session.fields.is_empty() {
         out.extend_from_slice(b"{\"$set\":");
-        write_fields(out, fields)?;
+        write_fields(out, &session.fields)?;
         out.extend_from_slice(b"}\n");
     }
     for message in &session.messages {
@@ -273,9 +233,9 @@ fn write_lines(out: &mut Vec<u8>, session: &Session<'_>, after_header: bool) -> 
     Ok(())
 }
 
-fn write_fields<'a>(out: &mut Vec<u8>, fields: impl Iterator<Item = (&'a str, &'a str)>) -> Result<()> {
+fn write_fields(out: &mut Vec<u8>, fields: &[(String, &str)]) -> Result<()> {
     out.push(b'{');
-    for (at, (key, value)) in fields.enumerate() {
+    for (at, (key, value)) in fields.iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
@@ -289,19 +249,4 @@ fn write_fields<'a>(out: &mut Vec<u8>, fields: impl Iterator<Item = (&'a str, &'
 
 fn write_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     serde_json::to_writer(out, text).map_err(|error| Error::new(Code::InternalError, error.to_string()))
-}
-
-/// Writes JSON without the white space between its tokens.
-fn write_compact(out: &mut Vec<u8>, json: &[u8]) {
-    let (mut in_string, mut escaped) = (false, false);
-    for &byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b' ' | b'\t' | b'\r' | b'\n' if !in_string => continue,
-            _ => {}
-        }
-        out.push(byte);
-    }
 }

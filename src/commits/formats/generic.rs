@@ -13,7 +13,6 @@ use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, owned, tex
 use crate::content::{self, Block};
 use crate::jsonl::Reader;
 
-/// Whether somebody of this role is known.
 pub(super) fn knows_role(role: &str) -> bool {
     matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool")
 }
@@ -25,7 +24,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
     Transcript { turns }
 }
 
-/// The turn that a line says; nothing, and a note, where nobody that is known says it.
+/// The turn of a line; an unknown role is noted.
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut Notes) -> Option<Turn> {
     let calls = blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
@@ -56,7 +55,6 @@ pub(crate) fn turn(map: &Map<String, Value>, notes: &mut Notes) -> Option<Turn> 
     Some(turn)
 }
 
-/// A turn as a line.
 #[derive(Serialize)]
 pub(super) struct Line<'t> {
     role: Role,

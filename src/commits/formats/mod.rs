@@ -11,7 +11,7 @@
 //! | `gemini-v1` | Gemini CLI's session files | lines appended; objects with `messages` merged |
 //!
 //! Concatenation does not read the conversation, so that it costs little more than copying: what it does not know passes
-//! through byte for byte. [`crate::commits::formats::Format::read`] is what reads.
+//! through byte for byte. [`Format::read`] reads it.
 
 pub(crate) mod append;
 mod blocks;
@@ -28,7 +28,8 @@ mod gemini_join;
 pub(crate) mod generic;
 
 pub use codec::ReadOptions;
-pub(crate) use codec::{follow, gemini_lines, map_fields, write_part};
-pub use concatenator::{Concatenated, Concatenator, Counts, concatenate};
+pub(crate) use codec::{follow, map_fields, write_part};
+pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use continuation::Continuation;
-pub use format::{BlobSource, Format, is_known};
+pub use format::{BlobSource, Format};
+pub(crate) use gemini_join::to_lines as gemini_lines;

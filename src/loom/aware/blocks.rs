@@ -14,10 +14,10 @@ use crate::loom::tree::{Node, NodeIx, Tree, TreeMode};
 use crate::maps::SortedSet;
 use crate::text::{is_blank, trim};
 
-/// How many nodes before the tip the loom block names.
+/// Nodes before the tip that the loom block names.
 const NAMED: usize = 4;
 
-/// What is added to the system prompt: the caller's own text, or a description of the parts that are there.
+/// The addition to the system prompt: the caller's own text, or a description of the parts.
 pub(crate) fn addendum(aware: &LoomAware) -> String {
     match &aware.addendum {
         Addendum::Own(text) => return trim(text).to_owned(),
@@ -41,7 +41,7 @@ pub(crate) fn addendum(aware: &LoomAware) -> String {
     text
 }
 
-/// Why a pinned node cannot stand in the memory.
+/// Why a pinned node is not in the memory.
 pub(crate) fn left_out(node: &Node) -> Option<(Fate, Reason)> {
     select::left_out_by_mark(node).or_else(|| {
         let silent = text_of(node).is_empty();
@@ -49,7 +49,7 @@ pub(crate) fn left_out(node: &Node) -> Option<(Fate, Reason)> {
     })
 }
 
-/// The operational memory; empty where there is nothing to remember. `pinned` are the nodes that can stand in it.
+/// The operational memory, which may be empty. `pinned` are nodes that can be in it.
 pub(crate) fn memory(
     tree: &Tree,
     aware: &LoomAware,
@@ -136,7 +136,6 @@ pub(crate) fn loom(tree: &Tree, aware: &LoomAware, steps: &[Step], local_ids: &L
     lines.between("=== Loom Context ===")
 }
 
-/// The lines of a block in the making.
 #[derive(Debug, Default)]
 struct Lines {
     text: String,
@@ -144,7 +143,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Begins a section, unless it is the one that was begun last.
+    /// Begins a section, unless it is the current one.
     fn section(&mut self, title: &'static str) {
         if self.section != title {
             self.section = title;
@@ -152,7 +151,7 @@ impl Lines {
         }
     }
 
-    /// A labelled text. Its lines are indented, so that none of them can be taken for the end of the block.
+    /// A labelled text, indented so that no line looks like the end of the block.
     fn entry(&mut self, section: &'static str, label: &str, text: &str) {
         self.section(section);
         let label = one_line(label);
@@ -172,7 +171,7 @@ impl Lines {
         self.text.push('\n');
     }
 
-    /// The block between its first line and the one that ends it; empty where it has no lines.
+    /// The block, unless it has no lines.
     fn between(self, first: &str) -> String {
         if self.text.is_empty() { String::new() } else { format!("{first}\n{}===", self.text) }
     }

@@ -17,7 +17,7 @@ use crate::loom::select::{Mode, Row};
 use crate::loom::tree::{NodeIx, Tree};
 use crate::maps::SortedSet;
 
-/// What is added to the system prompt; empty for other agents and in documents, which have none of this.
+/// The addition to the system prompt; empty for other agents and in documents.
 pub(crate) fn addendum(options: &Options, mode: Mode, diagnostics: &mut Vec<Diagnostic>) -> String {
     let Some(aware) = &options.loom_aware else { return String::new() };
     if mode == Mode::Buffer {
@@ -28,19 +28,19 @@ pub(crate) fn addendum(options: &Options, mode: Mode, diagnostics: &mut Vec<Diag
     blocks::addendum(aware)
 }
 
-/// What was added, for the report. Of the tokens, those of the headers are still to be told.
+/// What was added, for the report; the tokens of the headers follow later.
 #[derive(Debug, Default)]
 pub(crate) struct Added<'a> {
     pub tokens: LoomAwareTokens,
     pub local_ids: Vec<LocalId<'a>>,
-    /// The nodes that stand in the memory.
+    /// The nodes in the memory.
     pub pinned: SortedSet<NodeIx>,
     /// The rows of the report, those of pinned nodes included.
     pub rows: Vec<Row>,
 }
 
-/// Puts headers on the conversation of the state, and the two blocks around it; nothing of that for agents that are not
-/// loom-aware. `limit` is what the blocks have to be below with the system context.
+/// Puts headers on the conversation of the state, and the two blocks around it, for loom-aware agents. `limit` is that of the
+/// blocks with the system context.
 ///
 /// # Errors
 /// [`Code::NodeNotFound`] for a pinned node that the tree does not have; [`Code::LoomContextTooLong`] where the blocks are
@@ -91,13 +91,12 @@ pub(crate) fn frame<'a>(
     Ok(Some(added))
 }
 
-/// The pinned nodes in the order they were given.
 fn pinned_nodes(tree: &Tree, aware: &LoomAware) -> Result<Vec<NodeIx>> {
     let ids = aware.pinned.iter().filter_map(|pinned| if let Pinned::Node(id) = pinned { Some(id) } else { None });
     ids.map(|id| tree.find(id)).collect()
 }
 
-/// Adds a row for each pinned node that has none; gives those that can stand in the memory.
+/// Adds a row for each pinned node without one; gives those that can be in the memory.
 fn pin(tree: &Tree, rows: &mut Vec<Row>, pinned: &[NodeIx], diagnostics: &mut Vec<Diagnostic>) -> SortedSet<NodeIx> {
     let mut there = SortedSet::new();
     if pinned.is_empty() {
@@ -134,7 +133,7 @@ fn not_pinned(id: &str, why: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::MemoryLeftOut, Severity::Warning, message).about_node(id)
 }
 
-/// Fails when what is always there is over the limit by itself.
+/// Fails if what is always sent is over the limit.
 fn check(
     context: &PathContext<'_>,
     memory: &str,

@@ -1,6 +1,6 @@
 //! Pieces of the lines that a loom-aware agent reads.
 
-/// What stands between the parts of a line.
+/// Separates the parts of a line.
 pub(crate) const SEPARATOR: &str = " · ";
 
 /// `1 annotation`, `2 annotations`.

@@ -7,18 +7,17 @@ use crate::loom::tree::{NodeIx, Tree};
 use crate::maps::{SortedMap, SortedSet};
 use crate::text;
 
-/// How many characters of an id are taken at least.
 const LEAST: usize = 6;
 
-/// A name for each node of a context; no two are the same.
+/// A unique name for each node of a context.
 #[derive(Debug)]
 pub(crate) struct LocalIds {
     names: SortedMap<NodeIx, String>,
 }
 
 impl LocalIds {
-    /// Names the nodes: by their own `localId`; where they have none, by the shortest prefix of the id, from six
-    /// characters up, that no other id in the tree begins with and no other node of these is called.
+    /// Names the nodes by their `localId`, else by the shortest prefix of the id, from six characters up, that is unique among
+    /// the ids of the tree and the names of these nodes.
     pub(crate) fn new(
         tree: &Tree,
         nodes: impl Iterator<Item = NodeIx> + Clone,
@@ -48,12 +47,10 @@ impl LocalIds {
         Self { names }
     }
 
-    /// What a node is called.
     pub(crate) fn get(&self, node: NodeIx) -> &str {
         self.names.get(&node).map_or("", String::as_str)
     }
 
-    /// The names of these nodes, in their order.
     pub(crate) fn list<'a>(&self, tree: &'a Tree, nodes: impl Iterator<Item = NodeIx>) -> Vec<LocalId<'a>> {
         nodes.map(|node| LocalId { local_id: self.get(node).to_owned(), node_id: &tree.at(node).id }).collect()
     }

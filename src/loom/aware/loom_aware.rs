@@ -78,7 +78,6 @@ pub struct Stash {
 }
 
 impl LoomAware {
-    /// Every text that was given.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let pinned = self.pinned.iter().flat_map(|pinned| match pinned {
             Pinned::Node(id) => [Some(id), None],

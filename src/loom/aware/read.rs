@@ -69,7 +69,7 @@ fn stash(value: Value<'_>) -> Result<Stash> {
     Ok(Stash { label: fields.need("label")?.string()?, text: fields.need("text")?.string()? })
 }
 
-/// What an agent may do by its own account: those of `{ read: true, write: false }` that are true, or a list of names.
+/// The permissions of an agent: the true ones of `{ read: true, write: false }`, or a list.
 fn granted(permissions: Value<'_>) -> Result<Option<Vec<String>>> {
     match permissions.kind() {
         Kind::Object => {

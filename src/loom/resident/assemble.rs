@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::loom_tree::{KeptMessages, LastBody, LoomTree};
-use crate::assembly::body::{body, text_body};
+use super::loom_tree::{KeptMessages, LoomTree};
+use crate::assembly::body::body;
 use crate::assembly::message_index::{MessageKind, PreviousMessages};
 use crate::assembly::plan::Planned;
 use crate::error::Result;
@@ -216,28 +216,20 @@ impl LoomTree {
             return Ok(show(&bytes, report));
         }
         let mut last_body = self.last_body.borrow_mut();
-        let last = last_body.take().filter(|last| last.provider == target.provider);
+        let last = last_body.take().filter(|(provider, _)| *provider == target.provider);
+        let mut last = last.map(|(_, body)| body).unwrap_or_default();
         self.plan(options, counter, Purpose::Send, |plan| {
             let mut planned = plan.choose()?;
             let mut report = plan.summary(&mut planned, Some(&self.previous));
             let hints = plan.plan.hints(&planned, report.cache.as_ref());
-            let (before, mut known) = match last {
-                Some(LastBody { written, known, .. }) => (written, known),
-                None => Default::default(),
-            };
-            let diagnostics = &mut report.diagnostics;
-            match text_body(&plan.plan, &planned, target, &hints, (&before, &known), diagnostics)? {
-                Some((written, runs)) => {
-                    known.replace(Rc::clone(&planned.index), &runs);
-                    let shown = show(&written.bytes, report);
-                    *last_body = Some(LastBody { provider: target.provider, written, known });
-                    Ok(shown)
-                }
-                None => {
-                    let bytes = body(&plan.plan, &planned, target, &hints, diagnostics)?;
-                    Ok(show(&bytes, report))
-                }
+            let (written, runs) = body(&plan.plan, &planned, target, &hints, &last, &mut report.diagnostics)?;
+            let shown = show(&written.bytes, report);
+            if !runs.is_empty() {
+                last.known.replace(Rc::clone(&planned.index), &runs);
+                last.written = written;
+                *last_body = Some((target.provider, last));
             }
+            Ok(shown)
         })
     }
 

@@ -42,7 +42,7 @@ pub const UNPACKED: &[Call<Handle>] = &[
     Call::new("requestBodyWithReport", &[], |handle, request, host| handle.request_body_with_report(request, host)),
 ];
 
-/// What `configure` changes in the tree itself; all other settings are defaults of the options.
+/// Settings of the tree itself; all others are defaults of the options.
 const SETTINGS: &[&str] =
     &["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
 
@@ -52,20 +52,19 @@ pub struct Handle {
     tree: LoomTree,
     limits: Limits,
     media: Rc<SortedMap<String, Media<'static>>>,
-    /// What had to be repaired in the tree when it was made.
+    /// Repairs of the tree's JSON.
     diagnostics: Vec<Diagnostic>,
-    /// The caller's own counter that was used last, with the id that its counts are remembered by.
+    /// The caller's last counter, and the id of its remembered counts.
     counter: Option<(Rc<dyn Counter>, CounterId)>,
 }
 
-/// What is asked of a resident tree, read.
 #[derive(Debug)]
 struct ResolvedOptions {
     options: Options,
     target: Option<Target>,
     counter: Rc<dyn Counter>,
     id: CounterId,
-    /// What had to be repaired in the options, and options that are not known.
+    /// Repairs of the options' JSON, and unknown options.
     found: Vec<Diagnostic>,
 }
 
@@ -278,7 +277,7 @@ impl Handle {
         })?
     }
 
-    /// Reads options and assembles with a function, which is given what was found in them beside.
+    /// Reads options and calls a function with their diagnostics.
     fn assemble<R>(
         &mut self,
         request: Value<'_>,
@@ -302,7 +301,6 @@ impl Handle {
         Ok(resolved)
     }
 
-    /// Reads options; `known` are the names of those that there are.
     fn read_options(
         &mut self,
         request: Option<Value<'_>>,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
 use crate::error::{Code, Error, Result};
@@ -19,7 +20,7 @@ use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
 use crate::maps::SortedSet;
-use crate::prompt::bodies::{Provider, WrittenBody};
+use crate::prompt::bodies::Provider;
 use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, InternedText, Memory};
 
@@ -43,21 +44,13 @@ pub struct LoomTree {
     /// The messages that the last delta was about.
     pub(super) kept: RefCell<KeptMessages>,
     /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
-    pub(super) last_body: RefCell<Option<LastBody>>,
+    pub(super) last_body: RefCell<Option<(Provider, PreviousBody)>>,
 }
 
 /// The messages that a caller keeps from the last delta.
 #[derive(Debug, Default)]
 pub(super) struct KeptMessages {
     pub number: u32,
-    pub known: PreviousMessages,
-}
-
-/// The body that was written last.
-#[derive(Debug)]
-pub(super) struct LastBody {
-    pub provider: Provider,
-    pub written: WrittenBody,
     pub known: PreviousMessages,
 }
 

@@ -11,28 +11,25 @@ use crate::text::is_blank;
 /// A system context and the messages after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conversation<'m> {
-    /// With a role where it is the first message, and so counts as one.
+    /// With a role if it is the first message.
     pub system: Option<(Option<Role>, &'m str)>,
     pub messages: &'m dyn MessageSource,
     /// The same messages where they have to be normalized: where one of them is more than a text, is blank, or has the
     /// role of the one before.
     pub irregular: Option<&'m [Message<'m>]>,
-    /// The body that may have most of the messages.
+    /// The last body, which may have most of the messages.
     pub last: &'m WrittenBody,
 }
 
 impl<'m> Conversation<'m> {
-    /// The place of the first message that is not the system context.
     pub(super) fn first(&self) -> usize {
         usize::from(matches!(self.system, Some((Some(_), _))))
     }
 
-    /// How many messages there are.
     pub(super) fn count(&self) -> usize {
         self.first() + self.messages.count()
     }
 
-    /// The role of the message at this place.
     pub(super) fn role(&self, at: usize) -> Option<Role> {
         match at.checked_sub(self.first()) {
             Some(at) => (at < self.messages.count()).then(|| self.messages.role(at)),
@@ -40,13 +37,13 @@ impl<'m> Conversation<'m> {
         }
     }
 
-    /// The node of a message that holds exactly one.
+    /// The node of a message with exactly one.
     pub(super) fn node(&self, at: usize) -> Option<&'m str> {
         self.messages.node(at.checked_sub(self.first())?)
     }
 }
 
-/// Whether messages need no normalizing: user and assistant take turns, and every message is a text that is not blank.
+/// Whether user and assistant take turns and every message is a text that is not blank.
 pub(super) fn is_regular(messages: &[Message<'_>]) -> bool {
     let mut before = None;
     let regular = messages.iter().all(|message| match (message.role, message.content.as_slice()) {
@@ -104,12 +101,10 @@ fn block_size(block: &Block<'_>) -> usize {
     }
 }
 
-/// The text of an item.
 #[derive(Clone, Debug)]
 pub(super) enum Text<'m> {
-    /// The text itself.
     Whole(Cow<'m, str>),
-    /// That of a message.
+    /// The text of a message.
     Message(&'m dyn MessageSource, usize),
 }
 

@@ -3,28 +3,58 @@
 //! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
 //! nothing escaped that need not be.
 
-use crate::json::plain_bytes;
+use crate::json::{CHUNK, first_special, is_special};
 
 /// Appends `text` as it stands between the quotes of a JSON string.
 ///
 /// Escaping has no memory, so that the escaped form of two texts put together is their escaped forms put together.
 pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
-    out.reserve(rest.len() + rest.len() / 16);
-    loop {
-        let (plain, special) = rest.split_at_checked(plain_bytes(rest)).unwrap_or((rest, &[]));
-        out.extend_from_slice(plain);
-        let Some((&byte, after)) = special.split_first() else { return };
-        let (escape, len) = escape(byte);
-        out.extend_from_slice(escape.get(..len).unwrap_or_default());
-        rest = after;
+    while rest.len() >= CHUNK {
+        let start = out.len();
+        out.resize(start + rest.len() + rest.len() / 16 + ROOM, 0);
+        let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
+        out.truncate(start + written);
+    }
+    for &byte in rest {
+        if is_special(byte) {
+            let escape = escape(byte);
+            out.extend_from_slice(escape.get(..length(escape)).unwrap_or_default());
+        } else {
+            out.push(byte);
+        }
     }
 }
 
-const LONGEST: usize = 6;
+/// How much room a chunk takes at most, with one escape in it.
+const ROOM: usize = CHUNK + 8;
 
-/// What stands for a byte that has to be escaped, and how many bytes of it.
-fn escape(byte: u8) -> ([u8; LONGEST], usize) {
+/// Escapes whole chunks of `rest` for as long as there is room for one, and says how many bytes that makes. A chunk is copied as
+/// it is looked at: a call to copy memory for each run of plain bytes would take longer.
+fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
+    let mut at = 0;
+    while let Some((chunk, after)) = rest.split_first_chunk::<CHUNK>()
+        && let Some(room) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<ROOM>)
+    {
+        if let Some(room) = room.first_chunk_mut() {
+            *room = *chunk;
+        }
+        let Some(plain) = first_special(chunk) else {
+            (at, *rest) = (at + CHUNK, after);
+            continue;
+        };
+        let escape = chunk.get(plain).map_or([0; 8], |&byte| escape(byte));
+        if let Some(room) = room.get_mut(plain..).and_then(<[u8]>::first_chunk_mut) {
+            *room = escape;
+        }
+        at += plain + length(escape);
+        *rest = rest.get(plain + 1..).unwrap_or_default();
+    }
+    at
+}
+
+/// What stands for a byte that has to be escaped, and behind it how many bytes that is.
+fn escape(byte: u8) -> [u8; 8] {
     let short = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',
@@ -34,8 +64,12 @@ fn escape(byte: u8) -> ([u8; LONGEST], usize) {
         0x0C => b'f',
         _ => {
             let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + (value - 10) };
-            return ([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)], LONGEST);
+            return [b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF), 0, 6];
         }
     };
-    ([b'\\', short, 0, 0, 0, 0], 2)
+    [b'\\', short, 0, 0, 0, 0, 0, 2]
+}
+
+fn length(escape: [u8; 8]) -> usize {
+    usize::from(escape[7])
 }

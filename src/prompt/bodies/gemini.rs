@@ -101,7 +101,6 @@ fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     }
 }
 
-/// The fields of a part.
 fn part(json: &mut Json, item: &Item<'_>, sink: &mut DiagnosticSink<'_>) {
     match &item.content {
         ItemContent::Reasoning { text, .. } => {
@@ -142,7 +141,7 @@ fn result(json: &mut Json, result: &ToolResult<'_>) {
     }
 }
 
-/// The texts of a result in one string.
+/// The texts of a result as one string.
 struct ResultTexts<'r>(&'r [ItemContent<'r>]);
 
 impl WriteText for ResultTexts<'_> {
@@ -157,7 +156,7 @@ impl WriteText for ResultTexts<'_> {
     }
 }
 
-/// One tool holds all functions; tools in Gemini's own shape stand beside it.
+/// One tool holds all functions; tools in Gemini's own shape are beside it.
 fn tools(body: &mut Body<'_>, names: &ToolNames) {
     let target = body.target;
     if target.tools.is_empty() {
@@ -178,7 +177,7 @@ fn tools(body: &mut Body<'_>, names: &ToolNames) {
     });
 }
 
-/// Our fields, and those of the caller's own `generationConfig` that do not repeat them.
+/// Our fields, and the other ones of the caller's `generationConfig`.
 fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     let target = body.target;
     let mut config = Map::new();

@@ -10,24 +10,22 @@ use crate::error::DiagnosticCode;
 use crate::maps::SortedMap;
 use crate::prompt::message::Message;
 
-/// What a provider takes as an id of a call, or as the name of a tool.
+/// Which ids of calls, or names of tools, a provider takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdRule {
-    /// The most bytes.
+    /// In bytes.
     pub longest: usize,
-    /// What may stand there beside letters, digits, `_` and `-`; none where anything may.
+    /// What is allowed beside letters, digits, `_` and `-`; `None` if all is.
     pub others: Option<&'static str>,
-    /// Whether a letter or `_` comes first.
+    /// Whether the first is a letter or `_`.
     pub letter_first: bool,
 }
 
 impl IdRule {
-    /// Letters, digits, `_` and `-`.
     pub(super) const fn plain(longest: usize) -> Self {
         Self { longest, others: Some(""), letter_first: false }
     }
 
-    /// Anything.
     pub(super) const fn any(longest: usize) -> Self {
         Self { longest, others: None, letter_first: false }
     }
@@ -44,7 +42,7 @@ impl IdRule {
         !id.is_empty() && id.len() <= self.longest && self.takes_first(id) && id.chars().all(|ch| self.takes_char(ch))
     }
 
-    /// What is left of an id; `empty` where that is nothing.
+    /// The allowed part of an id, or `empty` if there is none.
     fn repair<'i>(&self, id: &'i str, empty: &'i str) -> Cow<'i, str> {
         if self.takes(id) {
             return Cow::Borrowed(id);
@@ -62,13 +60,13 @@ impl IdRule {
     }
 }
 
-/// Ids that a provider takes, each for one thing only.
+/// Ids that a provider takes, each for one thing.
 #[derive(Debug)]
 pub(super) struct Ids {
     rule: IdRule,
-    /// What stands for an id of which nothing is left.
+    /// Replaces an id without allowed characters.
     empty: &'static str,
-    /// For each id in use, the last number that was appended to it.
+    /// The last number that was appended to each id.
     used: SortedMap<String, usize>,
 }
 
@@ -99,14 +97,14 @@ impl Ids {
     }
 }
 
-/// The names of tools that have another one in the body.
+/// The changed names of tools.
 #[derive(Debug, Default)]
 pub(super) struct ToolNames {
     changed: SortedMap<String, String>,
 }
 
 impl ToolNames {
-    /// Looks at the tools of the target, and at those that are called.
+    /// The names of the target's tools and of those that are called.
     pub(super) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
         let mut names: Vec<(Option<usize>, &str)> = Vec::new();
         for tool in target.tools.iter().filter_map(Tool::neutral) {

@@ -18,6 +18,11 @@ impl TextWriter<'_> {
     pub(crate) fn plain(&mut self, text: &str) {
         escape_into(self.out, text);
     }
+
+    /// Appends a text that is.
+    pub(crate) fn escaped(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
 }
 
 /// Something that can be written as a JSON string.

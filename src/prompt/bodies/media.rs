@@ -3,18 +3,17 @@
 use crate::content::{self, Block, data_url};
 use crate::prompt::message::placeholder;
 
-/// An image or a recording with its bytes or its address.
+/// An image or a recording with its bytes or URL.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Media<'m> {
     pub kind: Kind,
     pub source: Source<'m>,
-    /// What it shows, in words.
     words: Option<&'m str>,
-    /// The type as it was given.
+    /// The type as given.
     given: &'m str,
 }
 
-/// What it is; the type in the spelling that providers use, where it is one that they know.
+/// The type in the spelling of providers, if they know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Image(Option<&'static str>),
@@ -23,12 +22,11 @@ pub(super) enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source<'m> {
-    /// Base64.
     Data(&'m str),
     Url(&'m str),
 }
 
-/// Image types: what callers write, what providers write.
+/// Image types, as callers and as providers write them.
 const IMAGES: [(&str, &str); 7] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
@@ -39,7 +37,7 @@ const IMAGES: [(&str, &str); 7] = [
     ("image/heif", "image/heif"),
 ];
 
-/// The same for audio.
+/// Audio types, as callers and as providers write them.
 const AUDIO: [(&str, &str); 17] = [
     ("audio/wav", "audio/wav"),
     ("audio/x-wav", "audio/wav"),
@@ -60,10 +58,10 @@ const AUDIO: [(&str, &str); 17] = [
     ("audio/webm", "audio/webm"),
 ];
 
-/// An image whose type nobody says: those that take an address look for themselves.
+/// An image without a type: providers that take a URL find it out.
 pub(super) const ANY_IMAGE: &str = "image/*";
 
-/// The type of an image: as it is given, else what its bytes or its address say.
+/// The type of an image: as given, else by its bytes or URL.
 fn image_type(given: &str, source: &Source<'_>) -> Option<&'static str> {
     let open = matches!(given, "" | ANY_IMAGE | "*/*" | "application/octet-stream");
     known(given, &IMAGES).or_else(|| match source {
@@ -73,7 +71,7 @@ fn image_type(given: &str, source: &Source<'_>) -> Option<&'static str> {
     })
 }
 
-/// What the first bytes say, in base64.
+/// The type by the first bytes, in base64.
 fn type_of_data(data: &str) -> Option<&'static str> {
     let of = |beginning: &str| data.starts_with(beginning);
     match () {
@@ -98,7 +96,7 @@ fn known(given: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
 }
 
 impl<'m> Media<'m> {
-    /// An image or a recording that has bytes or an address; none for other blocks.
+    /// An image or a recording with bytes or a URL.
     pub(super) fn new(block: &'m Block<'m>) -> Option<Self> {
         match block {
             Block::Image(image) => {
@@ -114,7 +112,7 @@ impl<'m> Media<'m> {
         }
     }
 
-    /// The text that stands in its place where it cannot be sent.
+    /// The text that replaces it where it cannot be sent.
     pub(super) fn stand_in(&self) -> String {
         let name = match self.kind {
             Kind::Image(_) => "image",
@@ -123,7 +121,7 @@ impl<'m> Media<'m> {
         placeholder(name, self.words)
     }
 
-    /// For a diagnostic: what it is.
+    /// For diagnostics.
     pub(super) fn description(&self) -> String {
         match self.source {
             Source::Data(_) => format!("`{}` as base64", self.given),
@@ -132,7 +130,7 @@ impl<'m> Media<'m> {
     }
 }
 
-/// The text that stands in the place of an image or a recording that has neither bytes nor an address.
+/// The text for an image or a recording without bytes and URL.
 pub(super) fn stand_in(block: &Block<'_>) -> String {
     match block {
         Block::Image(image) => placeholder("image", image.alt_text.as_deref()),
@@ -140,7 +138,7 @@ pub(super) fn stand_in(block: &Block<'_>) -> String {
     }
 }
 
-/// Where the bytes are, and their type. A `data:` address has both in itself.
+/// The source and type of media; a `data:` URL has both.
 fn source<'m>(media: &'m content::Media<'m>, mime: &'m str) -> (Source<'m>, &'m str) {
     match media {
         content::Media::Data(data) => (Source::Data(data), mime),

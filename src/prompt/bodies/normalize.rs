@@ -21,41 +21,38 @@ use crate::text::is_blank;
 /// What a provider takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Its name, for diagnostics.
+    /// For diagnostics.
     pub name: &'static str,
-    /// Whether the first message has to be the user's.
+    /// Whether the first message must be the user's.
     pub user_first: bool,
-    /// Whether the system context has a field of its own.
+    /// Whether the system context has its own field.
     pub system_field: bool,
     /// Whether results are a turn of their own.
     pub results_apart: bool,
-    /// Whether media can stand in such a place.
+    /// Whether media are allowed there.
     pub takes: fn(MediaHolder, &Media<'_>) -> bool,
-    /// Whether reasoning with this text and signature can be handed back.
+    /// Whether reasoning with this text and signature can be sent back.
     pub takes_reasoning: fn(&str, Option<&str>) -> bool,
-    /// What it takes as the id of a tool call.
     pub id: IdRule,
-    /// What it takes as the name of a tool.
     pub tool_name: IdRule,
-    /// Whether a result of a tool that failed is texts only, and at least one.
+    /// Whether a failed result must be texts only, at least one.
     pub failed_result_is_text: bool,
     pub reasoning: ReasoningPlace,
 }
 
-/// Where reasoning can stand in a turn of the assistant.
+/// Where reasoning is allowed in a turn of the assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReasoningPlace {
     Anywhere,
-    /// Something that is no reasoning comes after it.
+    /// Before something that is no reasoning.
     NotLast,
-    /// The same, and nothing comes before it.
+    /// The same, and first in the turn.
     First,
 }
 
-/// What a failed tool says that said nothing.
+/// The text of a failed tool without one.
 const FAILED: &str = "The tool failed and said nothing.";
 
-/// Where media stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MediaHolder {
     User,
@@ -63,13 +60,11 @@ pub(super) enum MediaHolder {
     Result,
 }
 
-/// One block of a turn.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'m> {
     pub role: Role,
-    /// The message it comes from; none for what was inserted.
+    /// The message that it is from; `None` for inserted ones.
     pub message: Option<usize>,
-    /// Whether a cache breakpoint comes after it.
     pub cache_mark: bool,
     pub content: ItemContent<'m>,
 }
@@ -102,15 +97,13 @@ impl<'m> ItemContent<'m> {
 #[derive(Clone, Debug)]
 pub(super) struct ToolResult<'m> {
     pub id: Cow<'m, str>,
-    /// The tool that was called.
     pub name: Cow<'m, str>,
-    /// Texts and media.
     pub content: Vec<ItemContent<'m>>,
     pub is_error: bool,
 }
 
 impl ToolResult<'_> {
-    /// The text of a result that has nothing else.
+    /// The text of a result that is one text.
     pub(super) fn text(&self) -> Option<&str> {
         match self.content.as_slice() {
             [] => Some(""),
@@ -119,28 +112,28 @@ impl ToolResult<'_> {
         }
     }
 
-    /// What stands before its media where they had to leave it.
+    /// The text before media that were moved out of it.
     pub(super) fn media_label(&self) -> String {
         format!("[shown by the result of {} ({})]", self.name, self.id)
     }
 }
 
-/// A conversation in the order in which it is sent.
+/// A conversation in the order of the body.
 #[derive(Debug)]
 pub(super) struct Normalized<'m> {
-    /// The system context; none where it is the first item.
+    /// The system context, unless it is the first item.
     pub system: Option<Cow<'m, str>>,
     pub tool_names: ToolNames,
-    /// What comes before the regular messages; everything where messages are irregular.
+    /// What comes before the regular messages; all messages if they are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
-    /// The regular messages with a cache breakpoint after them.
+    /// Regular messages that a cache breakpoint follows.
     marked: SortedSet<usize>,
     results_apart: bool,
 }
 
 impl Normalized<'_> {
-    /// Puts a cache breakpoint after the last item of each of these messages that can have one.
+    /// Puts a cache breakpoint after each of these messages that can have one.
     pub(super) fn mark(&mut self, messages: &[usize]) {
         for &message in messages {
             let of_message = |item: &&mut Item<'_>| {
@@ -152,7 +145,6 @@ impl Normalized<'_> {
         self.marked = messages.iter().filter_map(|message| message.checked_sub(first)).collect();
     }
 
-    /// Whether the last turn is the assistant's.
     pub(super) fn ends_with_assistant(&self) -> bool {
         let last = match self.conversation.irregular {
             None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
@@ -161,7 +153,7 @@ impl Normalized<'_> {
         last == Some(Role::Assistant)
     }
 
-    /// Writes all turns as the elements of a list. Gives the places of the regular messages.
+    /// Writes all turns as elements of a list. Gives the places of the regular messages.
     pub(super) fn write_turns(&self, json: &mut Json, write: &mut dyn FnMut(&mut Json, &[Item<'_>])) -> Vec<Span> {
         let Conversation { messages, irregular, last, .. } = self.conversation;
         let is_result = |item: &Item<'_>| self.results_apart && matches!(item.content, ItemContent::Result(_));
@@ -183,7 +175,7 @@ impl Normalized<'_> {
     }
 }
 
-/// Brings the conversation into the order in which it is sent.
+/// Brings the conversation into the order of the body.
 pub(super) fn normalize<'m>(
     conversation: Conversation<'m>,
     target: &'m Target,
@@ -227,7 +219,6 @@ fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_
     Item { role, message, cache_mark: false, content }
 }
 
-/// A block before it is put in order.
 #[derive(Clone, Copy, Debug)]
 struct Flat<'m> {
     role: Role,
@@ -270,17 +261,17 @@ fn flatten<'m>(
     (flat, has_tools)
 }
 
-/// Which result answers which call, by places in the flat list.
+/// Pairs of call and result, by places in the flat list.
 #[derive(Debug, Default)]
 struct Pairs {
     result_of: SortedMap<usize, usize>,
     answered: SortedSet<usize>,
-    /// How many blocks before a place are not results.
+    /// For each place, the number of blocks before that are no results.
     others_before: Vec<usize>,
 }
 
 impl Pairs {
-    /// A result belongs to the nearest call before it that has its id and no result yet.
+    /// Matches a result with the nearest call before it that has its id and no result yet.
     fn find(flat: &[Flat<'_>]) -> Self {
         let mut open: SortedMap<&str, Vec<usize>> = SortedMap::new();
         let mut pairs = Self::default();
@@ -304,7 +295,7 @@ impl Pairs {
         pairs
     }
 
-    /// Whether something else stands between a place and a result after it.
+    /// Whether other blocks are between a place and a result.
     fn apart(&self, from: usize, result: usize) -> bool {
         self.others_before.get(from) != self.others_before.get(result)
     }
@@ -318,7 +309,7 @@ struct Order<'o, 'n> {
     tool_names: &'o ToolNames,
 }
 
-/// A call whose result has not been put in its place yet.
+/// A call whose result is not placed yet.
 struct Open<'m> {
     at: usize,
     id: Cow<'m, str>,
@@ -373,7 +364,7 @@ impl Order<'_, '_> {
         self.place_reasoning(out);
     }
 
-    /// Leaves out reasoning where the provider refuses it.
+    /// Removes reasoning that the provider refuses.
     fn place_reasoning(&mut self, items: &mut Vec<Item<'_>>) {
         let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
         if self.rules.reasoning == ReasoningPlace::Anywhere || !items.iter().any(is_reasoning) {
@@ -399,7 +390,7 @@ impl Order<'_, '_> {
         items.retain(|_| stays.next().unwrap_or(true));
     }
 
-    /// The results of the calls that the turn before `at` made, wherever they stand.
+    /// The results of the calls of the turn before `at`, wherever they are.
     fn results<'m>(&mut self, flat: &[Flat<'m>], at: usize, open: &mut Vec<Open<'m>>, out: &mut Vec<Item<'m>>) {
         let mut moved = Vec::new();
         for call in open.drain(..) {
@@ -423,7 +414,7 @@ impl Order<'_, '_> {
         out.append(&mut moved);
     }
 
-    /// Takes media out of a result, and gives it a text where it has none.
+    /// Moves media out of a result, and gives it a text if it has none.
     fn texts_of_failed<'m>(&mut self, result: &mut ToolResult<'m>, message: usize, moved: &mut Vec<Item<'m>>) {
         let Rules { name, .. } = self.rules;
         let mut media = Vec::new();
@@ -467,7 +458,7 @@ impl Order<'_, '_> {
         content
     }
 
-    /// An image or a recording, or the text in its place where it cannot be sent.
+    /// An image or a recording, or the text that replaces it.
     fn media<'m>(&mut self, block: &'m Block<'m>, place: MediaHolder, message: usize) -> ItemContent<'m> {
         let Some(media) = Media::new(block) else {
             let stand_in = media::stand_in(block);

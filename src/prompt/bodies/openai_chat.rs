@@ -62,7 +62,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     body.settings();
 }
 
-/// Whether OpenAI refuses `max_tokens` for a model: the reasoning ones, whatever stands before their name.
+/// Whether OpenAI refuses `max_tokens` for a model, as for all reasoning ones.
 fn takes_completion_tokens_only(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let is =
@@ -70,7 +70,6 @@ fn takes_completion_tokens_only(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5"].into_iter().any(is)
 }
 
-/// A message of texts and calls.
 fn message(json: &mut Json, role: Role, turn: &[Item<'_>]) {
     json.message(role, |json| {
         let mut texts = turn.iter().filter_map(|item| item.content.as_text());
@@ -135,7 +134,7 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     });
 }
 
-/// Writes a result without its media. Whether it has any.
+/// Writes a result without its media. Whether it has media.
 fn result(json: &mut Json, result: &ToolResult<'_>, message: Option<usize>, sink: &mut DiagnosticSink<'_>) -> bool {
     let error = error_text(result, message, RULES.name, sink);
     json.object(|json| {

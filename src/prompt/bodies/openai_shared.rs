@@ -11,7 +11,7 @@ pub(super) fn is_image(mime: &str) -> bool {
     matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | ANY_IMAGE)
 }
 
-/// The beginning of a result's text when the tool failed, since the provider has no field for that.
+/// The prefix of a failed tool's text, since there is no field for it.
 pub(super) fn error_text(
     result: &ToolResult<'_>,
     message: Option<usize>,
@@ -27,7 +27,7 @@ pub(super) fn error_text(
     "Error: "
 }
 
-/// A field with an address, or the bytes as one.
+/// A field with a URL, or with the bytes as a `data:` URL.
 pub(super) fn url_field(json: &mut Json, name: &str, media: &Media<'_>) {
     match (media.source, media.kind) {
         (Source::Url(url), _) => json.text_field(name, url),

@@ -45,6 +45,11 @@ pub(crate) struct WrittenBody {
 }
 
 impl WrittenBody {
+    /// One of which nothing is copied.
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, spans: Vec::new() }
+    }
+
     /// The places of these messages.
     fn spans(&self, messages: Range<usize>) -> &[Span] {
         self.spans.get(messages).unwrap_or_default()

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::json::Document;
 
-/// The block that a provider gave, where a signature is the JSON text of one: an object with a `type`.
+/// The provider's block, if a signature is the JSON text of an object with a `type`.
 pub(super) fn vendor_block(signature: &str) -> Option<Value> {
     let text = signature.trim_start();
     if !text.starts_with('{') {
@@ -21,7 +21,7 @@ pub(super) fn string_of<'b>(block: &'b Value, kind: &str, field: &str) -> Option
     block.get(field).and_then(Value::as_str).filter(|_| is)
 }
 
-/// Whether a signature is opaque, or the block of this kind with this field.
+/// Whether a signature is opaque, or a block of this kind with this field.
 pub(super) fn is_opaque_or(signature: Option<&str>, kind: &str, field: &str) -> bool {
     signature.is_some_and(|signature| match vendor_block(signature) {
         Some(block) => string_of(&block, kind, field).is_some(),

@@ -3,11 +3,10 @@
 use super::conversation::Conversation;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
-/// Collects what was changed on the way into a body.
+/// Collects the changes made for a body.
 #[derive(Debug)]
 pub(super) struct DiagnosticSink<'d> {
     pub list: &'d mut Vec<Diagnostic>,
-    /// The conversation whose messages the diagnostics speak of, where there is one.
     pub conversation: Option<Conversation<'d>>,
 }
 
@@ -20,7 +19,6 @@ impl DiagnosticSink<'_> {
         self.add(code, Severity::Info, message, text);
     }
 
-    /// A field of the target that is not in the body.
     #[cold]
     pub(super) fn unused_field(&mut self, path: String, text: String) {
         self.list.push(Diagnostic::new(DiagnosticCode::BodyFieldUnused, Severity::Warning, text).at_path(path));

@@ -156,7 +156,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads the `target` of a request. Fields that are not known are the provider's, but for those of `cache`.
+    /// Reads `target`. Unknown fields are the provider's, but for those of `cache`.
     pub(crate) fn read(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Self> {
         let given = value.object("an object with `provider` and `model`")?;
         let mut target = Self::bare(given.need("provider")?.one_of(&Provider::NAMES)?);
@@ -189,7 +189,7 @@ impl Target {
     }
 }
 
-/// What a target has beside the provider's own fields.
+/// The fields that are not the provider's.
 const FIELDS: &[&str] =
     &["provider", "model", "maxTokens", "temperature", "stream", "tools", "dropReasoning", "openingText", "cache"];
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::json::Json;
 
-/// A tool definition in nobody's shape: `{ name, description?, parameters? }` and what else it holds.
+/// A tool definition in our shape: `{ name, description?, parameters? }` and other fields.
 #[derive(Debug)]
 pub(super) struct Tool<'t> {
     pub name: &'t str,
@@ -26,7 +26,7 @@ impl<'t> Tool<'t> {
         Some(Self { name, parameters: fields.get("parameters").filter(|value| !value.is_null()), rest })
     }
 
-    /// The name that it has in the body, parameters under the provider's name for them, and the rest.
+    /// The fields, with the name in the body and the provider's name of the parameters.
     pub(super) fn fields(&self, json: &mut Json, name: &str, parameters: &str) {
         json.text_field("name", name);
         for (name, value) in &self.rest {

@@ -1,0 +1,80 @@
+//! What a node says: blocks, or one text that nobody has had to read yet.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+use crate::content::Block;
+use crate::json::unescape;
+
+/// The content of a node: its blocks, as a slice. One text alone may stand as it came, with the escapes of JSON, until somebody
+/// looks at it: a body for which nothing is counted copies it.
+#[derive(Clone, Debug, Default)]
+pub struct NodeContent<'t>(Form<'t>);
+
+#[derive(Clone, Debug, Default)]
+enum Form<'t> {
+    #[default]
+    Nothing,
+    Blocks(Vec<Block<'t>>),
+    Escaped(&'t str, OnceCell<Box<Block<'static>>>),
+}
+
+impl<'t> NodeContent<'t> {
+    /// Nothing.
+    pub(crate) const NOTHING: Self = Self(Form::Nothing);
+
+    /// One text, escaped as a body has it; neither blank nor with white space at its ends.
+    pub(crate) fn of_escaped(text: &'t str) -> Self {
+        Self(Form::Escaped(text, OnceCell::new()))
+    }
+
+    /// The text, where it is such a one.
+    pub(crate) fn escaped(&self) -> Option<&'t str> {
+        if let Form::Escaped(text, _) = self.0 { Some(text) } else { None }
+    }
+
+    /// The blocks; none where all there is is a text that is still escaped. For those who look for anything but texts.
+    pub(crate) fn read_blocks(&self) -> &[Block<'t>] {
+        if self.escaped().is_some() { &[] } else { self }
+    }
+
+    /// The blocks.
+    pub fn as_slice(&self) -> &[Block<'t>] {
+        match &self.0 {
+            Form::Nothing => &[],
+            Form::Blocks(blocks) => blocks,
+            Form::Escaped(text, block) => {
+                std::slice::from_ref(block.get_or_init(|| Box::new(Block::text(unescape(text)))))
+            }
+        }
+    }
+}
+
+impl<'t> Deref for NodeContent<'t> {
+    type Target = [Block<'t>];
+
+    fn deref(&self) -> &[Block<'t>] {
+        self.as_slice()
+    }
+}
+
+impl PartialEq for NodeContent<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<'t> From<Vec<Block<'t>>> for NodeContent<'t> {
+    fn from(blocks: Vec<Block<'t>>) -> Self {
+        Self(Form::Blocks(blocks))
+    }
+}
+
+impl<'c, 't> IntoIterator for &'c NodeContent<'t> {
+    type Item = &'c Block<'t>;
+    type IntoIter = std::slice::Iter<'c, Block<'t>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

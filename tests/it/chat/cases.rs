@@ -1,0 +1,373 @@
+//! Chats of which every decision is known.
+
+use ctxweave::Code;
+use serde_json::{Value, json};
+
+use super::written::{Call, FORMATS, Turn, write};
+use super::{fit, options};
+
+fn fates(report: &Value) -> Vec<&str> {
+    report["messages"].as_array().unwrap().iter().map(|row| row["fate"].as_str().unwrap()).collect()
+}
+
+fn long(number: usize) -> String {
+    format!("{number} ") + &"the river was low that summer ".repeat(10)
+}
+
+#[test]
+fn the_format_is_found_by_shape() {
+    let turns = [
+        Turn::User("hello".to_owned()),
+        Turn::Assistant {
+            thought: None,
+            text: Some("let me see".to_owned()),
+            calls: vec![Call {
+                id: "c1".to_owned(),
+                name: "look".to_owned(),
+                input: "x".to_owned(),
+                result: Some("y".to_owned()),
+            }],
+        },
+    ];
+    for format in FORMATS {
+        let fitted = fit(&json!(write(format, &turns)), &json!({ "maxTokens": 9000 })).unwrap();
+        assert_eq!(fitted.report["format"], *format);
+    }
+    let found = |messages: Value| fit(&messages, &json!({ "maxTokens": 9000 })).unwrap().report["format"].clone();
+    assert_eq!(found(json!([{ "role": "user", "content": "a" }, { "role": "assistant", "content": "b" }])), "generic");
+    assert_eq!(found(json!({ "system": "be brief", "messages": [{ "role": "user", "content": "a" }] })), "anthropic");
+    assert_eq!(found(json!({ "contents": [{ "parts": [{ "text": "a" }] }] })), "gemini");
+    assert_eq!(
+        found(
+            json!([{ "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "HumanMessage"], "kwargs": { "content": "a" } }])
+        ),
+        "langchain"
+    );
+    assert_eq!(found(json!([])), "generic");
+}
+
+#[test]
+fn what_is_no_message_is_refused_by_its_index() {
+    let error = |messages: Value| fit(&messages, &json!({ "maxTokens": 9000 })).unwrap_err();
+    for (bad, index) in [
+        (json!([{ "role": "user", "content": "a" }, 7]), 1),
+        (json!([{ "text": "a" }]), 0),
+        (json!([{ "role": "user", "content": "a" }, { "role": "user", "content": 5 }]), 1),
+        (json!([{ "role": "assistant", "content": null, "tool_calls": [] }, { "parts": [{ "text": "a" }] }]), 1),
+    ] {
+        let error = error(bad);
+        assert_eq!((error.code(), &error.details()["index"]), (Code::InvalidInput, &json!(index)), "{error}");
+    }
+    assert_eq!(error(json!("hello")).code(), Code::InvalidInput);
+    let reference = error(json!([{ "type": "item_reference", "id": "msg_1" }]));
+    assert!(reference.message().contains("cannot be counted"), "{reference}");
+}
+
+#[test]
+fn a_limit_is_said_in_three_ways() {
+    let chat = json!([{ "role": "user", "content": "a" }]);
+    let limit = |options: Value| fit(&chat, &options).unwrap().report["limit"].as_u64().unwrap();
+    assert_eq!(limit(json!({ "maxTokens": 500 })), 500);
+    assert_eq!(limit(json!({ "contextWindow": 5000 })), 5000 - 1024);
+    assert_eq!(limit(json!({ "contextWindow": 5000, "tokenBuffer": 1000 })), 4000);
+    assert_eq!(limit(json!({ "model": "gpt-4o" })), 128_000 - 16_384);
+    assert_eq!(limit(json!({ "model": "gpt-4o", "tokenBuffer": 1000 })), 127_000);
+    let error = |options: Value| fit(&chat, &options).unwrap_err();
+    assert_eq!(error(json!({})).code(), Code::InvalidInput);
+    assert_eq!(error(json!({ "maxTokens": 0 })).code(), Code::InvalidBudget);
+    assert_eq!(error(json!({ "model": "gpt-99" })).code(), Code::UnknownValue);
+    assert_eq!(error(json!({ "maxTokens": 9, "pinned": [4] })).code(), Code::InvalidInput);
+    assert_eq!(error(json!({ "maxTokens": 9, "truncationStrategy": "middle" })).code(), Code::UnknownValue);
+}
+
+#[test]
+fn no_option_is_ignored() {
+    let given = json!({ "maxTokens": 9000, "truncateStrategy": 1, "edits": { "toolResult": {}, "toolCalls": { "keep": 1 } }, "summary": { "max": 1 } });
+    let report = fit(&json!([{ "role": "user", "content": "a" }]), &given).unwrap().report;
+    let messages: Vec<&str> =
+        report["diagnostics"].as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap()).collect();
+    assert_eq!(messages.len(), 4, "{messages:?}");
+    assert!(messages[0].contains("truncationStrategy"), "{messages:?}");
+}
+
+#[test]
+fn a_pair_is_cut_as_a_whole() {
+    let chat = json!([
+        { "role": "system", "content": "be brief" },
+        { "role": "user", "content": long(0) },
+        { "role": "assistant", "content": null, "tool_calls": [{ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } }, { "id": "b", "type": "function", "function": { "name": "f", "arguments": "{}" } }] },
+        { "role": "tool", "tool_call_id": "a", "content": long(1) },
+        { "role": "tool", "tool_call_id": "b", "content": long(2) },
+        { "role": "assistant", "content": "found" },
+        { "role": "user", "content": "go on" },
+    ]);
+    let limit = |limit: u64, strategy: &str| {
+        fit(&chat, &json!({ "maxTokens": limit, "truncationStrategy": strategy })).unwrap()
+    };
+    for limit_of in (30..230).step_by(7) {
+        let fitted = limit(limit_of, "rollingWindow");
+        let there: Vec<usize> = fitted.from.iter().flatten().copied().collect();
+        assert!(there.contains(&0) && there.contains(&6), "{there:?}");
+        assert_eq!(there.contains(&2), there.contains(&3) && there.contains(&4), "{there:?}");
+    }
+    let fitted = limit(60, "truncateMiddle");
+    assert_eq!(fates(&fitted.report), ["kept", "cut", "cut", "cut", "cut", "kept", "kept"]);
+    assert_eq!(fitted.messages[1], json!({ "role": "user", "content": "[… 4 earlier messages omitted …]" }));
+    assert_eq!(fitted.report["added"]["index"], 1);
+    // The longest beginning.
+    let fitted = limit(120, "keepStart");
+    assert_eq!(fates(&fitted.report), ["kept", "kept", "cut", "cut", "cut", "cut", "cut"]);
+}
+
+#[test]
+fn broken_pairs_are_left_out_and_open_calls_stay() {
+    let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let chat = json!([
+        { "role": "tool", "tool_call_id": "gone", "content": "x" },
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": "I look", "tool_calls": [call("a"), call("b")] },
+        { "role": "tool", "tool_call_id": "a", "content": "y" },
+        { "role": "user", "content": "b" },
+        { "role": "assistant", "content": null, "tool_calls": [call("c")] },
+        { "role": "user", "content": "c" },
+        { "role": "assistant", "content": null, "tool_calls": [call("d")] },
+    ]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000 })).unwrap();
+    assert_eq!(fates(&fitted.report), ["cut", "kept", "changed", "kept", "kept", "cut", "kept", "kept"]);
+    assert_eq!(fitted.messages[1]["tool_calls"], json!([call("a")]));
+    assert_eq!(fitted.report["diagnostics"].as_array().unwrap().len(), 3);
+    let off = fit(&chat, &json!({ "maxTokens": 9000, "repair": "off" })).unwrap();
+    assert!(off.same.iter().all(|same| *same));
+    // Without any call of its own the key goes, since providers refuse an empty list.
+    let chat = json!([{ "role": "user", "content": "a" }, { "role": "assistant", "content": "b", "tool_calls": [call("a")] }, { "role": "user", "content": "c" }]);
+    assert_eq!(
+        fit(&chat, &json!({ "maxTokens": 9000 })).unwrap().messages[1],
+        json!({ "role": "assistant", "content": "b" })
+    );
+}
+
+fn agent(steps: usize) -> Vec<Turn> {
+    let step = |at: usize| Turn::Assistant {
+        thought: Some(format!("I think of {at}")),
+        text: None,
+        calls: vec![Call {
+            id: format!("c{at}"),
+            name: "read".to_owned(),
+            input: at.to_string(),
+            result: Some(long(at)),
+        }],
+    };
+    [Turn::User("do it".to_owned())].into_iter().chain((0..steps).map(step)).collect()
+}
+
+#[test]
+fn edits_go_before_cuts_and_only_as_far_as_they_must() {
+    for format in FORMATS {
+        let messages = json!(write(format, &agent(8)));
+        let run = |limit: u64, edits: Value| {
+            fit(&messages, &json!({ "format": format, "maxTokens": limit, "edits": edits })).unwrap()
+        };
+        let whole = run(9_000_000, json!({})).report["tokens"]["total"].as_u64().unwrap();
+        let cleared = run(whole - 100, json!({ "toolResults": { "keepLast": 2 } }));
+        assert_eq!(cleared.messages.len(), messages.as_array().unwrap().len(), "{format}");
+        assert_eq!(cleared.report["edits"][0]["count"], 2, "{format}: {}", cleared.report);
+        assert!(json!(cleared.messages).to_string().matches("[tool result cleared]").count() == 2);
+        // All of them, always.
+        let all = run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always" }));
+        assert_eq!(all.report["edits"][0]["count"], 6, "{format}");
+        // Nothing at all where it frees too little.
+        let none = run(9_000_000, json!({ "toolResults": { "keepLast": 2 }, "when": "always", "atLeast": 100_000 }));
+        assert!(none.same.iter().all(|same| *same), "{format}");
+        // Under the trigger nothing, over it down to it.
+        let trigger = run(9_000_000, json!({ "toolResults": { "keepLast": 0 }, "trigger": whole - 1 }));
+        assert_eq!(trigger.report["edits"][0]["count"], 1, "{format}");
+        // Shortened instead of cleared.
+        let short = run(9_000_000, json!({ "toolResults": { "keepLast": 7, "maxTokens": 30 }, "when": "always" }));
+        let text = json!(short.messages).to_string();
+        assert!(text.contains("0 the river") && text.contains("[…]"), "{format}");
+        // Calls go with their results.
+        let calls = run(9_000_000, json!({ "toolCalls": { "keepLast": 3 }, "when": "always" }));
+        assert_eq!(calls.report["edits"][0]["count"], 5, "{format}");
+        assert!(!json!(calls.messages).to_string().contains("4 the river"), "{format}");
+        let thoughts = run(9_000_000, json!({ "reasoning": { "remove": "all" }, "when": "always" }));
+        assert_eq!(json!(thoughts.messages).to_string().contains("I think"), *format == "anthropic", "{format}");
+        let excluded =
+            run(9_000_000, json!({ "toolResults": { "keepLast": 0, "exclude": ["read"] }, "when": "always" }));
+        assert!(excluded.same.iter().all(|same| *same), "{format}");
+    }
+}
+
+#[test]
+fn items_that_follow_from_reasoning_lose_their_id_with_it() {
+    let messages = json!(write("openai-responses", &agent(2)));
+    let fitted =
+        fit(&messages, &json!({ "maxTokens": 9000, "edits": { "reasoning": { "remove": "all" }, "when": "always" } }))
+            .unwrap();
+    let calls: Vec<&Value> = fitted.messages.iter().filter(|message| message["type"] == "function_call").collect();
+    assert!(calls.len() == 2 && calls.iter().all(|call| call.get("id").is_none()), "{calls:?}");
+}
+
+#[test]
+fn the_last_message_is_shortened_where_it_does_not_fit() {
+    for format in FORMATS {
+        let turns = [
+            Turn::User(long(1)),
+            Turn::Assistant { thought: None, text: Some("b".to_owned()), calls: Vec::new() },
+            Turn::User(long(2).repeat(9)),
+        ];
+        let fitted = fit(&json!(write(format, &turns)), &json!({ "format": format, "maxTokens": 150 })).unwrap();
+        assert_eq!(fitted.report["messages"][2]["reason"], "shortened", "{format}");
+        assert!(fitted.report["tokens"]["total"].as_u64().unwrap() > 110, "{format}: {}", fitted.report);
+    }
+}
+
+#[test]
+fn a_run_in_one_message_is_cut_at_its_steps() {
+    let messages = json!(write("ai-sdk-ui", &agent(8)));
+    assert_eq!(messages.as_array().unwrap().len(), 2);
+    let fitted = fit(&messages, &json!({ "maxTokens": 300 })).unwrap();
+    assert_eq!(fates(&fitted.report), ["kept", "changed"]);
+    let parts = fitted.messages.last().unwrap()["parts"].as_array().unwrap();
+    assert!(parts.len() < 24 && parts.len().is_multiple_of(3), "{parts:?}");
+    assert!(parts.last().unwrap()["output"].as_str().unwrap().starts_with("7 "));
+}
+
+#[test]
+fn the_limit_is_over_by_what_stays() {
+    let chat = json!([{ "role": "system", "content": long(1) }, { "role": "user", "content": long(2) }, { "role": "user", "content": "c" }]);
+    let error = |more: Value| fit(&chat, &options(more)).unwrap_err();
+    assert_eq!(error(json!({ "maxTokens": 40 })).code(), Code::SystemContextTooLong);
+    assert_eq!(error(json!({ "maxTokens": 110, "pinned": [1] })).code(), Code::ContextTooLong);
+    let stop = error(json!({ "maxTokens": 110, "truncationStrategy": "stopAtLimit" }));
+    assert_eq!(stop.code(), Code::ContextTooLong);
+    assert_eq!(stop.details()["messages"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn tools_and_a_system_context_beside_the_messages_cost() {
+    let chat = json!([{ "role": "user", "content": "a" }]);
+    let tokens = |more: Value| fit(&chat, &more).unwrap().report["tokens"].clone();
+    let plain = tokens(json!({ "maxTokens": 9000 }));
+    let more = tokens(
+        json!({ "maxTokens": 9000, "system": long(1), "tools": [{ "type": "function", "function": { "name": "f", "parameters": { "type": "object" } } }] }),
+    );
+    assert!(more["system"].as_u64() > Some(50) && more["tools"].as_u64() > Some(20), "{more}");
+    let body = json!({ "system": long(1), "messages": chat, "tools": [{ "name": "f", "input_schema": { "type": "object" } }] });
+    let of_body = fit(&body, &json!({ "maxTokens": 9000 })).unwrap().report["tokens"].clone();
+    assert!(of_body["system"].as_u64() > Some(50) && of_body["tools"].as_u64() > Some(20), "{of_body}");
+    assert_eq!(plain["system"], 0);
+    assert_eq!(plain["tools"], 0);
+}
+
+#[test]
+fn a_summary_stands_where_the_cut_was() {
+    for format in FORMATS {
+        let turns: Vec<Turn> = (0..12)
+            .map(|at| {
+                if at % 2 == 0 {
+                    Turn::User(long(at))
+                } else {
+                    Turn::Assistant { thought: None, text: Some(long(at)), calls: Vec::new() }
+                }
+            })
+            .collect();
+        let messages = json!(write(format, &turns));
+        let run = |messages: &Value, more: Value| {
+            let mut given = json!({ "format": format, "maxTokens": 500, "summary": { "maxTokens": 60 } });
+            given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            fit(messages, &given)
+        };
+        let plan = run(&messages, json!({ "phase": "plan" })).unwrap();
+        let input = plan.summarize.unwrap();
+        assert!(input["text"].as_str().unwrap().contains("the river"), "{format}");
+        assert!(input.get("previousSummary").is_none());
+        let cut: Vec<Value> = input["indices"].as_array().unwrap().clone();
+        let done = run(&messages, json!({ "phase": "finish", "summaryText": "They spoke of a river." })).unwrap();
+        let rows = done.report["messages"].as_array().unwrap();
+        let summarized: Vec<Value> =
+            rows.iter().filter(|row| row["fate"] == "summarized").map(|row| row["index"].clone()).collect();
+        assert_eq!(cut, summarized, "{format}");
+        let text = json!(done.messages).to_string();
+        assert!(text.contains("[Summary of the conversation so far]\\n\\nThey spoke of a river."), "{format}");
+        assert!(done.report["tokens"]["total"].as_u64().unwrap() <= 500);
+        // The next one builds on it.
+        let mut longer = done.messages.clone();
+        longer.extend(write(format, &turns));
+        let plan = run(&json!(longer), json!({ "phase": "plan" })).unwrap();
+        assert_eq!(plan.summarize.unwrap()["previousSummary"], "They spoke of a river.", "{format}");
+        let done =
+            run(&json!(longer), json!({ "phase": "finish", "summaryText": "Still of rivers. ".repeat(100) })).unwrap();
+        assert_eq!(json!(done.messages).to_string().matches("[Summary of").count(), 1, "{format}");
+        assert!(done.report["tokens"]["total"].as_u64().unwrap() <= 500);
+        // Without a summary it is cut, and says so; a summary that is there already stays.
+        let failed = run(&json!(longer), json!({ "phase": "finish" })).unwrap();
+        assert_eq!(failed.report["diagnostics"][0]["code"], "summary_failed", "{format}");
+        assert_eq!(json!(failed.messages).to_string().matches("They spoke of a river").count(), 1, "{format}");
+        assert_eq!(
+            run(&messages, json!({ "phase": "finish", "summaryText": " " })).unwrap_err().code(),
+            Code::InvalidInput
+        );
+        // Under the limit there is nothing to summarize.
+        assert!(run(&messages, json!({ "phase": "plan", "maxTokens": 9_000_000 })).unwrap().summarize.is_none());
+    }
+}
+
+#[test]
+fn the_end_can_be_asked_to_be_someones() {
+    let chat = json!([
+        { "role": "user", "content": "a" }, { "role": "assistant", "content": "b" }, { "role": "user", "content": "c" }, { "role": "assistant", "content": "d" },
+    ]);
+    let run = |more: Value| fit(&chat, &more).unwrap();
+    assert_eq!(fates(&run(json!({ "maxTokens": 900, "endOn": "user" })).report), ["kept", "kept", "kept", "cut"]);
+    let unmet = run(json!({ "maxTokens": 900, "endOn": ["tool"] }));
+    assert_eq!(unmet.report["diagnostics"][0]["code"], "role_unmet");
+    let chat = json!(
+        (0..9)
+            .map(|at| json!({ "role": if at % 2 == 0 { "user" } else { "assistant" }, "content": long(at) }))
+            .collect::<Vec<_>>()
+    );
+    for limit in (100..600).step_by(13) {
+        let fitted =
+            fit(&chat, &json!({ "maxTokens": limit, "truncationStrategy": "rollingWindow", "startOn": "user" }))
+                .unwrap();
+        assert_eq!(fitted.messages[0]["role"], "user", "{limit}");
+    }
+}
+
+/// Anthropic takes instructions in the middle behind a user's turn and before an assistant's only.
+#[test]
+fn instructions_in_the_middle_stay_in_their_place() {
+    let mut chat = Vec::new();
+    for at in 0..6 {
+        chat.push(json!({ "role": "user", "content": [{ "type": "text", "text": long(at) }] }));
+        chat.push(json!({ "role": "system", "content": "now be brief" }));
+        chat.push(json!({ "role": "assistant", "content": [{ "type": "thinking", "thinking": "hm", "signature": "x" }, { "type": "text", "text": "yes" }] }));
+    }
+    for limit in (120..400).step_by(11) {
+        let fitted = fit(&json!(chat), &json!({ "maxTokens": limit })).unwrap();
+        let roles: Vec<&str> = fitted.messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        for (at, role) in roles.iter().enumerate().filter(|(_, role)| **role == "system") {
+            assert!(at > 0 && roles[at - 1] == "user" && roles[at + 1] == "assistant", "{role} {roles:?}");
+        }
+    }
+}
+
+/// Sizes as files say them; made by hand, a header each.
+#[test]
+fn an_image_costs_what_its_size_says() {
+    let images = [
+        ("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "a PNG of 200 by 200"),
+        ("R0lGODlhyADIAA==", "a GIF"),
+        ("/9j/4AAEAAD/wAALCADIAMgBAREA", "a JPEG"),
+        ("UklGRgAAAABXRUJQVlA4WAoAAAAAAAAAxwAAxwAA", "a WebP"),
+    ];
+    for (data, what) in images {
+        let chat = json!([{ "role": "user", "content": [
+            { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } }, { "type": "text", "text": "" },
+        ] }]);
+        let tokens = fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"].clone();
+        assert_eq!(tokens, 64, "{what}");
+    }
+    let chat = json!([{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }] }]);
+    assert_eq!(fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"], 4784);
+}

@@ -1,0 +1,99 @@
+//! Chats under a budget (SPEC §8).
+
+mod cases;
+mod properties;
+mod written;
+
+use ctxweave::Error;
+use ctxweave::call::Host;
+use ctxweave::chat::CALLS;
+use serde_json::{Value, json};
+
+/// What comes out of a fit.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    /// The messages in their order, as the caller gets them.
+    messages: Vec<Value>,
+    /// For each of them, which one it was; none for the marker.
+    from: Vec<Option<usize>>,
+    /// Whether it is the very object that came in.
+    same: Vec<bool>,
+    report: Value,
+    summarize: Option<Value>,
+}
+
+/// Fits a chat: a list of messages, or a container of them.
+pub(crate) fn fit(messages: &Value, options: &Value) -> Result<Fitted, Error> {
+    fit_with(messages, options, &Host::default())
+}
+
+pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result<Fitted, Error> {
+    let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
+    let answer = CALLS[0].answer(&mut (), &request, &[], host)?;
+    let answer: Value = serde_json::from_slice(&answer.json).unwrap();
+    let list = list_of(messages);
+    let mut fitted = Fitted {
+        messages: Vec::new(),
+        from: Vec::new(),
+        same: Vec::new(),
+        report: answer["report"].clone(),
+        summarize: answer.get("summarize").cloned(),
+    };
+    let all: Vec<Value> = (0..list.len()).map(|at| json!(at)).collect();
+    assert_eq!(answer["same"], json!(answer.get("messages").is_none()));
+    for entry in answer.get("messages").map_or(&all, |messages| messages.as_array().unwrap()) {
+        let (from, changes): (Option<usize>, &[Value]) = match entry {
+            Value::Array(entry) => (entry[0].as_u64().map(|at| at as usize), entry[1].as_array().unwrap()),
+            entry => (entry.as_u64().map(|at| at as usize), &[]),
+        };
+        fitted.from.push(from);
+        fitted.same.push(from.is_some() && changes.is_empty());
+        fitted.messages.push(from.map_or_else(|| entry.clone(), |at| changed(&list[at], changes)));
+    }
+    Ok(fitted)
+}
+
+fn list_of(messages: &Value) -> Vec<Value> {
+    let list = messages.get("contents").or(messages.get("messages")).unwrap_or(messages);
+    list.as_array().unwrap().clone()
+}
+
+/// A message with changes: values are set, then removals are made from the back.
+fn changed(message: &Value, changes: &[Value]) -> Value {
+    let mut message = message.clone();
+    let mut removals: Vec<Vec<Value>> = Vec::new();
+    for change in changes {
+        let change = change.as_array().unwrap();
+        let path = change[0].as_array().unwrap();
+        match change.get(1) {
+            Some(value) => *at_mut(&mut message, path) = value.clone(),
+            None => removals.push(path.clone()),
+        }
+    }
+    removals.sort_by_key(|path| path.iter().filter_map(Value::as_u64).collect::<Vec<_>>());
+    for path in removals.into_iter().rev() {
+        let (last, list) = path.split_last().unwrap();
+        match (at_mut(&mut message, list), last) {
+            (Value::Array(items), at) => drop(items.remove(at.as_u64().unwrap() as usize)),
+            (Value::Object(fields), key) => drop(fields.shift_remove(key.as_str().unwrap())),
+            _ => panic!("nothing at {path:?}"),
+        }
+    }
+    message
+}
+
+fn at_mut<'v>(mut value: &'v mut Value, path: &[Value]) -> &'v mut Value {
+    for step in path {
+        value = match step {
+            Value::String(key) => &mut value[key],
+            step => &mut value[step.as_u64().unwrap() as usize],
+        };
+    }
+    value
+}
+
+fn options(more: Value) -> Value {
+    let mut options = json!({});
+    options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    options
+}

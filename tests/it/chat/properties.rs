@@ -1,0 +1,265 @@
+//! What holds for every chat, in every format.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use ctxweave::Code;
+use ctxweave::call::Host;
+use ctxweave::tokens::Counter;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use super::written::{Call, FORMATS, Turn, acts, is_assistant, is_user, write};
+use super::{Fitted, fit, fit_with};
+
+fn text() -> impl Strategy<Value = String> {
+    (select(vec!["word ", "Wörter, ", "言葉。", "code(); ", "🙂 ", "a\n\nb "]), 1usize..60)
+        .prop_map(|(word, times)| word.repeat(times) + "end")
+}
+
+fn call() -> impl Strategy<Value = (String, String, String)> {
+    (select(vec!["search", "read", "run"]).prop_map(str::to_owned), text(), text())
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    prop_oneof![
+        3 => text().prop_map(Turn::User),
+        1 => text().prop_map(Turn::Look),
+        4 => (proptest::option::weighted(0.3, text()), proptest::option::weighted(0.7, text()), prop::collection::vec(call(), 0..3)).prop_map(
+            |(thought, text, calls)| {
+                let text = if calls.is_empty() { text.or_else(|| Some("done".to_owned())) } else { text };
+                let call = |(name, input, result)| Call { id: String::new(), name, input, result: Some(result) };
+                Turn::Assistant { thought, text, calls: calls.into_iter().map(call).collect() }
+            }
+        ),
+    ]
+}
+
+/// A conversation that begins with the user, with an id for each call, and where it is said with a last call that is open.
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let first = (proptest::option::of(text()), text());
+    (first, prop::collection::vec(turn(), 0..14), any::<bool>()).prop_map(|((system, user), rest, open)| {
+        let mut turns: Vec<Turn> = system.map(Turn::System).into_iter().chain([Turn::User(user)]).chain(rest).collect();
+        let mut number = 0;
+        let count = turns.len();
+        for (at, turn) in turns.iter_mut().enumerate() {
+            if let Turn::Assistant { calls, .. } = turn {
+                for call in calls.iter_mut() {
+                    number += 1;
+                    call.id = format!("call_{number}");
+                    if open && at + 1 == count {
+                        call.result = None;
+                    }
+                }
+            }
+        }
+        turns
+    })
+}
+
+fn strategy() -> impl Strategy<Value = &'static str> {
+    select(vec!["truncateMiddle", "rollingWindow", "keepStart"])
+}
+
+fn edits() -> impl Strategy<Value = Value> {
+    let keep = || 0u32..3;
+    prop_oneof![
+        4 => Just(Value::Null),
+        1 => keep().prop_map(|keep| json!({ "toolResults": { "keepLast": keep } })),
+        1 => (keep(), 1u32..40).prop_map(|(keep, most)| json!({ "toolResults": { "keepLast": keep, "maxTokens": most } })),
+        1 => keep().prop_map(|keep| json!({ "toolCalls": { "keepLast": keep } })),
+        1 => select(vec!["all", "beforeLastUser"]).prop_map(|which| json!({ "reasoning": { "remove": which } })),
+        1 => keep().prop_map(|keep| json!({ "images": { "keepLast": keep }, "when": "always" })),
+        1 => (keep(), 0u32..200).prop_map(|(keep, least)| json!({ "toolResults": { "keepLast": keep }, "toolCalls": { "keepLast": keep }, "atLeast": least })),
+    ]
+}
+
+/// A third of the text's length: of it nothing is known but that it counts.
+#[derive(Debug)]
+struct Thirds;
+
+impl Counter for Thirds {
+    fn name(&self) -> &str {
+        "thirds"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        text.len().div_ceil(3) as u32
+    }
+}
+
+fn host(custom: bool) -> Host {
+    Host { counter: custom.then(|| Rc::new(Thirds) as Rc<dyn Counter>), ..Host::default() }
+}
+
+fn tokens(messages: &Value, format: &str, host: &Host, tokenizer: &Value) -> u64 {
+    let options = json!({ "format": format, "maxTokens": 9_000_000, "repair": "off", "tokenizer": tokenizer });
+    let whole = fit_with(messages, &options, host).unwrap();
+    assert!(whole.same.iter().all(|same| *same));
+    whole.report["tokens"]["total"].as_u64().unwrap()
+}
+
+/// Calls without results and results without calls.
+fn unpaired(messages: &[Value]) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    for act in acts(messages) {
+        match act.strip_prefix('-') {
+            None => open.push(act[1..].to_owned()),
+            Some(id) => match open.iter().position(|known| known == id) {
+                Some(at) => drop(open.remove(at)),
+                None => open.push(act.clone()),
+            },
+        }
+    }
+    open
+}
+
+fn check(format: &str, messages: &[Value], options: &Value, fitted: &Fitted, host: &Host) -> Result<(), TestCaseError> {
+    let report = &fitted.report;
+    let limit = report["limit"].as_u64().unwrap();
+    let total = report["tokens"]["total"].as_u64().unwrap();
+    prop_assert_eq!(&report["format"], format);
+    // Never over the limit, by a recount of what comes out.
+    prop_assert!(total <= limit, "{} of {}", total, limit);
+    prop_assert_eq!(
+        tokens(&json!(fitted.messages), format, host, &options["tokenizer"]),
+        total,
+        "{:?}",
+        fitted.messages
+    );
+    let sum = ["system", "messages", "tools", "overhead"]
+        .iter()
+        .map(|part| report["tokens"][part].as_u64().unwrap())
+        .sum::<u64>();
+    prop_assert_eq!(sum, total);
+    // The order stays, and each message has a row.
+    let order: Vec<usize> = fitted.from.iter().flatten().copied().collect();
+    prop_assert!(order.is_sorted() && order.iter().collect::<BTreeSet<_>>().len() == order.len());
+    let rows = report["messages"].as_array().unwrap();
+    prop_assert_eq!(rows.len(), messages.len());
+    for (at, row) in rows.iter().enumerate() {
+        let place = fitted.from.iter().position(|from| *from == Some(at));
+        let fate = match place {
+            None => "cut",
+            Some(place) if fitted.same[place] => "kept",
+            Some(_) => "changed",
+        };
+        prop_assert_eq!(&row["fate"], fate, "{}", row);
+        prop_assert_eq!(&row["index"], at);
+        prop_assert_eq!(fate == "kept", row.get("reason").is_none(), "{}", row);
+    }
+    // What belongs together stays together, and an open call at the end is no broken one.
+    let open = unpaired(messages);
+    let left = unpaired(&fitted.messages);
+    prop_assert!(left.iter().all(|id| open.contains(id)), "{:?} is open in {:?}", left, fitted.messages);
+    // The beginning is the user's where the provider wants that.
+    let first = fitted.messages.iter().find(|message| message["role"] != "system" && message["type"] != "system");
+    if matches!(format, "anthropic" | "gemini") && is_user(&messages[0]) {
+        prop_assert!(first.is_none_or(|first| !is_assistant(first)), "{:?}", first);
+    }
+    // Leading instructions stay.
+    for (at, message) in messages
+        .iter()
+        .enumerate()
+        .take_while(|(_, message)| message["role"] == "system" || message["type"] == "system")
+    {
+        let place = fitted.from.iter().position(|from| *from == Some(at));
+        prop_assert!(place.is_some_and(|place| fitted.messages[place] == *message));
+    }
+    // No field of a message that stays is lost, but for what was taken out of it.
+    for (place, from) in fitted.from.iter().enumerate() {
+        let Some(before) = from.map(|at| &messages[at]) else { continue };
+        let after = fitted.messages[place].as_object().unwrap();
+        for key in before
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|key| !["tool_calls", "reasoning_content", "id"].contains(&key.as_str()))
+        {
+            prop_assert!(after.contains_key(key), "{} of {}", key, before);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(400)))]
+
+    /// SPEC §8: the promises of a fit, under every strategy, with edits, pins and a counter of one's own.
+    #[test]
+    fn a_fit_keeps_its_promises(
+        turns in turns(),
+        strategy in strategy(),
+        edits in edits(),
+        share in 5u64..130,
+        custom in any::<bool>(),
+        pin in proptest::option::of(0usize..6),
+        first in 0u32..3,
+    ) {
+        let host = host(custom);
+        let tokenizer = if custom { json!({}) } else { json!("heuristic") };
+        for format in FORMATS {
+            let messages = write(format, &turns);
+            let given = json!(messages);
+            let whole = tokens(&given, format, &host, &tokenizer);
+            let limit = (whole * share / 100).max(1);
+            let mut options = json!({ "format": format, "maxTokens": limit, "truncationStrategy": strategy, "tokenizer": tokenizer, "keepFirst": first });
+            if !edits.is_null() {
+                options["edits"] = edits.clone();
+            }
+            let pin = pin.filter(|pin| *pin < messages.len());
+            if let Some(pin) = pin {
+                options["pinned"] = json!([pin]);
+            }
+            let fitted = match fit_with(&given, &options, &host) {
+                Ok(fitted) => fitted,
+                Err(error) => {
+                    prop_assert!(matches!(error.code(), Code::ContextTooLong | Code::SystemContextTooLong), "{}", error);
+                    prop_assert!(whole > limit);
+                    continue;
+                }
+            };
+            check(format, &messages, &options, &fitted, &host)?;
+            if whole <= limit && edits.is_null() {
+                prop_assert!(fitted.same.iter().all(|same| *same) && fitted.messages.len() == messages.len());
+            }
+            if let Some(pin) = pin {
+                prop_assert!(fitted.from.contains(&Some(pin)), "{} is pinned", pin);
+            }
+            // The same again gives the same; and what was fitted fits, without a second marker.
+            let again = fit_with(&json!(fitted.messages), &json!({ "format": format, "maxTokens": limit, "tokenizer": tokenizer }), &host).unwrap();
+            prop_assert!(again.same.iter().all(|same| *same), "{:?}", again.report);
+        }
+    }
+
+    /// A marker is known again: a smaller limit puts one in its place.
+    #[test]
+    fn markers_do_not_pile_up(turns in turns(), share in 30u64..90, then in 40u64..95) {
+        for format in FORMATS {
+            let messages = json!(write(format, &turns));
+            let whole = tokens(&messages, format, &Host::default(), &json!("heuristic"));
+            let Ok(once) = fit(&messages, &json!({ "format": format, "maxTokens": whole * share / 100 })) else { continue };
+            let limit = once.report["tokens"]["total"].as_u64().unwrap() * then / 100;
+            let Ok(twice) = fit(&json!(once.messages), &json!({ "format": format, "maxTokens": limit })) else { continue };
+            let is_marker = |message: &&Value| message.to_string().contains("omitted …]");
+            prop_assert!(twice.messages.iter().filter(is_marker).count() <= 1, "{:?}", twice.messages);
+        }
+    }
+
+    /// A larger limit keeps no less, in a rolling window.
+    #[test]
+    fn a_larger_limit_keeps_no_less(turns in turns(), share in 10u64..99, more in 1u64..50) {
+        for format in FORMATS {
+            let messages = json!(write(format, &turns));
+            let whole = tokens(&messages, format, &Host::default(), &json!("heuristic"));
+            let limit = whole * share / 100;
+            let at = |limit: u64| fit(&messages, &json!({ "format": format, "maxTokens": limit, "truncationStrategy": "rollingWindow" })).ok();
+            let (Some(small), Some(large)) = (at(limit), at(limit + more)) else { continue };
+            let is_whole = |fitted: &Fitted| fitted.report["messages"].as_array().unwrap().iter().filter(|row| row["fate"] == "kept").count();
+            // A marker that has to be the first user's message may take the place of a short one.
+            let marked = large.report.get("added").is_some() != small.report.get("added").is_some();
+            prop_assert!(marked || is_whole(&large) >= is_whole(&small), "{} {}", limit, more);
+        }
+    }
+}

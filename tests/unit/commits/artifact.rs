@@ -1,0 +1,35 @@
+//! Unit tests of what is private in `src/commits/artifact.rs`.
+
+use super::*;
+
+#[test]
+fn refs_have_two_forms_and_no_others() {
+    let full = artifact_ref(b"blob");
+    let short = short_ref(&full).unwrap();
+    let digits = full.strip_prefix("blake3:").unwrap();
+    assert!(digits.starts_with(short.strip_prefix("art-").unwrap()) && short.len() == 16);
+    assert_eq!(short_ref(&short).unwrap(), short);
+    assert!(RefForm::of(&full).unwrap().names(&full) && RefForm::of(&short).unwrap().names(&full));
+    assert!(!RefForm::of(&short).unwrap().names(&artifact_ref(b"other")));
+    for wrong in [
+        "",
+        "blake3:",
+        "art-",
+        "art-0123456789aB",
+        "art-0123456789ab0",
+        digits,
+        full.get(..70).unwrap(),
+        &full.to_uppercase(),
+    ] {
+        assert_eq!(RefForm::of(wrong), None, "{wrong}");
+    }
+    assert_eq!(short_ref("x").unwrap_err().code(), Code::InvalidInput);
+}
+
+#[test]
+fn a_blob_in_parts_has_the_ref_of_the_whole() {
+    let mut hasher = ArtifactHasher::default();
+    hasher.update(b"con");
+    hasher.update(b"text");
+    assert_eq!(hasher.artifact_ref(), artifact_ref(b"context"));
+}

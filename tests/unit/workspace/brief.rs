@@ -1,0 +1,20 @@
+//! Unit tests of what is private in `src/workspace/brief.rs`.
+
+use super::*;
+
+#[test]
+fn lists_may_have_brackets_and_quotes() {
+    for (value, expected) in [
+        (" a, b ,c", &["a", "b", "c"][..]),
+        (" [a, \"b\", 'c']", &["a", "b", "c"]),
+        (" \"a, b\", c", &["a, b", "c"]),
+        ("", &[]),
+        (" []", &[]),
+        (" a,,b,", &["a", "", "b", ""]),
+        (" \"a", &["\"a"]),
+        (" `a`, [b]", &["a", "[b]"]),
+        (" it's, d", &["it's", "d"]),
+    ] {
+        assert_eq!(names(value), expected, "{value}");
+    }
+}
