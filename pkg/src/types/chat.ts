@@ -228,11 +228,10 @@ export interface SummaryInput<Message = unknown> {
   previousSummary?: string;
 }
 
-declare const fitState: unique symbol;
-
-/** What {@link finishFit} goes on from. It holds the chat and the options that it was planned with. */
+/** What {@link finishFit} goes on from: it stands for the chat and the options that it was planned with, in this process. */
 export interface FitState<Chat> {
-  readonly [fitState]: Chat;
+  /** For the compiler alone: there is nothing to read. */
+  readonly "~chat": Chat;
 }
 
 /** Makes a summary. */
