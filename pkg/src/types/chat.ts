@@ -53,7 +53,7 @@ export interface FitOptions<Message = unknown> {
   model?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
-  /** The definitions of the tools, as the provider is sent them: they cost tokens. */
+  /** The definitions of the tools, as the provider is sent them: they cost tokens. Default: the `tools` of a container. */
   tools?: unknown;
   /** The system context where it stands beside the messages: text, or what the provider has in its place. */
   system?: unknown;
