@@ -625,6 +625,8 @@ impl<'t> Fit<'_, 't> {
                 parts.push(Row { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
             }
         }
+        // They are made from the back.
+        sorting::sort(&mut removed);
         // A list of calls that is empty is refused: its key goes.
         let places = || message.pieces.iter().flat_map(|piece| &piece.places);
         let mut done: Vec<&[Step]> = Vec::new();
@@ -737,8 +739,8 @@ impl<'a> Items<'a> for Free {
         None
     }
 
-    fn size_hint(&self, _: usize) -> usize {
-        0
+    fn escaped_text(&self, _: usize) -> Option<&'a str> {
+        None
     }
 
     fn borrowed_text(&self, _: usize) -> Option<&'a str> {

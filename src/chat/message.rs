@@ -11,7 +11,7 @@ use crate::json::Value;
 use crate::prompt::Prices;
 
 /// A step from a message to something in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub(super) enum Step {
     Key(&'static str),

@@ -15,7 +15,17 @@ pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>>
             (json.into_bytes(), bytes)
         }
     };
-    Some(ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer)))
+    let answer = ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer));
+    Some(answer.map(|answer| if name == "fitMessages" { fitted(&args.get(0), &answer) } else { answer }))
+}
+
+/// What the npm package makes of the decisions about a chat.
+fn fitted(chat: &JsValue, answer: &JsValue) -> JsValue {
+    let read = |value: &JsValue| {
+        let json = String::from(JSON::stringify(value).unwrap());
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()
+    };
+    JSON::parse(&crate::chat::fitted(&read(chat), &read(answer)).to_string()).unwrap()
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

@@ -5,6 +5,9 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+#[path = "../it/calls/chat.rs"]
+mod chat;
+#[cfg(test)]
 mod commits;
 #[cfg(test)]
 mod resident;

@@ -2,6 +2,7 @@
 //!
 //! Bytes are `{ "$text": … }` where they are UTF-8, else `{ "$hex": … }`; a `Map` is `{ "$map": [[key, value], …] }`.
 
+pub(crate) mod chat;
 mod commits;
 pub(crate) mod loom;
 mod resident;
@@ -28,7 +29,8 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         [arg] if name.starts_with("requestBody") && is_bytes(arg) => (bytes(arg), Vec::new()),
         _ => request(call, args),
     };
-    Some(call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer)))
+    let answer = call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer));
+    Some(answer.map(|answer| if name == "fitMessages" { chat::fitted(&args[0], &answer) } else { answer }))
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

@@ -4,6 +4,7 @@ mod cases;
 mod properties;
 mod written;
 
+use crate::calls::chat::{changed, list_of};
 use ctxweave::Error;
 use ctxweave::call::Host;
 use ctxweave::chat::CALLS;
@@ -31,7 +32,7 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result
     let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
     let answer = CALLS[0].answer(&mut (), &request, &[], host)?;
     let answer: Value = serde_json::from_slice(&answer.json).unwrap();
-    let list = list_of(messages);
+    let list = list_of(messages).unwrap_or_default();
     let mut fitted = Fitted {
         messages: Vec::new(),
         from: Vec::new(),
@@ -51,45 +52,6 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result
         fitted.messages.push(from.map_or_else(|| entry.clone(), |at| changed(&list[at], changes)));
     }
     Ok(fitted)
-}
-
-fn list_of(messages: &Value) -> Vec<Value> {
-    let list = messages.get("contents").or(messages.get("messages")).unwrap_or(messages);
-    list.as_array().unwrap().clone()
-}
-
-/// A message with changes: values are set, then removals are made from the back.
-fn changed(message: &Value, changes: &[Value]) -> Value {
-    let mut message = message.clone();
-    let mut removals: Vec<Vec<Value>> = Vec::new();
-    for change in changes {
-        let change = change.as_array().unwrap();
-        let path = change[0].as_array().unwrap();
-        match change.get(1) {
-            Some(value) => *at_mut(&mut message, path) = value.clone(),
-            None => removals.push(path.clone()),
-        }
-    }
-    removals.sort_by_key(|path| path.iter().filter_map(Value::as_u64).collect::<Vec<_>>());
-    for path in removals.into_iter().rev() {
-        let (last, list) = path.split_last().unwrap();
-        match (at_mut(&mut message, list), last) {
-            (Value::Array(items), at) => drop(items.remove(at.as_u64().unwrap() as usize)),
-            (Value::Object(fields), key) => drop(fields.shift_remove(key.as_str().unwrap())),
-            _ => panic!("nothing at {path:?}"),
-        }
-    }
-    message
-}
-
-fn at_mut<'v>(mut value: &'v mut Value, path: &[Value]) -> &'v mut Value {
-    for step in path {
-        value = match step {
-            Value::String(key) => &mut value[key],
-            step => &mut value[step.as_u64().unwrap() as usize],
-        };
-    }
-    value
 }
 
 fn options(more: Value) -> Value {
