@@ -43,9 +43,18 @@ export function fitMiddleware(options: HookOptions = {}): FitMiddleware {
     specificationVersion: "v4",
     transformParams: async ({ params, model }) => {
       const host = given({ model: modelName(model), tools: params.tools });
-      return { ...params, prompt: await fitInHook(params.prompt, options, { format: "ai-sdk", ...host }) };
+      const prompt = await fitInHook(params.prompt, options, { format: "ai-sdk", ...host });
+      return { ...params, prompt: prompt.map(asPromptMessage) };
     },
   };
+}
+
+/** In a prompt a user's message is a list of parts, also a marker or a summary. */
+function asPromptMessage(message: unknown): unknown {
+  const { role, content } = message as { role?: unknown; content?: unknown };
+  return role === "user" && typeof content === "string"
+    ? { role, content: [{ type: "text", text: content }] }
+    : message;
 }
 
 /** What `generateText`, `streamText` and agents take as `prepareStep`. */

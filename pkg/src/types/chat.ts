@@ -53,7 +53,7 @@ export interface FitOptions<Message = unknown> {
   model?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
-  /** The definitions of the tools, as the provider is sent them: they cost tokens. */
+  /** The definitions of the tools, as the provider is sent them: they cost tokens. Default: the `tools` of a container. */
   tools?: unknown;
   /** The system context where it stands beside the messages: text, or what the provider has in its place. */
   system?: unknown;
@@ -228,11 +228,10 @@ export interface SummaryInput<Message = unknown> {
   previousSummary?: string;
 }
 
-declare const fitState: unique symbol;
-
-/** What {@link finishFit} goes on from. It holds the chat and the options that it was planned with. */
+/** What {@link finishFit} goes on from: it stands for the chat and the options that it was planned with, in this process. */
 export interface FitState<Chat> {
-  readonly [fitState]: Chat;
+  /** For the compiler alone: there is nothing to read. */
+  readonly "~chat": Chat;
 }
 
 /** Makes a summary. */
