@@ -99,6 +99,7 @@ pub struct Cut<'a> {
     pub tokens: u64,
     /// How many nodes of the conversation come before the cut.
     pub position: usize,
+    /// The marker in the gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<String>,
 }
