@@ -46,7 +46,7 @@ pub(crate) struct Record<'a> {
 /// Reads the records of a JSONL file one by one; what was wrong with the file is in [`Reader::finish`].
 ///
 /// Takes time linear in the bytes and memory for one line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
@@ -64,17 +64,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            rest: Some(bytes),
-            line: 0,
-            current: Cow::Borrowed(""),
-            bytes: b"",
-            replaced: Vec::new(),
-            column: 0,
-            longer: 0,
-            findings: Vec::new(),
-            more: 0,
-        }
+        Self { rest: Some(bytes), ..Self::default() }
     }
 
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
@@ -130,7 +120,6 @@ impl<'a> Reader<'a> {
             Ok((document, end)) => {
                 let value = document.root().to_json();
                 if let Ok(Value::Object(value)) = value {
-                    let line = Some(self.line);
                     self.column = at.saturating_add(end);
                     let start = at.saturating_sub(self.longer);
                     let replaced = self.replaced.last().map(|&(place, _)| place).filter(|&place| place < self.column);
@@ -140,14 +129,12 @@ impl<'a> Reader<'a> {
                     let bytes = self.bytes.get(start..self.column.saturating_sub(self.longer)).unwrap_or_default();
                     if let Some(place) = replaced {
                         let before = text::utf16_len(current.get(at..place).unwrap_or_default());
-                        let column = u32::try_from(at.saturating_add(before)).unwrap_or(u32::MAX).saturating_add(1);
-                        self.find(Diagnostic { line, column: Some(column), ..not_utf8() });
+                        self.find(not_utf8(), Some(at.saturating_add(before)));
                     }
-                    document.diagnostics().into_iter().for_each(|found| self.find(Diagnostic { line, ..found }));
+                    document.diagnostics().into_iter().for_each(|found| self.find(found, None));
                     if glued {
                         let message = "two records stand on one line; both were read";
-                        let finding = Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message);
-                        self.find(Diagnostic { line, ..finding });
+                        self.find(Diagnostic::new(DiagnosticCode::GluedRecords, Severity::Warning, message), None);
                     }
                     self.current = current;
                     return Some(Record { line: self.line, bytes, value });
@@ -163,8 +150,7 @@ impl<'a> Reader<'a> {
         let is_torn = !is_too_deep && stopped_at >= text.len();
         if is_torn && self.rest.is_none() {
             let message = "the last line stops in the middle; it was skipped";
-            let finding = Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message);
-            self.find(Diagnostic { line: Some(self.line), ..finding });
+            self.find(Diagnostic::new(DiagnosticCode::TornLine, Severity::Warning, message), None);
             return None;
         }
         let message = match (is_too_deep, is_torn) {
@@ -181,18 +167,18 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn malformed(&mut self, message: &str, column: usize) {
-        let finding = Diagnostic::new(DiagnosticCode::MalformedLine, Severity::Error, message);
-        let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
-        self.find(Diagnostic { line: Some(self.line), column: Some(column), ..finding });
+        self.find(Diagnostic::new(DiagnosticCode::MalformedLine, Severity::Error, message), Some(column));
     }
 
+    /// Adds a finding about the current line; `column` is from 0.
     #[cold]
-    fn find(&mut self, finding: Diagnostic) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(finding);
-        } else {
+    fn find(&mut self, finding: Diagnostic, column: Option<usize>) {
+        if self.findings.len() >= MAX_FINDINGS {
             self.more = self.more.saturating_add(1);
+            return;
         }
+        let column = column.map(|column| u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1));
+        self.findings.push(Diagnostic { line: Some(self.line), column, ..finding });
     }
 }
 

@@ -7,10 +7,8 @@ use std::fmt;
 use crate::error::Result;
 use crate::json::Value;
 
-/// A moment. Moments compare by when they are, whatever offset they were written with.
-///
-/// A leap second is the nanoseconds from 1,000,000,000 up of the second before it, so that it comes after 23:59:59 and
-/// before the next day.
+/// A moment, without the offset that it was written with. A leap second is the nanoseconds from 1,000,000,000 up of the second
+/// before it, so that it sorts after 23:59:59 and before the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     seconds: i64,

@@ -87,13 +87,12 @@ pub(crate) trait Items<'a> {
     fn is_block(&self, at: usize) -> bool;
     /// Its id; `None` for a block.
     fn id(&self, at: usize) -> Option<&'a str>;
-    /// The header with its break, and the text, of an item that is one text.
-    fn text(&self, at: usize) -> Option<(&str, &str)>;
+    /// The header with the break behind it, and the text, of an item that is one text. Where the caller takes it so, the text may
+    /// be escaped, as it stands in the string of a body; then the last is true.
+    fn text(&self, at: usize, takes_escaped: bool) -> Option<(&str, &str, bool)>;
     /// The text of an item that is one text without a header, for as long as its source lives.
     fn borrowed_text(&self, at: usize) -> Option<&'a str>;
-    /// The same as it stands in the string of a body, where it was read so and nobody has looked at it.
-    fn escaped_text(&self, at: usize) -> Option<&'a str>;
-    /// Length of the borrowed text in UTF-16 code units; 0 where there is none.
+    /// Length of that text in UTF-16 code units; 0 where there is none.
     fn utf16_len(&self, at: usize) -> usize;
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
     fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;

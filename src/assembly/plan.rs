@@ -328,18 +328,14 @@ impl<'a> Plan<'_, 'a> {
                 write(marker, false, None);
             }
             let item = planned.choice.item_at(place);
-            if place == range.end {
-                continue;
-            }
-            if let Some(text) = self.items.escaped_text(item).filter(|_| takes_escaped) {
-                separate(write);
-                write(text, true, Some(item));
-            } else if let Some((header, text)) = self.items.text(item) {
+            if place < range.end
+                && let Some((header, text, is_escaped)) = self.items.text(item, takes_escaped)
+            {
                 separate(write);
                 if !header.is_empty() {
                     write(header, false, None);
                 }
-                write(text, false, Some(item));
+                write(text, is_escaped, Some(item));
             }
         }
     }

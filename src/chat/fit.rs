@@ -735,11 +735,7 @@ impl<'a> Items<'a> for Free {
         None
     }
 
-    fn text(&self, _: usize) -> Option<(&str, &str)> {
-        None
-    }
-
-    fn escaped_text(&self, _: usize) -> Option<&'a str> {
+    fn text(&self, _: usize, _: bool) -> Option<(&str, &str, bool)> {
         None
     }
 

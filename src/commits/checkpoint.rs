@@ -164,7 +164,7 @@ impl Checkpointer {
         };
         // One that cannot be joined would stand in the way of all that come after it.
         if !self.format.is_appended() {
-            self.join(std::iter::once(message.as_slice()))?;
+            self.join(&mut std::iter::once(message.as_slice()))?;
         }
         self.pending.push_back(message);
         Ok(())
@@ -227,14 +227,9 @@ impl Checkpointer {
         if covered > self.stored {
             offered.push(self.delta(covered, Trigger::Compaction, fields)?);
         }
-        let joined = self.join([summary].into_iter())?;
         let parent = offered.first().map(|delta| delta.record.id.clone()).or_else(|| self.head.clone());
-        let record = Record {
-            summary: fields.summary.clone(),
-            tags: fields.tags.clone(),
-            ..self.record(CommitType::Compaction, parent, Trigger::Compaction, &joined.0, fields)
-        };
-        offered.push(PendingCommit { record: record.seal(), blob: joined.0, diagnostics: joined.1 });
+        let mut messages = std::iter::once(summary);
+        offered.push(self.commit(CommitType::Compaction, parent, Trigger::Compaction, &mut messages, fields)?);
         for commit in &offered {
             self.expect_storing(commit, covered);
         }
@@ -275,17 +270,11 @@ impl Checkpointer {
     /// The commit with the pending messages up to a position.
     fn delta(&self, until: u64, trigger: Trigger, fields: &CheckpointFields) -> Result<PendingCommit> {
         let count = usize::try_from(until.saturating_sub(self.stored)).unwrap_or(usize::MAX);
-        let (blob, diagnostics) = self.join(self.pending.iter().take(count).map(Vec::as_slice))?;
-        // The summary and the tags belong to the compaction, not to the delta before it.
-        let (summary, tags) = match trigger {
-            Trigger::Compaction => (None, Vec::new()),
-            _ => (fields.summary.clone(), fields.tags.clone()),
-        };
-        let record = self.record(CommitType::Delta, self.head.clone(), trigger, &blob, fields);
-        Ok(PendingCommit { record: Record { summary, tags, ..record }.seal(), blob, diagnostics })
+        let mut messages = self.pending.iter().take(count).map(Vec::as_slice);
+        self.commit(CommitType::Delta, self.head.clone(), trigger, &mut messages, fields)
     }
 
-    fn join<'m>(&self, messages: impl Iterator<Item = &'m [u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
+    fn join(&self, messages: &mut dyn Iterator<Item = &[u8]>) -> Result<(Vec<u8>, Vec<Diagnostic>)> {
         let mut joined = Concatenator::new(self.format, &self.limits, 0);
         for message in messages {
             joined.push(message, BlobSource::default())?;
@@ -294,22 +283,28 @@ impl Checkpointer {
         Ok((joined.bytes, joined.diagnostics))
     }
 
-    fn record(
+    fn commit(
         &self,
         commit_type: CommitType,
         parent: Option<String>,
         trigger: Trigger,
-        blob: &[u8],
+        messages: &mut dyn Iterator<Item = &[u8]>,
         fields: &CheckpointFields,
-    ) -> Record {
-        let (messages, tokens) = count_blob(self.format, blob, &self.limits);
-        Record {
+    ) -> Result<PendingCommit> {
+        let (blob, diagnostics) = self.join(messages)?;
+        let (messages, tokens) = count_blob(self.format, &blob, &self.limits);
+        // The summary and the tags belong to the compaction, not to the delta before it.
+        let is_described = trigger != Trigger::Compaction || commit_type == CommitType::Compaction;
+        let record = Record {
             parent,
             provenance: self.options.provenance.clone(),
             checkpoint: Some(trigger),
+            summary: fields.summary.clone().filter(|_| is_described),
+            tags: if is_described { fields.tags.clone() } else { Vec::new() },
             message_count: Some(messages),
             token_count: Some(tokens),
-            ..Record::new(commit_type, &artifact_ref(blob), &self.options.format, &fields.created_at)
-        }
+            ..Record::new(commit_type, &artifact_ref(&blob), &self.options.format, &fields.created_at)
+        };
+        Ok(PendingCommit { record: record.seal(), blob, diagnostics })
     }
 }

@@ -516,11 +516,7 @@ impl<'g> Chain<'g> {
         limits::check("chainDepth", self.walked, self.graph.limits.chain_depth)?;
         self.next = record.parent.as_deref().map(|parent| {
             self.graph.index_of(parent).map_err(|_| {
-                let message = format!(
-                    "commit `{}` has the parent `{parent}`, which is not in the graph; import its record too",
-                    record.id
-                );
-                Error::new(Code::CommitNotFound, message)
+                Error::new(Code::CommitNotFound, missing_parent(&record.id, parent))
                     .with("commitId", parent)
                     .with("childId", record.id.as_str())
                     .with("artifactRef", record.artifact_ref.as_str())
@@ -533,6 +529,10 @@ impl<'g> Chain<'g> {
 #[cold]
 fn not_found(id: &str) -> Error {
     Error::new(Code::CommitNotFound, format!("commit `{id}` is not in the graph")).with("commitId", id)
+}
+
+pub(crate) fn missing_parent(id: &str, parent: &str) -> String {
+    format!("commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too")
 }
 
 #[cold]

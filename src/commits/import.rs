@@ -66,7 +66,7 @@ pub struct Import {
     pub records: Vec<Record>,
     /// The blobs by their refs, each once, in the order of the records.
     pub blobs: Vec<(String, Vec<u8>)>,
-    /// The newest commit of the conversation; nothing for a file without one.
+    /// The newest commit of the conversation, if the file has one.
     pub tip: Option<String>,
     /// The other branches.
     pub branches: Vec<ImportedBranch>,
@@ -390,7 +390,7 @@ fn claude(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<
             push_line(&mut commits.lines, found.bytes);
             commits.pending.push(index);
             if compacting {
-                // A boundary without its summary is closed by the next thing that is said.
+                // A boundary without its summary is closed by the next message.
                 if found.speaks() {
                     let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
                     commits.close(builder, kind, Trigger::Compaction)?;

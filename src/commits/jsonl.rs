@@ -3,7 +3,7 @@
 //! A line that cannot be read is a diagnostic. A chain that misses its record is an error once it is walked.
 
 use crate::commits::artifact::{ArtifactHasher, artifact_ref};
-use crate::commits::graph::{CommitGraph, collision};
+use crate::commits::graph::{CommitGraph, collision, missing_parent};
 use crate::commits::id::is_own_form;
 use crate::commits::record::{RECORD_VERSION, Record};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
@@ -90,27 +90,8 @@ impl CommitGraph {
     pub fn import_jsonl_with(&mut self, text: &[u8], metadata: MetadataChoice) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         limits::check("inputBytes", text.len(), self.limits().input_bytes)?;
-        let records = read_lines(text, &mut report);
-        self.import(records, metadata, report)
-    }
-
-    /// Adds records as [`CommitGraph::import_jsonl`] does.
-    ///
-    /// # Errors
-    /// Those of [`CommitGraph::import_jsonl`].
-    pub fn import_records(&mut self, records: Vec<Record>) -> Result<ImportReport> {
-        let records = records.into_iter().map(|record| (0, record)).collect();
-        self.import(records, MetadataChoice::default(), ImportReport::default())
-    }
-
-    fn import(
-        &mut self,
-        records: Vec<(u32, Record)>,
-        metadata: MetadataChoice,
-        mut report: ImportReport,
-    ) -> Result<ImportReport> {
         let mut staged: SortedMap<String, (u32, Record)> = SortedMap::new();
-        for (line, record) in records {
+        for (line, record) in read_lines(text, &mut report) {
             let Some((_, there)) = staged.get_mut(&record.id) else {
                 staged.insert(record.id.clone(), (line, record));
                 continue;
@@ -171,9 +152,7 @@ impl CommitGraph {
                 found.push(finding(DiagnosticCode::InvalidTime, Severity::Warning, line, message));
             }
             if let Some(parent) = record.parent.as_deref().filter(|parent| self.find(parent).is_none()) {
-                let message = format!(
-                    "commit `{id}` has the parent `{parent}`, which is not in the graph; import its record too"
-                );
+                let message = missing_parent(id, parent);
                 found.push(finding(DiagnosticCode::ParentMissing, Severity::Warning, line, message));
             }
         }

@@ -114,11 +114,6 @@ impl Materializer {
         self
     }
 
-    /// What is materialised.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     /// The refs of the blobs to push, in order, with repetitions.
     pub fn order(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| part.artifact_ref.as_str())

@@ -80,7 +80,7 @@ names! {
         Compaction = "compaction";
         /// The session is over.
         SessionEnd = "session_end";
-        /// Somebody asked for it.
+        /// On request.
         Explicit = "explicit";
     }
 }

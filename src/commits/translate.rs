@@ -1,4 +1,4 @@
-//! Translation: a chain of deltas, whatever their formats, as one conversation in the format asked for (SPEC §5).
+//! Translates a chain of deltas of any formats into one conversation of a format (SPEC §5).
 //!
 //! Each delta is translated in its best tier, and the result names the lowest that was used:
 //!

@@ -474,7 +474,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
         let rest = if file.reason == Reason::Selected {
             Some(share)
         } else {
-            // Nothing where a file before it did not fit.
+            // `None` once a file did not fit.
             let rest = left;
             left = rest.and_then(|rest| rest.checked_sub(file.tokens));
             rest

@@ -55,7 +55,7 @@ pub struct Move {
     pub content: String,
 }
 
-/// A legacy file that nobody can place for certain.
+/// A legacy file whose folder is not certain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
     /// The legacy file.

@@ -219,7 +219,7 @@ impl WatchIndex {
 
     fn watchers(&self, changed: &str) -> Vec<Watcher> {
         let folder = paths::folder_of(changed);
-        // A CLAUDE.md beside an AGENTS.md is nobody's context.
+        // A CLAUDE.md beside an AGENTS.md is not used.
         let shadowed = paths::context_file(changed).is_some_and(|(_, preferred)| !preferred)
             && self.files.get(folder).is_some_and(|effective| effective != changed);
         if shadowed {

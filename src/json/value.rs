@@ -334,11 +334,10 @@ impl<'t> Value<'t> {
     }
 
     fn single_entry(self, key: &str) -> Option<Value<'t>> {
-        // Such keys hold an escape.
-        let may_be =
-            self.kind() == Kind::Object && self.count() == 1 && self.document.tape.plain_string(self.at + 1).is_none();
-        let (found, value) = if may_be { Entries(self.inside()).next()? } else { return None };
-        found.is_string(key).then_some(value)
+        let entries = || Entries(self.inside());
+        (self.kind() == Kind::Object && self.count() == 1)
+            .then(|| entries().next())?
+            .and_then(|(found, value)| found.is_string(key).then_some(value))
     }
 
     /// Any JSON value to a depth of [`JSON_DEPTH_MAX`], with numbers as JavaScript has them.

@@ -327,12 +327,15 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         self.member(at).map(|member| &*self.context.tree.at(member.entry.node).id)
     }
 
-    fn text(&self, at: usize) -> Option<(&str, &str)> {
+    fn text(&self, at: usize, takes_escaped: bool) -> Option<(&str, &str, bool)> {
         match self.slot(at)? {
-            Slot::Block(text, _) => Some(("", text)),
+            Slot::Block(text, _) => Some(("", text, false)),
             Slot::Member(member, number) => {
                 let header = self.framing.header(member.entry.node, number).map_or("", |(_, header)| header);
-                Some((header, member.one_text(self.context)?))
+                match self.context.tree.at(member.entry.node).content.escaped().filter(|_| takes_escaped) {
+                    Some(text) => Some((header, text, true)),
+                    None => Some((header, member.one_text(self.context)?, false)),
+                }
             }
         }
     }
@@ -341,12 +344,6 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
         let Slot::Member(member, number) = self.slot(at)? else { return None };
         let bare = self.framing.header(member.entry.node, number).is_none();
         if bare { member.one_text(self.context) } else { None }
-    }
-
-    fn escaped_text(&self, at: usize) -> Option<&'a str> {
-        let Slot::Member(member, number) = self.slot(at)? else { return None };
-        let text = self.context.tree.at(member.entry.node).content.escaped()?;
-        self.framing.header(member.entry.node, number).is_none().then_some(text)
     }
 
     fn utf16_len(&self, at: usize) -> usize {
@@ -390,12 +387,9 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
 
     fn add_to(&self, index: &mut MessageIndex, range: Range<usize>) {
         let lead = self.framing.lead();
-        let block = |index: &mut MessageIndex, block: &Option<(String, u64)>| {
-            let bytes = block.as_ref().map_or(0, |(text, _)| text.len());
-            index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), bytes);
-        };
+        let block = |index: &mut MessageIndex| index.add(Role::User, MessageKind::Volatile, Some(ItemKey::BLOCK), 0);
         if range.start < lead && !range.is_empty() {
-            block(index, &self.framing.before);
+            block(index);
         }
         let numbers = range.start.saturating_sub(lead)..range.end.saturating_sub(lead).min(self.members.len());
         for (number, member) in numbers.clone().zip(self.members.get(numbers).unwrap_or_default()) {
@@ -407,7 +401,7 @@ impl<'l, 'a: 'l> Items<'a> for ConversationItems<'l, 'a> {
             index.add(entry.role, kind, Some(key), *bytes as usize + JOIN.len());
         }
         if range.end > lead + self.members.len() && range.start < range.end {
-            block(index, &self.framing.after);
+            block(index);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was done, and why (SPEC §1 "Result", §0.3).
+// The report of an assembly (SPEC §1 "Result", §0.3).
 
 use serde::Serialize;
 
@@ -21,10 +21,10 @@ pub struct Report<'a> {
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
-    /// How much of it is that of the previous assembly; absent unless that was asked for.
+    /// How much is the same as in the previous assembly, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cached>,
-    /// Whether the protected recent nodes are all there, whole.
+    /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
     /// Whether the marker was left out, since one unit more fits without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -33,14 +33,14 @@ pub struct Report<'a> {
     pub path: Vec<&'a str>,
     /// One row for each node on the path, its sources, annotations and other versions.
     pub nodes: Vec<NodeReport<'a>>,
-    /// Nodes of the tree that have nothing to do with the path. With `nodes` that is every node of the tree.
+    /// How many nodes of the tree have no row.
     pub not_on_path: usize,
-    /// Loom-aware: what each node of `nodes` is called, so that what the model says about one can be told.
+    /// Loom-aware: the local id of each node of `nodes`, to resolve those in the model's answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub local_ids: Vec<LocalId<'a>>,
     /// The settings in force.
     pub preferences: Settings,
-    /// What was found on the way.
+    /// What was damaged, replaced or left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -58,12 +58,12 @@ pub struct Tokens {
     pub total: u64,
     /// How they were counted.
     pub tokenizer: String,
-    /// Loom-aware: what was added for it, which `system` and `messages` contain.
+    /// Loom-aware: the additions that `system` and `messages` contain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loom_aware: Option<LoomAwareTokens>,
 }
 
-/// Tokens of what a loom-aware agent is told, each text counted alone.
+/// Tokens of the loom-aware additions, each text counted alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoomAwareTokens {
@@ -77,7 +77,7 @@ pub struct LoomAwareTokens {
     pub loom_block: u64,
 }
 
-/// What a node is called.
+/// The local id of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalId<'a> {
@@ -91,15 +91,15 @@ pub struct LocalId<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cut<'a> {
-    /// The nodes of which nothing is left, oldest first.
+    /// The nodes removed whole, oldest first.
     pub node_ids: Vec<&'a str>,
-    /// The nodes of which a part is left.
+    /// The nodes removed in part.
     pub partial_node_ids: Vec<&'a str>,
     /// Tokens removed, each node counted alone.
     pub tokens: u64,
     /// How many nodes of the conversation come before the cut.
     pub position: usize,
-    /// The marker that stands in the gap.
+    /// The marker in the gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<String>,
 }
@@ -115,20 +115,20 @@ pub struct NodeReport<'a> {
     pub part: NodePart,
     /// What became of it.
     pub fate: Fate,
-    /// Why it is not there, or not whole.
+    /// Why it is missing or not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Tokens of its content, counted alone; for a node cut in part, of what it was.
+    /// Tokens of its whole content, counted alone.
     pub tokens: u64,
     /// Index of the message that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<usize>,
-    /// Loom-aware: whether its text stands in the operational memory, too.
+    /// Loom-aware: whether its text is in the operational memory, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
 }
 
-/// What a node is to the path.
+/// The role of a node for the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NodePart {
@@ -142,7 +142,7 @@ pub enum NodePart {
     Annotation,
     /// It is another version of a node on the path.
     Version,
-    /// It stands in the operational memory only.
+    /// It is only in the operational memory.
     Pinned,
 }
 
@@ -152,15 +152,15 @@ pub enum NodePart {
 pub enum Fate {
     /// All of it is in the result.
     Kept,
-    /// Truncation took it, whole or in part.
+    /// It was truncated, whole or in part.
     Cut,
     /// A rule left it out.
     Excluded,
-    /// It was not asked for.
+    /// It was not requested.
     Skipped,
 }
 
-/// Why a node is not in the result, or not whole.
+/// Why a node is missing or not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
@@ -170,15 +170,15 @@ pub enum Reason {
     Pruned,
     /// Reached through an annotation edge and not included.
     Annotation,
-    /// Nothing but white space.
+    /// It is blank.
     Blank,
-    /// A tool call without its result, or the reverse.
+    /// It is a tool call without its result, or the reverse.
     ToolPairBroken,
     /// Another version of it is on the path.
     OtherVersion,
     /// An instruction of an earlier generation.
     InstructionScope,
-    /// Nothing but media, in a document or in the system context.
+    /// It is only media, in a document or in the system context.
     NonText,
     /// The system context is left out of documents.
     SystemContextOff,
@@ -203,10 +203,10 @@ pub struct ReportSummary {
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSummary>,
-    /// How much of it is as it was in the previous one; there when the options have `previous`.
+    /// How much is the same as in the previous assembly, if the options have `previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cached>,
-    /// Whether the protected recent nodes are all there, whole.
+    /// Whether the protected recent nodes are all kept whole.
     pub minimum_recent_nodes_met: bool,
     /// Whether the marker was left out, since one unit more fits without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -215,7 +215,7 @@ pub struct ReportSummary {
     pub path_length: usize,
     /// The settings in force.
     pub preferences: Settings,
-    /// What was found on the way.
+    /// What was damaged, replaced or left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -223,9 +223,9 @@ pub struct ReportSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CutSummary {
-    /// How many nodes nothing is left of.
+    /// Nodes removed whole.
     pub nodes: usize,
-    /// How many nodes a part is left of.
+    /// Nodes removed in part.
     pub partial_nodes: usize,
     /// Tokens removed, each node counted alone.
     pub tokens: u64,
@@ -237,7 +237,7 @@ pub struct CutSummary {
 }
 
 impl ReportSummary {
-    /// The numbers of a whole account.
+    /// The numbers of a report.
     pub fn of(report: &Report<'_>) -> Self {
         let cut = report.cut.as_ref().map(|cut| CutSummary {
             nodes: cut.node_ids.len(),

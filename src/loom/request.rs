@@ -1,4 +1,4 @@
-//! What an assembly is asked for (SPEC §1, §7).
+// The options of an assembly (SPEC §1, §7).
 
 use std::rc::Rc;
 
@@ -11,42 +11,42 @@ use crate::loom::tree::Source;
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::{Fingerprint, ImageRule, Overhead, Role};
 
-/// Everything but the tree.
+/// All of a request but the tree.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which path.
+    /// The path.
     pub position: Position,
-    /// What to do where the tree leaves a choice.
+    /// Choices where the tree has several ways.
     pub choices: Choices,
     /// Which annotations are part of the context.
     pub annotations: Annotations,
-    /// Sources of the edge that is about to be created from the tip.
+    /// Sources of the edge that is about to be created at the tip.
     pub pending_sources: Vec<Source<'static>>,
     /// Whose instructions count.
     pub instruction_scope: InstructionScope,
     /// The agent's system prompt.
     pub system_prompt: Option<String>,
-    /// Tokens that the model can take in, its answer included; as it came, not yet checked.
+    /// Tokens that the model can take in, its answer included; unchecked.
     pub context_window: f64,
     /// The request's own settings.
     pub preferences: Preferences,
     /// The application's settings, below the tree's.
     pub app_preferences: Preferences,
-    /// Where the system context stands.
+    /// Where the system context is put.
     pub system_placement: SystemPlacement,
-    /// What the provider adds around messages.
+    /// The provider's overhead of messages.
     pub overhead: Overhead,
     /// What images cost.
     pub image: ImageRule,
     /// Tokens of a second of audio.
     pub audio_second: u64,
-    /// What each `ref` stands for.
+    /// Images and recordings by their `ref`s.
     pub media: Rc<SortedMap<String, Media<'static>>>,
-    /// What a loom-aware agent is told beside the conversation; none for other agents.
+    /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
-    /// The fingerprint of the assembly before this one; with it the report says what is the same.
+    /// The fingerprint of the last assembly, for the report to say what is the same.
     pub previous: Option<Fingerprint>,
     /// Bounds on the input.
     pub limits: Limits,
@@ -114,7 +114,7 @@ pub enum InstructionScope {
     Generation,
 }
 
-/// Where the system context stands.
+/// Where the system context is put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SystemPlacement {
     /// In a field of its own.

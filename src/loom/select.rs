@@ -345,7 +345,8 @@ pub(crate) fn left_out_by_mark(node: &Node) -> Option<(Fate, Reason)> {
 
 /// A node of tool results speaks as the user, whoever its author is.
 fn role_of(node: &Node) -> Role {
-    let has = |kind: fn(&Block) -> bool| node.content.read_blocks().iter().any(kind);
+    let blocks = node.content.read_blocks();
+    let has = |kind: fn(&Block) -> bool| blocks.iter().any(kind);
     let results = has(|block| matches!(block, Block::ToolResult { .. }));
     let calls = has(|block| matches!(block, Block::ToolCall { .. }));
     match node.author {

@@ -7,8 +7,8 @@ use crate::loom::select::Entry;
 use crate::loom::tree::Tree;
 use crate::text::trim;
 
-/// The agent's prompt with what a loom-aware agent is told, the tree's context, then the instructions: each trimmed, blanks
-/// dropped, joined by a blank line. Empty when there is nothing.
+/// The agent's prompt with the loom-aware addendum, the tree's context, then the instructions: each trimmed, without blank
+/// ones, joined by a blank line.
 pub(crate) fn combine(
     tree: &Tree,
     system_prompt: Option<&str>,

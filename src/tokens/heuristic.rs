@@ -14,8 +14,8 @@
 //!
 //! In scripts written without spaces each character is a piece of its own that still sees its
 //! neighbours. What no text of the fit has, runs of line ends, of wide spaces or of one ideograph, braille, characters for private
-//! use and the like, costs at least what tiktoken says of such runs. The weights are whole numbers in units of 1/64 token, fitted to real counts and stored in
-//! heuristic_weights.bin. There are no floats and no
+//! use, the larger gaps that Unicode has not assigned and the like, costs at least what tiktoken says of such runs. The weights are
+//! whole numbers in units of 1/64 token, fitted to real counts and stored in heuristic_weights.bin. There are no floats and no
 //! state outside the call, so every platform gives the same number.
 //!
 //! # What holds always
@@ -335,8 +335,10 @@ impl<S: Sink> Walker<'_, S> {
             Piece::Signs(1) if self.length == 1 => (false, at.saturating_sub(1)),
             Piece::Space(spaces) => {
                 self.spaces(spaces.saturating_sub(1));
+                let context = self.context;
                 let stop = self.close(at.saturating_sub(1));
                 self.reset(Piece::Space(1));
+                self.context = context;
                 (stop, at.saturating_sub(1))
             }
             _ => (self.close(at), at),
@@ -449,25 +451,22 @@ impl<S: Sink> Walker<'_, S> {
     /// Starts a word at byte `at`, taking in the single space or sign before it.
     #[inline(always)]
     fn open_word(&mut self, at: usize) -> bool {
+        let context = self.context & 0xFFFF;
         let start = match self.piece {
-            Piece::Space(1) => {
-                self.reset(Piece::Word);
-                self.context = u64::from(b' ');
-                1
-            }
             Piece::Space(spaces) => {
-                self.spaces(spaces.saturating_sub(1));
-                if self.close(at.saturating_sub(1)) {
-                    return true;
+                if spaces > 1 {
+                    self.spaces(spaces.saturating_sub(1));
+                    if self.close(at.saturating_sub(1)) {
+                        return true;
+                    }
                 }
                 self.reset(Piece::Word);
-                self.context = u64::from(b' ');
+                self.context = context;
                 1
             }
             Piece::Signs(1) if self.length == 1 => {
-                let context = self.context;
                 self.reset(Piece::Word);
-                self.context = context & 0xFFFF;
+                self.context = context;
                 if self.context == u64::from(b'\'') { 2 } else { 3 }
             }
             _ => {
@@ -479,6 +478,10 @@ impl<S: Sink> Walker<'_, S> {
             }
         };
         self.sink.dense(D_START + start);
+        // A tab is not a space: with most words it is no token.
+        if start == 1 && context != u64::from(b' ') {
+            self.sink.dense(D_START + 6);
+        }
         false
     }
 
@@ -520,11 +523,15 @@ impl<S: Sink> Walker<'_, S> {
                         return true;
                     }
                 }
+                let context = self.context;
                 self.reset(Piece::Signs(1));
-                self.context = u64::from(b' ');
+                self.context = context;
                 // Not 0: a sign with a space before it is no prefix of a word.
                 self.length = 1;
                 self.sink.dense(D_START + 5);
+                if context != u64::from(b' ') {
+                    self.sink.dense(D_START + 7);
+                }
             }
             _ => {
                 if self.close(at) {
@@ -709,6 +716,18 @@ fn floor(c: char) -> u32 {
         0x2800..=0x28FF => 24,
         0xFF65..=0xFF9F => 15,
         0xE000..=0xF8FF => 19,
+        // What Unicode has not assigned, where that is more than a few.
+        0x2E5E..=0x2E7F
+        | 0x2EF4..=0x2EFF
+        | 0x2FD6..=0x2FEF
+        | 0x31E6..=0x31EE
+        | 0xA62C..=0xA63F
+        | 0xD7A4..=0xD7AF
+        | 0xD7C7..=0xD7CA
+        | 0xFADA..=0xFAFF
+        | 0xFB07..=0xFB12
+        | 0xFDD0..=0xFDEF
+        | 0xFFEF..=0xFFF8 => 24,
         0x1D400..=0x1D7FF => 16,
         0x1FC00..=0x1FFFF | 0x323B0..=0xDFFFF => 24,
         0xE0000..=0x10_FFFF => 32,

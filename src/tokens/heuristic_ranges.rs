@@ -23,7 +23,7 @@ pub(super) enum How {
 pub(super) const CLASSES: usize = 117;
 
 /// Where each range of characters begins, its dense class, and how its characters are told apart.
-pub(super) const RANGES: [(u32, u8, How); 285] = [
+pub(super) const RANGES: [(u32, u8, How); 296] = [
     (0x80, 5, How::Sign),          // latin1 sign
     (0xA0, 6, How::Space),         // space
     (0xA1, 5, How::Sign),          // latin1 sign
@@ -122,20 +122,26 @@ pub(super) const RANGES: [(u32, u8, How); 285] = [
     (0x900, 33, How::Indic),       // devanagari
     (0x980, 34, How::Indic),       // bengali
     (0xA00, 35, How::Indic),       // gurmukhi
+    (0xA77, 58, How::Sign),        // not assigned
     (0xA80, 36, How::Indic),       // gujarati
     (0xB00, 37, How::Indic),       // oriya
+    (0xB78, 58, How::Sign),        // not assigned
     (0xB80, 38, How::Indic),       // tamil
+    (0xBFB, 58, How::Sign),        // not assigned
     (0xC00, 39, How::Indic),       // telugu
     (0xC80, 40, How::Indic),       // kannada
+    (0xCF4, 58, How::Sign),        // not assigned
     (0xD00, 41, How::Indic),       // malayalam
     (0xD80, 42, How::Indic),       // sinhala
     (0xDF4, 42, How::Sign),        // sinhala
+    (0xDF5, 58, How::Sign),        // not assigned
     (0xE00, 43, How::Unspaced),    // thai
     (0xE3F, 43, How::Sign),        // thai
     (0xE40, 43, How::Unspaced),    // thai
     (0xE4F, 43, How::Sign),        // thai
     (0xE50, 44, How::Digit),       // thai digit
     (0xE5A, 43, How::Sign),        // thai
+    (0xE5C, 58, How::Sign),        // not assigned
     (0xE80, 45, How::Unspaced),    // lao
     (0xED0, 44, How::Digit),       // thai digit
     (0xEDA, 45, How::Unspaced),    // lao
@@ -149,6 +155,7 @@ pub(super) const RANGES: [(u32, u8, How); 285] = [
     (0xF85, 47, How::Sign),        // tibetan sign
     (0xF86, 46, How::Unspaced),    // tibetan
     (0xFBE, 47, How::Sign),        // tibetan sign
+    (0xFDB, 58, How::Sign),        // not assigned
     (0x1000, 49, How::Unspaced),   // myanmar
     (0x1040, 44, How::Digit),      // thai digit
     (0x104A, 50, How::Sign),       // myanmar sign
@@ -199,11 +206,15 @@ pub(super) const RANGES: [(u32, u8, How); 285] = [
     (0x2090, 62, How::Letter),     // phonetic
     (0x20A0, 68, How::Sign),       // currency
     (0x20D0, 69, How::Letter),     // combining 2
+    (0x20F1, 58, How::Sign),       // not assigned
     (0x2100, 70, How::Letter),     // letterlike
     (0x2150, 71, How::Digit),      // number form
     (0x2190, 72, How::Sign),       // arrow
     (0x2200, 67, How::Sign),       // math
     (0x2300, 73, How::Sign),       // symbol
+    (0x242A, 58, How::Sign),       // not assigned
+    (0x2440, 73, How::Sign),       // symbol
+    (0x244B, 58, How::Sign),       // not assigned
     (0x2460, 71, How::Digit),      // number form
     (0x249C, 73, How::Sign),       // symbol
     (0x2500, 74, How::Sign),       // box

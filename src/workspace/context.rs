@@ -102,7 +102,7 @@ pub fn read_context(workspace: &Workspace, limits: &Limits, counter: &dyn Counte
     let Workspace { names, sizes, .. } = workspace;
     let parsed = parse_brief(workspace.brief.as_ref(), &names.file(Role::Brief));
     let mut found = Vec::new();
-    // Without a brief nobody has declared anything, and the genres that came are those that the host picked.
+    // Without a brief nothing is declared: the genres are those that the host picked.
     let declared = workspace.brief.as_ref().map(|_| parsed.brief.tastes.as_slice());
     let tastes = read_tastes(workspace.default_taste.as_ref(), &workspace.genres, declared, names, &mut found);
     found.extend(parsed.diagnostics);

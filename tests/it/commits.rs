@@ -10,6 +10,11 @@ use ctxweave::time::Timestamp;
 use ctxweave::{Code, DiagnosticCode, Error, Limits};
 use serde_json::{Value, json};
 
+/// Records as lines, to be imported.
+pub(crate) fn jsonl(records: impl IntoIterator<Item = Record>) -> Vec<u8> {
+    records.into_iter().flat_map(|record| (record.to_json() + "\n").into_bytes()).collect()
+}
+
 /// A graph with the blobs that its host would have.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
@@ -581,7 +586,7 @@ fn damaged_lines_are_diagnostics_with_their_line() {
     let mut graph = CommitGraph::default();
     let mut record = host.graph.commits()[0].clone();
     record.summary = Some("one\u{2028}two\u{2029}three\u{85}\n\0".into());
-    graph.import_records(vec![record]).unwrap();
+    graph.import_jsonl(&jsonl([record])).unwrap();
     let text = graph.export_jsonl();
     let mut again = CommitGraph::default();
     assert_eq!(again.import_jsonl(&text).unwrap().diagnostics, []);

@@ -93,7 +93,7 @@ fn change_graph(graph: &mut CommitGraph, change: &Change) {
                 }
                 Record { id: format!("ctx-foreign{number}"), ..made }
             });
-            let _ = graph.import_records(records.collect());
+            let _ = graph.import_jsonl(&crate::commits::jsonl(records));
         }
         Change::Update(at, summary) if !ids.is_empty() => {
             let summary = Some(summary.map(str::to_owned));

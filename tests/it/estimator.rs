@@ -184,6 +184,16 @@ fn no_kind_of_text_collapses() {
         ("\u{1}\u{2}\u{3}", 30),
         ("\0", 100),
         ("line one of text\rline two is here\rthe third line\r", 10),
+        // What Unicode has not assigned.
+        ("\u{a78}\u{a79}\u{a7f}", 30),
+        ("\u{e5c}\u{e60}\u{e7f}", 30),
+        ("\u{fe0}\u{ffd}", 40),
+        ("\u{2430}\u{2450}", 40),
+        ("\u{2e70}", 100),
+        ("\u{2fe0}\u{31e8}", 40),
+        ("\u{a630}\u{d7a8}", 40),
+        ("\u{fae0}\u{fb0a}", 40),
+        ("\u{fdd0}\u{fdd1}", 40),
     ] {
         let text = unit.repeat(times);
         let tokens = bpe.encode_ordinary(&text).len() as f64;
@@ -193,6 +203,29 @@ fn no_kind_of_text_collapses() {
             "{unit:?}×{times}: {estimate} of {tokens}"
         );
     }
+}
+
+/// Words one by one, as dictionaries have them: rarer ones than texts have.
+const THAI_WORDS: &str = "นาน เกาหลี เทวทูต กระด้วมกระเดี้ยม เชย หด หกคะเมน กะละมัง เทวาลัย พะเนียง มโหรสพ หมับ สัตวแพทย์ แกว ไอ สาวิตร ปสันนะ นัด \
+    วังศะ อัมพาต แจก จดุรงค์ นวการ อัทธาน แมงดา ละมาน ร้า อาปะ บุคคล ปริหาร เรียน กระบุง โอโซน เก้า จมูก โป๊ก วีชนี ไวน์ กัลปาวสาน กระเจ้า \
+    กะหล่ำ วิจุรณ หนุ สิว กระสวย งอย สัพยอก เกลือก พยุหยาตรา สวาหะ ประทักษ์ โพบาย กะละแม ถนอม อนุพัทธ์ มังค่า ธิติ";
+
+#[test]
+fn lists_of_words_are_not_undercounted() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    let list = THAI_WORDS.replace(' ', "\n");
+    let off = error(count(&list), u32::try_from(bpe.encode_ordinary(&list).len()).expect("few"));
+    assert!((-5.0..=15.0).contains(&off), "{off:+.1} %");
+}
+
+/// A tab belongs to the word after it, as a space does, but few words have a token with a tab.
+#[test]
+fn columns_with_tabs_are_not_undercounted() {
+    let bpe = tiktoken_rs::o200k_base().expect("o200k_base");
+    let rows = "id\tname\tcountry\tarrived\tremark\n17\tanchor\tNorway\tWednesday\tbroken\n".repeat(8)
+        + &"config NETWORK\n\tbool \"Networking\"\n\tdepends on MODULES\n\tselect CRYPTO\n\thelp\n".repeat(4);
+    let off = error(count(&rows), u32::try_from(bpe.encode_ordinary(&rows).len()).expect("few"));
+    assert!((-5.0..=25.0).contains(&off), "{off:+.1} %");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn many_branches_are_no_problem() {
 fn a_compaction_that_is_named_is_the_beginning() {
     let import = import_every(Format::ClaudeCodeV1, &session("claude-code.jsonl"), 1);
     let (mut graph, tip) = (CommitGraph::default(), import.tip.clone().unwrap());
-    graph.import_records(import.records.clone()).unwrap();
+    graph.import_jsonl(&crate::commits::jsonl(import.records.clone())).unwrap();
     let named = chain(&import, &tip).into_iter().rfind(|record| record.commit_type == CommitType::Compaction).unwrap();
     let materialized = |stop: Stop| {
         let request = PlanRequest {
@@ -335,7 +335,7 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     assert_eq!(stored.windows(broken.len()).filter(|window| window == broken).count(), 2);
     // And so it is materialised: byte for byte, with a word about it.
     let mut graph = CommitGraph::default();
-    graph.import_records(import.records.clone()).unwrap();
+    graph.import_jsonl(&crate::commits::jsonl(import.records.clone())).unwrap();
     let request = PlanRequest { commit: import.tip.clone(), ..PlanRequest::default() };
     let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| bytes.as_slice());
     let result = materialize(&graph, request, find).unwrap();

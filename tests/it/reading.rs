@@ -77,22 +77,11 @@ proptest! {
 #[test]
 fn a_body_escapes_as_stringify_does() {
     let lines = "a line, \"quoted\"\n".repeat(9);
-    let ends = [
-        "\na\nb",
-        "a\nb\n",
-        "a\\",
-        "a\\n",
-        "\\n",
-        "\"",
-        "a\tb\u{2003}",
-        "\u{feff}a\nb",
-        "a\n\u{85}",
-        "é\né",
-        "a/\nb\u{1}c",
-    ];
+    let ends =
+        ["\na\nb", "a\nb\n", "a\\", "a\\n", "\\n", "\"", "a\tb\u{2003}", "\u{feff}a\nb", "a\n\u{85}", "é\né", "a/\nb"];
     for text in ends.into_iter().chain(["a\"b", "\u{8}a\u{c}", &lines]) {
         let json = request(["one", "two", "three"], text).to_string();
-        let merged = json.replace("\"model\"", "\"human\"");
+        let merged = json.replace(":\"model\"", ":\"human\"");
         let said =
             json!(text.trim_matches(|ch: char| ch != '\u{85}' && (ch.is_whitespace() || ch == '\u{feff}'))).to_string();
         let said = said.strip_suffix('"').unwrap();

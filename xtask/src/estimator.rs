@@ -1,7 +1,15 @@
 //! `cargo xtask estimator [FOLDER]`: how far the token estimator is from what tiktoken-rs counts in the `.txt` files of a
-//! folder, by default tests/corpus, file by file in samples of several sizes. With `--counts` the counts of tests/corpus go
-//! into its o200k.tsv.
+//! folder, by default tests/corpus, in samples of several sizes. With `--counts` the counts of tests/corpus go into its o200k.tsv.
+//!
+//! With `--judge` it is measured by packages that were not fitted, too; `--fit` fits the weights to others. xtask/estimator.txt
+//! names them all with their versions, and the weights that the fit goes on from; packages are fetched once, into target/corpus.
+//! The same list gives the same weights: order, samples and arithmetic are fixed.
 
+mod fit;
+mod made;
+mod texts;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,37 +20,51 @@ use tiktoken_rs::CoreBPE;
 use crate::Args;
 use crate::project::Project;
 use crate::stamp::files;
+use texts::Text;
 
 const CORPUS: &str = "tests/corpus";
 
 /// Characters of a sample.
-const SIZES: [usize; 3] = [100, 500, 2000];
+const SIZES: [usize; 4] = [30, 100, 500, 2000];
+
+/// Samples of a kind at most.
+const SAMPLES: usize = 60;
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let counts = args.flag("--counts");
+    let [counts, judge, fit] = ["--counts", "--judge", "--fit"].map(|flag| args.flag(flag));
     let folder = match args.rest().as_slice() {
         [] => project.path(CORPUS),
-        [folder] if !counts => PathBuf::from(folder),
-        more => anyhow::bail!("one folder of texts, and none with `--counts`, not `{}`", more.join(" ")),
+        [folder] if !counts && !judge && !fit => PathBuf::from(folder),
+        more => anyhow::bail!("one folder of texts, or `--judge`, `--fit` or `--counts`, not `{}`", more.join(" ")),
     };
     let bpe = tiktoken_rs::o200k_base()?;
-    let texts = texts(&folder)?;
+    let mut texts = in_folder(&folder)?;
     if counts {
-        let rows = texts.iter().map(|(name, text)| format!("{name}\t{}\n", bpe.encode_ordinary(text).len()));
+        let rows = texts.iter().map(|text| format!("{}\t{}\n", text.kind, bpe.encode_ordinary(&text.text).len()));
         return fs::write(folder.join("o200k.tsv"), rows.collect::<String>()).context("cannot write the counts");
     }
-    for size in SIZES {
-        report(&texts, size, &bpe);
+    if !judge && !fit {
+        report(&texts, &bpe);
+        return Ok(());
     }
+    let (from, to_fit, to_judge) = texts::gather(project)?;
+    if fit {
+        let weights = fit::fit(&from, &to_fit, &bpe);
+        return fs::write(project.path("src/tokens/heuristic_weights.bin"), weights)
+            .context("cannot write the weights");
+    }
+    texts.extend(to_judge);
+    report(&texts, &bpe);
     Ok(())
 }
 
-/// The texts of a folder with their paths in it.
-fn texts(folder: &Path) -> Result<Vec<(String, String)>> {
+/// The texts of a folder, each a kind of its own.
+fn in_folder(folder: &Path) -> Result<Vec<Text>> {
     let mut texts = Vec::new();
     for path in files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|end| end == "txt")) {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        texts.push((path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/"), text));
+        let kind = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
+        texts.push(Text { kind, text, weight: 0.0, aim: 0.0, is_code: false });
     }
     ensure!(!texts.is_empty(), "there are no .txt files in `{}`", folder.display());
     Ok(texts)
@@ -53,42 +75,82 @@ fn texts(folder: &Path) -> Result<Vec<(String, String)>> {
 struct Errors(Vec<f64>);
 
 impl Errors {
+    fn percent(&self, sum: f64) -> f64 {
+        sum / self.0.len().max(1) as f64 * 100.0
+    }
+
+    fn mean(&self) -> f64 {
+        self.percent(self.0.iter().sum())
+    }
+
+    fn too_low(&self) -> f64 {
+        self.percent(self.0.iter().filter(|error| **error < -0.05).count() as f64)
+    }
+
     fn row(&self, name: &str) -> String {
-        let count = self.0.len().max(1) as f64;
-        let percent = |sum: f64| sum / count * 100.0;
         let (lowest, highest) = self.0.iter().fold((0.0_f64, 0.0_f64), |(low, high), e| (low.min(*e), high.max(*e)));
         format!(
             "| {name} | {} | {:+.1} % | {:.1} % | {:+.1} % | {:+.1} % | {:.1} % |",
             self.0.len(),
-            percent(self.0.iter().sum()),
-            percent(self.0.iter().map(|error| error.abs()).sum()),
+            self.mean(),
+            self.percent(self.0.iter().map(|error| error.abs()).sum()),
             lowest * 100.0,
             highest * 100.0,
-            percent(self.0.iter().filter(|error| **error < -0.05).count() as f64),
+            self.too_low(),
         )
     }
 }
 
-fn report(texts: &[(String, String)], size: usize, bpe: &CoreBPE) {
-    println!("\nSamples of about {size} characters:\n");
-    println!("| text | samples | mean error | mean absolute | worst under | worst over | more than 5 % under |");
-    println!("|---|---|---|---|---|---|---|");
-    let mut all = Errors::default();
-    for (name, text) in texts {
-        let mut errors = Errors::default();
-        for sample in samples(text, size) {
-            let count = bpe.encode_ordinary(sample).len() as f64;
-            errors.0.push(f64::from(heuristic::count(sample)) / count - 1.0);
+/// The errors at each size, and by kind at 500 characters.
+fn report(texts: &[Text], bpe: &CoreBPE) {
+    let mut sums = Vec::new();
+    for size in SIZES {
+        let mut kinds: BTreeMap<&str, Errors> = BTreeMap::new();
+        for text in texts {
+            let errors = kinds.entry(&text.kind).or_default();
+            for sample in samples(&text.text, size).into_iter().take(SAMPLES.saturating_sub(errors.0.len())) {
+                let real = bpe.encode_ordinary(sample).len() as f64;
+                errors.0.push(f64::from(heuristic::count(sample)) / real - 1.0);
+            }
         }
-        println!("{}", errors.row(name));
-        all.0.extend(errors.0);
+        if size == 500 {
+            table("kind");
+            kinds.iter().for_each(|(kind, errors)| println!("{}", errors.row(kind)));
+            let off = |limit: f64| kinds.values().filter(|errors| errors.mean() > limit).count();
+            let low = kinds.values().filter(|errors| errors.mean() < 0.0).count();
+            let [eight, twelve] = [8.0, 12.0].map(off);
+            println!("\n{} kinds, {eight} above +8 % in the mean, {twelve} above +12 %, {low} below 0.", kinds.len());
+            // Of each sort, by what the names of its kinds begin with: languages, mostly.
+            let mut sorts: BTreeMap<&str, Vec<&Errors>> = BTreeMap::new();
+            for (kind, errors) in &kinds {
+                let sort = kind.split([' ', '/', ':']).next().unwrap_or(kind);
+                sorts.entry(sort).or_default().push(errors);
+            }
+            table("kinds");
+            for (sort, all) in sorts.iter().filter(|(_, all)| all.len() > 2) {
+                let name = format!("{sort} ({})", all.len());
+                println!("{}", Errors(all.iter().flat_map(|errors| errors.0.clone()).collect()).row(&name));
+            }
+        }
+        sums.push(Errors(kinds.into_values().flat_map(|errors| errors.0).collect()).row(&format!("{size} characters")));
     }
-    println!("{}", all.row("all"));
+    table("samples of about");
+    println!("{}", sums.join("\n"));
 }
 
-/// A text in samples of about so many characters, cut at white space where there is any. What is left over at the end is one
-/// when it has two thirds of them, and so is a text that is shorter.
+fn table(first: &str) {
+    println!("\n| {first} | samples | mean error | mean absolute | worst under | worst over | more than 5 % under |");
+    println!("|---|---|---|---|---|---|---|");
+}
+
+/// A text in samples of about so many characters. What is left over at the end is one when it has two thirds of them, and so is
+/// a text that is shorter.
 fn samples(text: &str, size: usize) -> Vec<&str> {
+    split(text, size, size * 2 / 3)
+}
+
+/// A text cut at white space, where there is any, after so many characters; the end too when it is longer than `least`.
+fn split(text: &str, size: usize, least: usize) -> Vec<&str> {
     let mut samples = Vec::new();
     let (mut start, mut length) = (0, 0);
     for (at, c) in text.char_indices() {
@@ -100,7 +162,7 @@ fn samples(text: &str, size: usize) -> Vec<&str> {
             (start, length) = (at, 0);
         }
     }
-    if samples.is_empty() || length * 3 > size * 2 {
+    if samples.is_empty() || length > least {
         samples.push(text[start..].trim());
     }
     samples.retain(|sample| !sample.is_empty());

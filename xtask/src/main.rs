@@ -44,6 +44,8 @@ cargo xtask <command>
                        --quick  only to see that they run
   estimator          the error table of the token estimator
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
+                       --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
+                       --fit    fits src/tokens/heuristic_weights.bin to the others
   models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
                        --registry FILE  from that JSON instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab

@@ -1,26 +1,26 @@
-//! What a loom-aware agent is told, as it is asked for.
+// The additions for a loom-aware agent.
 
 use crate::maps::SortedMap;
 use crate::time::Timestamp;
 
-/// What a loom-aware agent is told. The default has the addendum, the headers without ages, and the loom block.
+/// The additions for a loom-aware agent. The default has the addendum, headers without ages, and the loom block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoomAware {
-    /// What ages are counted up to; without it there are none.
+    /// The time that ages are counted to; without it headers have none.
     pub now: Option<Timestamp>,
-    /// What is added to the system prompt.
+    /// The addition to the system prompt.
     pub addendum: Addendum,
     /// Whether messages have headers.
     pub headers: bool,
-    /// Whether the loom block stands at the end.
+    /// Whether there is a loom block at the end.
     pub loom_block: bool,
-    /// What is always in view, in this order.
+    /// What the memory always has, in this order.
     pub pinned: Vec<Pinned>,
-    /// What was called back from storage.
+    /// What was recalled from storage.
     pub stashes: Vec<Stash>,
-    /// What was done lately, oldest first; a line for each.
+    /// What was done lately, oldest first, a line each.
     pub trace: Vec<String>,
-    /// What the agent may do; `None` where nothing shall be said about it.
+    /// The agent's permissions, if they are mentioned.
     pub permissions: Option<Vec<String>>,
     /// Names of agents, by the ids that nodes have as `author_agent_id`.
     pub authors: SortedMap<String, String>,
@@ -42,38 +42,38 @@ impl Default for LoomAware {
     }
 }
 
-/// What is added to the system prompt.
+/// The addition to the system prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Addendum {
-    /// What the library has to say of the parts that are there.
+    /// A description of the parts that are there.
     #[default]
     BuiltIn,
-    /// A text of the caller's own.
+    /// The caller's own text.
     Own(String),
     /// Nothing.
     None,
 }
 
-/// Something that is always in view.
+/// Something that the memory always has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pinned {
     /// A node of the tree, on the path or not.
     Node(String),
     /// A text from elsewhere.
     Text {
-        /// What it is.
+        /// Its label.
         label: Option<String>,
-        /// What it says.
+        /// The text.
         text: String,
     },
 }
 
-/// Something called back from storage.
+/// Something recalled from storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stash {
-    /// What it was stored as.
+    /// Its label.
     pub label: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 

@@ -8,8 +8,7 @@ use crate::time::Timestamp;
 const FIELDS: &[&str] =
     &["now", "addendum", "headers", "loomBlock", "pinned", "stashes", "trace", "permissions", "authors"];
 
-/// Reads `true`, `false`, or what the agent is told. `permissions` is what the agent's entity says it may do, for where the
-/// request does not.
+/// Reads `true`, `false`, or the additions. `permissions` are those of the agent's entity, the default of the request's.
 pub(crate) fn read(
     value: Value<'_>,
     permissions: Option<Value<'_>>,
