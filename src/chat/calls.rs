@@ -96,8 +96,8 @@ fn texts(system: Value<'_>, prices: &Prices<'_>) -> u64 {
         return prices.text(&text);
     }
     let of_object = |object: Object<'_>| -> u64 {
-        let [text, parts] = object.fields(["text", "parts"]).unwrap_or_default();
-        text.or(parts).map_or(0, |inner| texts(inner, prices))
+        let [text, parts, content] = object.fields(["text", "parts", "content"]).unwrap_or_default();
+        text.or(parts).or(content).map_or(0, |inner| texts(inner, prices))
     };
     match system.kind() {
         Kind::List => system.list("a list").map_or(0, |parts| parts.map(|part| texts(part, prices)).sum()),

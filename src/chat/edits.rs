@@ -156,10 +156,31 @@ impl Editor<'_, '_> {
 
     fn remove_call(&mut self, at: At) -> u64 {
         let result = self.pairs.iter().find(|&&(call, _)| call == at).map(|&(_, result)| result);
+        if result.is_some_and(|result| self.parts_turns(at.0, result.0)) {
+            return 0;
+        }
         let remove = |messages: &mut [Message<'_>], at| {
             piece_mut(messages, at).map_or(0, |piece| piece.remove(Reason::CallRemoved))
         };
         remove(self.messages, at).saturating_add(result.map_or(0, |result| remove(self.messages, result)))
+    }
+
+    /// Whether the messages from a call to its result stand between two turns of the assistant, of which the second begins with a
+    /// thought, which Anthropic wants first when it merges them, or calls, which Gemini wants behind a turn of the user.
+    fn parts_turns(&self, call: usize, result: usize) -> bool {
+        let says = |message: &&Message<'_>| {
+            message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
+        };
+        let before = self.messages.iter().take(call).rfind(says);
+        let after = self.messages.iter().skip(result + 1).find(says);
+        let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
+        let mut pieces = after.into_iter().flat_map(|after| &after.pieces).filter(|piece| piece.is_there());
+        let wants_user = match self.format {
+            Format::Anthropic => pieces.next().is_some_and(|first| first.kind == Kind::Reasoning),
+            Format::Gemini => pieces.any(|piece| matches!(piece.kind, Kind::Call { .. })),
+            _ => false,
+        };
+        wants_user && before.is_some_and(is_assistant) && after.is_some_and(is_assistant)
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {

@@ -133,15 +133,36 @@ impl<'t> Fit<'_, 't> {
                 touched = true;
             }
         }
-        if !(touched && matches!(self.format, Format::Responses | Format::Agents)) {
-            return;
+        match self.format {
+            Format::Responses | Format::Agents if touched => self.drop_unfollowed(),
+            Format::Anthropic => self.drop_before_thinking(),
+            _ => {}
         }
-        // Reasoning that nothing follows from any more.
-        let mut follows = None;
+    }
+
+    /// Anthropic merges turns of the assistant that are neighbours, and then a thought would not come first: what is left of a
+    /// message whose call is gone goes too.
+    fn drop_before_thinking(&mut self) {
+        let mut thinks = false;
         for message in self.messages.iter_mut().rev().filter(|message| message.removed.is_none()) {
-            if message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
-                && follows.is_some_and(|role| role != Role::Assistant)
-            {
+            let gone = message.pieces.iter().find_map(|piece| piece.removed);
+            if thinks && message.role == Role::Assistant && gone.is_some() {
+                message.removed = gone;
+                continue;
+            }
+            let first = message.pieces.iter().find(|piece| piece.is_there());
+            thinks = message.role == Role::Assistant && first.is_some_and(|piece| piece.kind == Kind::Reasoning);
+        }
+    }
+
+    /// Takes out reasoning that nothing follows from any more.
+    fn drop_unfollowed(&mut self) {
+        let (mut follows, mut gone) = (None, false);
+        for message in self.messages.iter_mut().rev() {
+            let thinks = message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning);
+            if message.removed.is_some() {
+                gone = true;
+            } else if thinks && follows.map_or(gone, |role| role != Role::Assistant) {
                 message.removed = Some(Reason::NothingLeft);
             } else {
                 follows = Some(message.role);
@@ -266,15 +287,12 @@ impl<'t> Fit<'_, 't> {
         let is_pinned = |atom: &Atom| pinned.get(atom.message) == Some(&true);
         let mut free = Free { atoms: Vec::new(), costs: Vec::new(), starts: Vec::new(), begins: Vec::new() };
         let mut fixed = self.beside();
-        let mut begins = None;
         for unit in units.windows(2) {
             let range = unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0);
             let unit = all.get(range.clone()).unwrap_or_default();
             let costs: Vec<u64> = range.map(|at| self.atom_cost(&all, at)).collect();
             if unit.iter().any(is_pinned) {
                 fixed = costs.iter().fold(fixed, |sum, &cost| sum.saturating_add(cost));
-                let first = unit.iter().find(|atom| self.role_of(atom) != Some(Role::System));
-                begins = begins.or(first.copied());
                 continue;
             }
             free.starts.push(free.atoms.len());
@@ -286,7 +304,7 @@ impl<'t> Fit<'_, 't> {
         }
         free.starts.push(free.atoms.len());
         self.check_fixed(fixed)?;
-        self.cut_free(&free, fixed, omitted, begins, summarizes)
+        self.cut_free(&free, fixed, omitted, summarizes)
     }
 
     /// Fails where what is never cut is over the limit by itself.
@@ -327,14 +345,7 @@ impl<'t> Fit<'_, 't> {
         self.role_of(atom).is_some_and(|role| self.options.start_on.contains(&role))
     }
 
-    fn cut_free(
-        &mut self,
-        free: &Free,
-        fixed: u64,
-        omitted: usize,
-        begins: Option<Atom>,
-        summarizes: bool,
-    ) -> Result<Cut> {
+    fn cut_free(&mut self, free: &Free, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
         let Options { limit, strategy, settings, .. } = self.options;
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
@@ -356,23 +367,13 @@ impl<'t> Fit<'_, 't> {
         let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
         let less = limit.saturating_sub(most);
         let mut chosen = match strategy {
-            Strategy::TruncateMiddle if summarizes => with_gap(over(*limit).middle()),
+            Strategy::TruncateMiddle if summarizes || self.merges() => with_gap(over(*limit).middle()),
             Strategy::TruncateMiddle => over(*limit).middle_or_unmarked(),
             Strategy::KeepStart => over(if summarizes { less } else { *limit }).start().map(|kept| (kept, summarizes)),
             _ => over(if summarizes { less } else { *limit }).rolling().map(|kept| (kept, summarizes)),
         };
-        // Anthropic and Gemini want a user's turn first; the marker is one.
-        let first_free = |kept: &Kept| free.atoms.get(if kept.head > 0 { 0 } else { kept.tail });
-        let first_role = |kept: &Kept, marked: bool| {
-            let first = [first_free(kept), begins.as_ref()].into_iter().flatten().min_by_key(|atom| atom.message)?;
-            let gap = free.atoms.get(kept.head).filter(|gap| marked && gap.message <= first.message);
-            if gap.is_some() { Some(Role::User) } else { self.role_of(first) }
-        };
-        let whole = Kept { head: free.atoms.len(), tail: free.atoms.len() };
-        let wants_user = matches!(self.format, Format::Anthropic | Format::Gemini)
-            && first_role(&whole, false) != Some(Role::Assistant);
-        let begins_wrong = |(kept, marked): &(Kept, bool)| first_role(kept, *marked) == Some(Role::Assistant);
-        if wants_user && chosen.as_ref().is_some_and(begins_wrong) {
+        // The marker is a user's turn.
+        if chosen.as_ref().is_some_and(|&(kept, marked)| !marked && self.wants_user(free, kept)) {
             chosen = with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() });
         }
         let unit = match chosen {
@@ -394,6 +395,7 @@ impl<'t> Fit<'_, 't> {
             None => free.starts.iter().rev().nth(1).copied().unwrap_or(0)..free.atoms.len(),
         };
         let others = free.atoms.len() - unit.len();
+        let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
         let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
         let inside = match costs.marker(others) {
             Some(marker) if settings.truncation_marker != CHAT_MARKER => inline_marker(&marker),
@@ -416,6 +418,24 @@ impl<'t> Fit<'_, 't> {
         let is_cut = |at: &usize| !unit.contains(at);
         let cut = (0..free.atoms.len()).filter(is_cut).filter_map(|at| free.atoms.get(at).copied()).collect();
         Ok(Cut { atoms: cut, added: added.filter(|_| is_with_gap) })
+    }
+
+    /// Whether a cut without a marker would make a turn of the assistant the first one, or the neighbour of another.
+    fn wants_user(&self, free: &Free, cut: Kept) -> bool {
+        let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
+        let Some(first) = cut.first() else { return false };
+        let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
+        let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
+        let before = self.messages.iter().take(first.message).rfind(stays);
+        let is_cut = |index: usize| cut.binary_search_by(|atom| atom.message.cmp(&index)).is_ok();
+        let after = self.messages.iter().enumerate().skip(first.message + 1).filter(|&(index, _)| !is_cut(index));
+        let after = after.map(|(_, message)| message).find(stays);
+        self.merges() && after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
+    }
+
+    /// Whether the vendor wants turns that alternate, and merges neighbours: then a cut keeps its marker, which is a user's turn.
+    fn merges(&self) -> bool {
+        matches!(self.format, Format::Anthropic | Format::Gemini)
     }
 
     /// Tokens of being a user's message.
@@ -517,9 +537,9 @@ impl<'t> Fit<'_, 't> {
             }
             let gone = cut.atoms.get(from..next).unwrap_or_default();
             let is_gone = |place: usize| gone.iter().any(|atom| (atom.from..atom.to).contains(&place));
-            let is_whole = !gone.is_empty()
-                && (0..message.pieces.len())
-                    .all(|place| is_gone(place) || message.pieces.get(place).is_some_and(|piece| !piece.is_there()));
+            let is_left =
+                |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
+            let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
             let put = |leaves: &mut Vec<Json>, added: &mut Option<Added>| {
                 if let (Some((kind, text)), None) = (&cut.added, &added) {
                     let cost = self.message_overhead().saturating_add(self.prices.text(text));

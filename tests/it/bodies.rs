@@ -1,5 +1,5 @@
 //! Request bodies (SPEC §1 "Provider bodies").
 
 mod properties;
-mod rules;
+pub(crate) mod rules;
 mod writing;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctxweave::prompt::bodies::Provider;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::model::trimmed;
 
@@ -13,8 +13,32 @@ pub(super) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
         Provider::Anthropic => anthropic(body),
         Provider::OpenAi => chat(body),
         Provider::OpenAiResponses => responses(body),
-        Provider::Gemini => gemini(body),
+        Provider::Gemini => gemini(body, true),
         Provider::Completion => Ok(()),
+    }
+}
+
+/// What is wrong with messages of a chat that are sent as they are. Neighbours of one role are merged by the vendor.
+pub(crate) fn broken_chat(format: &str, messages: &[Value]) -> Result<(), String> {
+    match format {
+        "openai" => chat(&json!({ "messages": messages })),
+        "openai-responses" => responses(&json!({ "input": messages })),
+        "gemini" => gemini(&json!({ "contents": messages }), false),
+        "anthropic" => {
+            let mut merged: Vec<Value> = Vec::new();
+            for message in messages {
+                let blocks = match &message["content"] {
+                    Value::String(text) => vec![json!({ "type": "text", "text": text })],
+                    blocks => blocks.as_array().unwrap().clone(),
+                };
+                match merged.last_mut().filter(|last| last["role"] == message["role"]) {
+                    Some(last) => last["content"].as_array_mut().unwrap().extend(blocks),
+                    None => merged.push(json!({ "role": message["role"], "content": blocks })),
+                }
+            }
+            anthropic(&json!({ "max_tokens": 1, "messages": merged }))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -169,7 +193,7 @@ fn responses(body: &Value) -> Result<(), String> {
     ensure(open.is_empty(), "calls without results")
 }
 
-fn gemini(body: &Value) -> Result<(), String> {
+fn gemini(body: &Value, alternates: bool) -> Result<(), String> {
     let contents = list(body, "contents");
     ensure(contents.first().is_some_and(|first| first["role"] == "user"), "the user is first")?;
     let mut open: Vec<(&str, &str)> = Vec::new();
@@ -180,13 +204,13 @@ fn gemini(body: &Value) -> Result<(), String> {
         ensure(!parts.is_empty(), "a turn without parts")?;
         let parts_of = |field: &str| -> Vec<(&str, &str)> {
             let parts = parts.iter().filter_map(|part| part.get(field));
-            parts.map(|it| (it["id"].as_str().unwrap(), it["name"].as_str().unwrap())).collect()
+            parts.map(|it| (it["id"].as_str().unwrap_or_default(), it["name"].as_str().unwrap())).collect()
         };
         let (calls, results) = (parts_of("functionCall"), parts_of("functionResponse"));
         ensure(results == open, "results answer the calls of the turn before")?;
         ensure(results.is_empty() || results.len() == parts.len(), "results are a turn of their own")?;
         let kind = (content["role"] == "model", !results.is_empty());
-        ensure(before != Some(kind), "turns alternate")?;
+        ensure(!alternates || before != Some(kind), "turns alternate")?;
         before = Some(kind);
         ensure(calls.is_empty() || kind.0, "calls are the model's")?;
         called.extend(parts.iter().filter_map(|part| part.get("functionCall")).map(|call| &call["name"]));
