@@ -1,4 +1,4 @@
-// The report of an assembly (SPEC §1 "Result", §0.3).
+//! The report of an assembly (SPEC §1 "Result", §0.3).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-// The options of an assembly (SPEC §1, §7).
+//! The options of an assembly (SPEC §1, §7).
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-// The additions for a loom-aware agent.
+//! The additions for a loom-aware agent.
 
 use crate::maps::SortedMap;
 use crate::time::Timestamp;
