@@ -216,7 +216,20 @@ test("whatever JSON can say arrives as JSON.stringify says it", () => {
   const pick = (list) => list[below(list.length)];
   const letters = ["a", '"', "\\", "\n", "\0", "\u0001", "\u007f", "é", "中", "💶", "\u2028", "\ufeff", "\\u0041"];
   const text = () => Array.from({ length: pick([0, 1, 5, 63, 64, 65, 300]) }, () => pick(letters)).join("");
-  const keys = ["", "a", "é", '"', "\0k", "\u00010", "toJSON", "constructor", "__proto__", "list", "\n", "k".repeat(70)];
+  const keys = [
+    "",
+    "a",
+    "é",
+    '"',
+    "\0k",
+    "\u00010",
+    "toJSON",
+    "constructor",
+    "__proto__",
+    "list",
+    "\n",
+    "k".repeat(70),
+  ];
   const value = (depth) => {
     const kind = below(depth > 4 ? 4 : 7);
     if (kind < 2) return text();
