@@ -38,9 +38,9 @@ const SHORT: f32 = 0.1;
 /// What holds back weights that are seldom seen.
 const DAMP: f32 = 3e-4;
 /// What n-gram weights lose in a round, so that those that do little become 0 and the table compresses.
-const LOSS: f32 = 0.003;
+const LOSS: f32 = 0.004;
 /// How many steps an n-gram weight has to be from the older one before it changes by one.
-const HOLD: f32 = 0.8;
+const HOLD: f32 = 0.75;
 const ROUNDS: usize = 12;
 /// From which round on n-gram weights are coarse.
 const COARSE_FROM: usize = 6;
