@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::detect::{self, Format};
-use super::fit::{Fit, Fitted};
+use super::fit::Fit;
 use super::formats;
 use super::options::{Options, Phase};
+use super::outcome::Fitted;
 use super::report::Report;
 use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Error, Result};
@@ -62,8 +63,11 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     let messages = formats::read(format, &list, prices)?;
     let system = [system, options.system].into_iter().flatten().map(|system| texts(system, &prices)).sum();
     let tools = options.tools.or(tools).map_or(0, |tools| tools_cost(tools, format, &prices));
-    let fit = Fit { options: &options, format, messages, prices, system, tools, found };
-    let Fitted { messages, report, summarize } = fit.run()?;
+    let mut fit = Fit { options: &options, format, messages, prices, system, tools, found };
+    let Fitted { messages, report, summarize } = {
+        let (cut, edits) = fit.run()?;
+        fit.fitted(&cut, edits)
+    };
     Answer::of(&Decisions { same: messages.is_none(), messages, report, summarize })
 }
 

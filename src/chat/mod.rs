@@ -10,9 +10,11 @@ mod detect;
 mod edits;
 mod fit;
 mod formats;
+mod free;
 mod image;
 mod message;
 mod options;
+mod outcome;
 mod pairs;
 mod report;
 

@@ -69,8 +69,9 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
         ("prettier", prettier),
         ("tsc for pkg", tsc),
     ];
-    // What one area does not use of the code that they share, another does; where it is none, the checks of all areas say so.
-    let shared = ["-A", "dead_code", "-A", "unused_imports"];
+    // What one area does not use or export of the code that they share, another does; where it is none, the checks of all areas
+    // say so.
+    let shared = ["-A", "dead_code", "-A", "unreachable_pub", "-A", "unused_imports"];
     for (name, features) in [
         ("clippy for wasm32, chat alone", "--features=chat"),
         ("clippy for wasm32, commits alone", "--features=commits"),

@@ -334,6 +334,25 @@ fn the_end_can_be_asked_to_be_someones() {
     }
 }
 
+#[test]
+fn without_a_marker_the_window_begins_with_the_users_turn() {
+    let turn = |at: usize| match at % 3 {
+        0 => Turn::User(long(at)),
+        _ => Turn::Assistant { thought: None, text: Some(long(at)), calls: Vec::new() },
+    };
+    let turns: Vec<Turn> = (0..12).map(turn).collect();
+    for format in ["anthropic", "gemini"] {
+        for limit in (230..900).step_by(29) {
+            for strategy in ["rollingWindow", "truncateMiddle"] {
+                let options = json!({ "format": format, "maxTokens": limit, "truncationMarker": "", "truncationStrategy": strategy });
+                let fitted = fit(&json!(write(format, &turns)), &options).unwrap();
+                assert!(fitted.report.get("added").is_none());
+                assert_eq!(fitted.messages[0]["role"], "user", "{format} {limit} {strategy}: {}", fitted.report);
+            }
+        }
+    }
+}
+
 /// Anthropic takes instructions in the middle behind a user's turn and before an assistant's only.
 #[test]
 fn instructions_in_the_middle_stay_in_their_place() {
