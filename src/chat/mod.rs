@@ -2,7 +2,7 @@
 //!
 //! `formats` reads a message into pieces: a text, a call, a result, with what each costs and where it stands. `pairs` finds
 //! what belongs together, `edits` clears and removes what the caller allows to go first, and `fit` puts the rest under the
-//! budget by the strategies of [`crate::assembly`]. Nothing is rebuilt: what leaves is which messages stay, and what to
+//! budget by the strategies of `assembly`. Nothing is rebuilt: what leaves is which messages stay, and what to
 //! change in them.
 
 mod calls;
