@@ -11,17 +11,9 @@ import { pruneMessages } from "ai";
 import { countTokens, fitMessages, init } from "ctxweave/chat";
 import { trimMessages } from "ctxweave/langchain";
 import { load } from "ctxweave/vocab/o200k_base";
+import { now } from "../clock.mjs";
 
 await Promise.all([init(), load()]);
-
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
-function now() {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
-}
 
 const args = process.argv.slice(2);
 const quick = args.includes("--quick");

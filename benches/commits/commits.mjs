@@ -8,23 +8,14 @@
 // thread, where Linux tells them.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { artifactRef, CommitGraph, init } from "ctxweave";
 import { createBLAKE3 } from "hash-wasm";
+import { now } from "../clock.mjs";
 
 const option = (name, otherwise) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? otherwise : Number(process.argv[at + 1]);
 };
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
-function now() {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
-}
-
 const quick = process.argv.includes("--quick");
 const commits = option("commits", quick ? 100 : 10_000);
 const bytes = option("megabytes", quick ? 1 : 100) * 1e6;

@@ -6,10 +6,10 @@
 // when a file changes.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import picomatch from "picomatch";
 import { buildContextChain, bubble, contextWatchRecords, discoverContextFolders, init, watchersOf } from "ctxweave";
+import { now } from "../clock.mjs";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean" }, files: { type: "string" } } });
 const most = Number(values.files ?? (values.quick ? 1000 : 10_000));
@@ -36,15 +36,6 @@ function vault(size) {
     path: `area-${at % 50}/project-${at % 500}/part-${at}/AGENTS.md`,
     content: `---\nwatch:\n  - "${watchOf(at)}"\n---\n# Part ${at}\n\n> One of many\n\n## Facts\n- Fact ${at}\n- A fact that many have\n`,
   }));
-}
-
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
-function now() {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
 }
 
 /** The median of some runs, in milliseconds. */

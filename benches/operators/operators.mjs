@@ -7,23 +7,15 @@
 // Times are of the processor, for the main thread, where Linux tells them: other load on the machine disturbs them less.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { explainTask, init, parseTask } from "ctxweave";
+import { now } from "../clock.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 if (!existsSync(join(here, "node_modules"))) spawnSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 const { XMLParser, XMLValidator } = await import("fast-xml-parser");
-
-/** Milliseconds of processor time of this thread; of the clock, where the system does not say. */
-function now() {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
-}
 
 const args = process.argv.slice(2);
 const option = (name, value) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : value);
