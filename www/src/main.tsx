@@ -6,6 +6,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/loom.css";
+import "./styles/chats.css";
 import "./styles/body.css";
 import "./styles/operators.css";
 import "./styles/commits.css";

@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { ChatsView } from "../views/chats/view.js";
 import { CommitsView } from "../views/commits/view.js";
 import { FoldersView } from "../views/folders/view.js";
 import { LoomView } from "../views/loom/view.js";
@@ -15,6 +16,7 @@ export interface View {
 
 export const VIEWS: readonly [View, ...View[]] = [
   { id: "loom", name: "Loom", component: LoomView },
+  { id: "chats", name: "Chats", component: ChatsView },
   { id: "workspace", name: "Workspace", component: WorkspaceView },
   { id: "folders", name: "Folders", component: FoldersView },
   { id: "operators", name: "Operators", component: OperatorsView },

@@ -1,7 +1,9 @@
+import type { ComponentChildren } from "preact";
 import { MessageText } from "./message.js";
 
 /** What stands in the place of a result when the call threw. */
-export function Failed({ label, code, message }: { label: string; code: string; message: string }) {
+export function Failed(props: { label: string; code: string; message: string; children?: ComponentChildren }) {
+  const { label, code, message, children } = props;
   return (
     <section class="pane result-pane" id="result" tabIndex={-1} aria-label={label}>
       <div class="problem-panel tab-panel" role="alert">
@@ -11,6 +13,7 @@ export function Failed({ label, code, message }: { label: string; code: string; 
         <h2>
           <MessageText text={message} sentence />
         </h2>
+        {children}
       </div>
     </section>
   );

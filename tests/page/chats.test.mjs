@@ -1,0 +1,240 @@
+// The Chats view in a real browser, against what the package makes of the same chat in Node.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fitMessages, init } from "ctxweave";
+import { findings } from "./axe.mjs";
+import { eventually, fitsAcross, number, screenshots, shownTotals, start, visit } from "./harness.mjs";
+
+let site;
+before(async () => {
+  await init();
+  site = await start("chats");
+});
+after(() => site.stop());
+
+const on = (steps, options) => visit(site, "#/chats", steps, options);
+
+const field = (page) => page.getByLabel("Chat messages, JSON");
+const given = async (page) => JSON.parse(await field(page).inputValue());
+const limitField = (page) => page.getByLabel("Limit in tokens", { exact: true });
+
+/** Puts a text into the clipboard and pastes it in the place of the chat. */
+async function paste(page, text) {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  await field(page).focus();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Control+V");
+  await eventually(async () => assert.equal(await field(page).inputValue(), text));
+}
+
+/** What the page shows of each message, and of what was added. */
+const shown = (page) =>
+  page
+    .locator("[data-message], [data-added]")
+    .evaluateAll((all) =>
+      all.map(({ dataset }) => (dataset.added ? dataset.added : `${dataset.message} ${dataset.fate}`)),
+    );
+
+const shownCosts = (page) =>
+  page.locator("[data-message] .chat-cost").evaluateAll((all) => all.map((cost) => cost.textContent));
+
+/** The page shows just what the package gives for this chat. */
+async function agrees(page, chat, options) {
+  const { messages, report } = fitMessages(chat, options);
+  await eventually(async () => {
+    assert.deepEqual(
+      (await shown(page)).filter((row) => row !== "marker"),
+      report.messages.map(({ index, fate }) => `${index} ${fate}`),
+    );
+    assert.equal(await page.locator("[data-format]").textContent(), report.format);
+    assert.deepEqual(
+      (await shownCosts(page)).map((cost) => number(cost.split(" ")[0])),
+      report.messages.map(({ tokens }) => tokens),
+    );
+    const { system, messages: cost, tools, overhead, total } = report.tokens;
+    const free = report.limit - total;
+    assert.deepEqual(await shownTotals(page), { system, messages: cost, tools, overhead, free });
+  });
+  return { messages, report };
+}
+
+const half = (chat) => Math.ceil(fitMessages(chat, { maxTokens: 1e9 }).report.tokens.total / 2);
+
+describe("a chat", () => {
+  for (const [name, format] of [
+    ["OpenAI", "openai"],
+    ["Anthropic", "anthropic"],
+    ["AI SDK", "ai-sdk"],
+  ]) {
+    it(`${name}: every message with its fate, under half of what it costs`, async () => {
+      await on(async (page) => {
+        await page.getByRole("radio", { name }).check({ force: true });
+        const chat = await given(page);
+        const { report } = await agrees(page, chat, { maxTokens: half(chat) });
+        assert.equal(report.format, format);
+        assert.ok(report.truncated);
+        assert.equal(await page.locator("[data-system]").count(), format === "anthropic" ? 1 : 0);
+      });
+    });
+  }
+
+  it("the marker stands where messages were cut", async () => {
+    await on(async (page) => {
+      const { report } = await agrees(page, await given(page), { maxTokens: half(await given(page)) });
+      const rows = await shown(page);
+      const at = rows.indexOf("marker");
+      assert.match(rows[at - 1], / kept$/);
+      assert.match(rows[at + 1], / cut$/);
+      assert.equal(await page.locator("[data-added] .text").textContent(), report.added.text);
+    });
+  });
+
+  it("limit, strategy and edits are those of the package", async () => {
+    await on(async (page) => {
+      const chat = await given(page);
+      await limitField(page).fill("400");
+      await agrees(page, chat, { maxTokens: 400 });
+      await page.getByLabel("Limit in tokens, slider").fill("700");
+      await eventually(async () => assert.equal(await limitField(page).inputValue(), "700"));
+      await page.getByLabel("Strategy").selectOption("keepStart");
+      await agrees(page, chat, { maxTokens: 700, truncationStrategy: "keepStart" });
+      await page.getByLabel("Old tool results").selectOption("1");
+      const edits = { toolResults: { keepLast: 1 } };
+      const { report } = await agrees(page, chat, { maxTokens: 700, truncationStrategy: "keepStart", edits });
+      assert.equal(await page.locator("[data-edit]").count(), report.edits.length);
+      assert.match(await page.locator('[data-fate="changed"]').first().textContent(), /an old result was cleared/);
+      await page.getByRole("button", { name: "Reset: Limit in tokens" }).click();
+      await eventually(async () => assert.equal(await limitField(page).inputValue(), String(half(chat))));
+    });
+  });
+
+  it("pasted ones of OpenAI, of Anthropic and of none are fitted", async () => {
+    const words = "and what of it? ".repeat(60);
+    const openai = [
+      { role: "developer", content: "Be brief." },
+      { role: "user", content: words },
+      { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "f" } }] },
+      { role: "tool", tool_call_id: "a", content: words },
+      { role: "user", content: "Go on." },
+    ];
+    const anthropic = [
+      { role: "user", content: [{ type: "text", text: words }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: words, signature: "s" },
+          { type: "text", text: "That." },
+        ],
+      },
+      { role: "user", content: [{ type: "text", text: "Go on.", cache_control: { type: "ephemeral" } }] },
+    ];
+    const generic = [
+      { role: "user", content: words },
+      { role: "assistant", content: words },
+      { role: "user", content: "Go on." },
+    ];
+    await on(async (page) => {
+      for (const [chat, format] of [
+        [openai, "openai"],
+        [anthropic, "anthropic"],
+        [generic, "generic"],
+      ]) {
+        await paste(page, JSON.stringify(chat));
+        const { report } = await agrees(page, chat, { maxTokens: half(chat) });
+        assert.equal(report.format, format);
+      }
+    });
+  });
+
+  it("what was cut of a message, and half of a call, is said", async () => {
+    await on(async (page) => {
+      await paste(
+        page,
+        JSON.stringify([
+          { role: "user", content: "word ".repeat(500) },
+          { role: "tool", tool_call_id: "gone", content: "a result" },
+        ]),
+      );
+      await limitField(page).fill("60");
+      await page.locator('[data-finding="tool_pair_broken"]').waitFor();
+      assert.match(await page.locator('[data-message="1"]').textContent(), /half of a tool call/);
+      assert.match(await page.locator('[data-message="0"]').textContent(), /shortened to fit/);
+    });
+  });
+
+  it("a broken one is a notice that says what is wrong, and where", async () => {
+    await on(async (page) => {
+      const notice = page.locator(".problem-panel");
+      const code = page.locator("[data-error-code]");
+      await paste(page, '[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
+      await notice.waitFor();
+      assert.equal(await code.textContent(), "invalid_input");
+      assert.match(await notice.textContent(), /messages\[1\] is no chat message; expected/);
+      await paste(page, '[{ "role": "user", ');
+      await eventually(async () => assert.equal(await code.textContent(), "invalid_json"));
+      assert.match(await notice.textContent(), /not JSON/);
+      for (const text of ["3", "null", '"text"', "{}", "[3]"]) {
+        await paste(page, text);
+        await eventually(async () => assert.equal(await code.textContent(), "invalid_input"), text);
+      }
+      await paste(page, '[{ "role": "user", "content": "Hi." }]');
+      await limitField(page).fill("1");
+      await eventually(async () => assert.match(await code.textContent(), /context_too_long/));
+      await page.getByRole("button", { name: "Reset: Limit in tokens" }).click();
+      await paste(page, "[]");
+      await page.getByText("There are no messages.").waitFor();
+    });
+  });
+
+  it("a file is opened, and the fitted chat is copied", async () => {
+    await on(async (page) => {
+      const chat = { system: "Be brief.", max_tokens: 5, messages: [{ role: "user", content: "word ".repeat(100) }] };
+      await page.locator("#chat-file").setInputFiles({
+        name: "chat.json",
+        mimeType: "application/json",
+        buffer: Buffer.from(JSON.stringify(chat)),
+      });
+      const { messages } = await agrees(page, chat, { maxTokens: half(chat) });
+      await page.getByRole("tab", { name: "JSON" }).click();
+      await page.getByRole("button", { name: "Copy fitted chat" }).click();
+      await eventually(async () =>
+        assert.deepEqual(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())), messages),
+      );
+    });
+  });
+});
+
+describe("how it looks", () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [size, width] of Object.entries({ wide: 1440, middling: 1000, narrow: 390 })) {
+      it(`${size}, ${colorScheme}`, async () => {
+        await on(
+          async (page) => {
+            const picture = (name) =>
+              page.screenshot({
+                path: join(screenshots, `chats-${name}-${size}-${colorScheme}.png`),
+                fullPage: size === "narrow",
+              });
+            await page.getByLabel("Old tool results").selectOption("2");
+            await limitField(page).fill("420");
+            await page.locator("[data-added]").waitFor();
+            await picture("fitted");
+            assert.deepEqual(await findings(page), []);
+            await fitsAcross(page);
+            await page.getByRole("tab", { name: "JSON" }).click();
+            assert.deepEqual(await findings(page), []);
+            await fitsAcross(page);
+            await field(page).fill('[{ "role": "user", "content": "Hi." }, { "rle": "user" }]');
+            await page.locator(".problem-panel").waitFor();
+            await picture("broken");
+            assert.deepEqual(await findings(page), []);
+            await fitsAcross(page);
+          },
+          { width, height: 900, colorScheme },
+        );
+      });
+    }
+  }
+});
