@@ -160,6 +160,7 @@ codes! {
         NotAContextFile = "not_a_context_file", "A file is neither `AGENTS.md` nor `CLAUDE.md`; it was skipped.";
         NotExpressible = "not_expressible", "Something has no place in the target format of a translation; the message says what and how often.";
         NotesMissing = "notes_missing", "Only notes are accumulated, and a step has none; it was left out.";
+        OptionUnused = "option_unused", "An option says nothing beside another that was given; the message names both.";
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
@@ -173,6 +174,7 @@ codes! {
         TastesIgnored = "tastes_ignored", "A line of the brief looks like a Tastes line and declares nothing: it is indented, an item, a heading or in a comment, or its names stand below it.";
         TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
+        TokensEstimated = "tokens_estimated", "The vocabulary that the model's tokens are counted by is not loaded; the counts are estimates.";
         ToolPairBroken = "tool_pair_broken", "A tool call has no result on the path, or a result no call; neither is sent. Of a translated chain: one half of a pair stands alone, since the other is in no part beside it.";
         TornLine = "torn_line", "The last line of a JSONL file stops in the middle; it was skipped.";
         TypeMissing = "type_missing", "A task does not say its type; it is atomic.";

@@ -45,6 +45,13 @@ export class LoomTree {
   free(): void;
 }
 
+export class Chat {
+  constructor(request: Uint8Array, tokenizer: unknown);
+  /** Calls a method by its name. */
+  call(name: string, request: Uint8Array): unknown;
+  free(): void;
+}
+
 export function countTokens(text: string, tokenizer: string | undefined): number;
 export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
 export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;

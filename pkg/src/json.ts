@@ -1,7 +1,8 @@
 /** Requests on their way into the wasm: JSON text, and beside it what JSON cannot carry. */
 
 import { CtxweaveError } from "./error.js";
-import { call, reasonOf } from "./runtime.js";
+import { call } from "./runtime.js";
+import { reasonOf } from "./source.js";
 import { asBytes } from "./source.js";
 
 /** A request as it crosses: JSON in UTF-8, with long texts in it as they are, and the bytes that it refers to by their place. */
@@ -12,6 +13,9 @@ export interface Request {
   /** Whether the JSON says just what the object holds, so that a result may refer to that. */
   isExact: boolean;
 }
+
+/** What becomes of bytes that do not cross beside the JSON. */
+type Binary = "base64" | "sizes";
 
 /** Deeper than any request may be: the wasm refuses what is nested so deep. */
 const TOO_DEEP = 300;
@@ -191,11 +195,11 @@ class RequestWriter {
 /**
  * Makes JSON of a request. Bytes go beside it; what JSON would lose or turn into something else (NaN, functions, a `Map`) is
  * marked, so that the wasm can name the field where it needs a value there. With `sizes` bytes do not cross: how many they are
- * does.
+ * does; with `base64` they are texts.
  *
  * @throws {CtxweaveError} `invalid_input` where the caller's own code throws while it is asked for a value
  */
-export function toRequest(value: unknown, binary?: "sizes"): Request {
+export function toRequest(value: unknown, binary?: Binary): Request {
   const bytes: Uint8Array[] = [];
   let writer = new RequestWriter();
   let isExact = false;
@@ -228,7 +232,7 @@ interface OwnTokenizer {
  * Calls a function of the wasm by its name and gives its result. A tokenizer in the request that is an object with a function
  * `count` goes beside it.
  */
-export function callJson(name: string, request: unknown, binary?: "sizes"): unknown {
+export function callJson(name: string, request: unknown, binary?: Binary): unknown {
   return answerOf((wasm, { json, bytes }, tokenizer) => wasm.call(name, json, bytes, tokenizer), request, binary);
 }
 
@@ -238,7 +242,7 @@ type Raw = Parameters<Parameters<typeof call>[0]>[0];
 export function answerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
-  binary?: "sizes",
+  binary?: Binary,
 ): unknown {
   return fromAnswer(rawAnswerOf(run, request, binary));
 }
@@ -247,7 +251,7 @@ export function answerOf(
 export function rawAnswerOf(
   run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
   request: unknown,
-  binary?: "sizes",
+  binary?: Binary,
 ): unknown {
   const [tokenizer, rest] = withoutTokenizer(request);
   const crossing = toRequest(rest, binary);
@@ -295,7 +299,7 @@ function withoutTokenizer(request: unknown): [OwnTokenizer | undefined, unknown]
 }
 
 /** A copy that `JSON.stringify` keeps all of. */
-function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[] | "sizes"): unknown {
+function marked(value: unknown, path: string, within: object[], bytes: Uint8Array[] | Binary): unknown {
   const mark = (what: string): object => ({ "\0": what });
   switch (typeof value) {
     case "number":
@@ -328,7 +332,8 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     }
   };
   const view = guarded(path, () => asBytes(value));
-  if (bytes === "sizes") {
+  if (typeof bytes === "string") {
+    if (view && bytes === "base64") return base64(view);
     const size = view?.length ?? (typeof Blob === "function" && value instanceof Blob ? value.size : undefined);
     if (size !== undefined) return { "\0size": size };
   } else if (view) return { "\0bytes": bytes.push(view) - 1 };
@@ -368,4 +373,11 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     );
   }
   return copy;
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  // A call takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 2 ** 13) text += String.fromCharCode(...bytes.subarray(at, at + 2 ** 13));
+  return btoa(text);
 }

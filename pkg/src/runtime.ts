@@ -174,5 +174,3 @@ function recover(cause: unknown): CtxweaveError {
     { cause },
   );
 }
-
-export { reasonOf };

@@ -200,6 +200,8 @@ fn coupled_texts<'i>(items: &'i dyn Items<'_>, first: usize, last: usize) -> imp
 #[derive(Debug, Default)]
 struct Markers {
     template: RefCell<String>,
+    /// How many messages more than the count each is for.
+    omitted: Cell<usize>,
     costs: RefCell<Vec<Option<CachedMarker>>>,
 }
 
@@ -222,6 +224,12 @@ impl Markers {
         if *self.template.borrow() != template {
             template.clone_into(&mut self.template.borrow_mut());
             known.clear();
+        }
+    }
+
+    fn set_omitted(&self, omitted: usize) {
+        if self.omitted.replace(omitted) != omitted {
+            self.costs.borrow_mut().clear();
         }
     }
 
@@ -290,6 +298,7 @@ impl<'l, 'a> Costs<'l, 'a> {
     }
 
     pub(crate) fn with_gap(self, gap: Gap) -> Self {
+        self.sums.markers.set_omitted(gap.omitted);
         Self { gap, ..self }
     }
 
@@ -522,7 +531,11 @@ fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl Fn
 /// What a paragraph break behind a text costs, where counts add up.
 pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
     // Counts add up at breaks inside the text too, so that only what follows the last one matters.
-    let breaks = text.rmatch_indices(JOIN).find_map(|(at, _)| {
+    // Not `rmatch_indices`, whose searcher is 1 KB of the module.
+    let breaks = (0..text.len().saturating_sub(1)).rev().find_map(|at| {
+        if text.as_bytes().get(at..at.saturating_add(JOIN.len()))? != JOIN.as_bytes() {
+            return None;
+        }
         let (before, after) = (text.get(..at)?, text.get(at.checked_add(JOIN.len())?..)?);
         let clean = !before.ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
         (clean && !after.is_empty() && prices.counter.adds_up_before(after)).then_some(after)

@@ -1,65 +1,26 @@
 //! Which format a chat is in, by the evidence of all its messages (CHATS.md "Recognition").
 
-use serde::Serialize;
-
 use crate::error::{Code, Error, Result};
 use crate::json::{Kind, Object, Value};
+pub(super) use crate::prompt::{FORMATS, Format};
 
-/// A format of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Format {
-    Generic,
-    #[serde(rename = "openai")]
-    OpenAi,
-    #[serde(rename = "openai-responses")]
-    Responses,
-    #[serde(rename = "openai-agents")]
-    Agents,
-    Anthropic,
-    AiSdk,
-    #[serde(rename = "ai-sdk-ui")]
-    AiSdkUi,
-    #[serde(rename = "langchain")]
-    LangChain,
-    Gemini,
-}
-
-/// Their names, the ones first that text alone is taken for.
-pub(super) const FORMATS: &[(&str, Format)] = &[
-    ("generic", Format::Generic),
-    ("openai", Format::OpenAi),
-    ("openai-responses", Format::Responses),
-    ("openai-agents", Format::Agents),
-    ("anthropic", Format::Anthropic),
-    ("ai-sdk", Format::AiSdk),
-    ("ai-sdk-ui", Format::AiSdkUi),
-    ("langchain", Format::LangChain),
-    ("gemini", Format::Gemini),
-];
-
-impl Format {
-    pub(super) fn name(self) -> &'static str {
-        FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |(name, _)| name)
-    }
-
-    const fn bit(self) -> u16 {
-        1 << self as u16
-    }
+/// The bit of a format in a set.
+const fn bit(format: Format) -> Formats {
+    1 << format as u16
 }
 
 /// A set of formats.
-type Formats = u16;
+pub(super) type Formats = u16;
 
-const GENERIC: Formats = Format::Generic.bit();
-const OPENAI: Formats = Format::OpenAi.bit();
-const RESPONSES: Formats = Format::Responses.bit();
-const AGENTS: Formats = Format::Agents.bit();
-const ANTHROPIC: Formats = Format::Anthropic.bit();
-const AI_SDK: Formats = Format::AiSdk.bit();
-const UI: Formats = Format::AiSdkUi.bit();
-const LANGCHAIN: Formats = Format::LangChain.bit();
-const GEMINI: Formats = Format::Gemini.bit();
+const GENERIC: Formats = bit(Format::Generic);
+const OPENAI: Formats = bit(Format::OpenAi);
+const RESPONSES: Formats = bit(Format::Responses);
+const AGENTS: Formats = bit(Format::Agents);
+const ANTHROPIC: Formats = bit(Format::Anthropic);
+const AI_SDK: Formats = bit(Format::AiSdk);
+const UI: Formats = bit(Format::AiSdkUi);
+const LANGCHAIN: Formats = bit(Format::LangChain);
+const GEMINI: Formats = bit(Format::Gemini);
 /// Those whose messages have `role` and `content`.
 const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SDK | LANGCHAIN;
 
@@ -70,20 +31,27 @@ const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SD
 pub(super) fn detect(messages: &[Value<'_>], container: Formats) -> Result<Format> {
     let mut left = container;
     for (index, &message) in messages.iter().enumerate() {
-        let these = if message.kind() == Kind::Object { formats_of(message.object("a message")?)? } else { 0 };
-        if these == 0 {
-            return Err(in_no_format(message, index));
-        }
-        if left & these == 0 {
-            let name = |set: Formats| name_of(set).map_or("", Format::name);
-            let error = message.invalid(|place| {
-                format!("{place} is a message of the format `{}`, and those before are in `{}`; give `format`, or messages of one format", name(these), name(left))
-            });
-            return Err(error.with("index", index));
-        }
-        left &= these;
+        left &= formats_beside(left, message, index)?;
     }
-    Ok(name_of(left).unwrap_or(Format::Generic))
+    Ok(first_of(left))
+}
+
+/// The formats that a message can be in, where those beside it are in one of `left`.
+///
+/// # Errors
+/// As [`detect`].
+pub(super) fn formats_beside(left: Formats, message: Value<'_>, index: usize) -> Result<Formats> {
+    let these = if message.kind() == Kind::Object { formats_of(message.object("a message")?)? } else { 0 };
+    if these == 0 {
+        return Err(in_no_format(message, index));
+    }
+    if left & these == 0 {
+        let error = message.invalid(|place| {
+            format!("{place} is a message of the format `{}`, and those before are in `{}`; give `format`, or messages of one format", first_of(these).name(), first_of(left).name())
+        });
+        return Err(error.with("index", index));
+    }
+    Ok(these)
 }
 
 /// The formats that a container can be of: `{ contents }` or `{ system, messages }`.
@@ -109,8 +77,10 @@ pub(super) fn in_no_format(message: Value<'_>, index: usize) -> Error {
     error.with("index", index).with("expected", names)
 }
 
-fn name_of(set: Formats) -> Option<Format> {
-    FORMATS.iter().map(|&(_, format)| format).find(|format| set & format.bit() != 0)
+/// The one that text alone is taken for.
+pub(super) fn first_of(set: Formats) -> Format {
+    let mut all = FORMATS.iter().map(|&(_, format)| format);
+    all.find(|format| set & bit(*format) != 0).unwrap_or(Format::Generic)
 }
 
 /// The formats that a message can be in; none for what is no message.
@@ -146,6 +116,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     }
     let mut set = match kind {
         Some(kind) if kind.is_string("message") => RESPONSES | AGENTS,
+        Some(kind) if kind.is_string("additional_tools") => return Ok(RESPONSES),
         _ => ROLES,
     };
     if role.is_string("developer") {
@@ -196,6 +167,7 @@ fn formats_of_item(kind: Value<'_>, has_content: bool, item: Object<'_>) -> Form
         "reasoning" if has(&["content"]) && !has(&["summary"]) => AGENTS,
         "reasoning" if has(&["summary", "encrypted_content"]) => RESPONSES,
         "compaction"
+        | "compaction_trigger"
         | "item_reference"
         | "program"
         | "configuration_update"

@@ -1,13 +1,15 @@
 //! What goes before anything is cut: old results, calls, reasoning and images (SPEC §8 "Edits").
 
 use super::detect::Format;
-use super::message::{Kind, Message, Role};
+use super::message::{At, Kind, Message, Role};
+use super::messages::Messages;
 use super::options::{EditResults, Edits, RemovedReasoning};
-use super::pairs::{At, piece_mut};
+use super::pairs::{callers, is_there};
 use super::report::{Edit, Reason};
 use crate::assembly::search;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
+use crate::maps::SortedSet;
 use crate::prompt::Prices;
 use crate::sorting;
 use crate::text::Clusters;
@@ -15,7 +17,7 @@ use crate::text::Clusters;
 /// A chat that edits are made in.
 #[derive(Debug)]
 pub(super) struct Editor<'e, 't> {
-    pub messages: &'e mut Vec<Message<'t>>,
+    pub messages: &'e mut Messages<'t>,
     pub pairs: &'e [(At, At)],
     /// Messages that stay as they are.
     pub pinned: &'e [bool],
@@ -24,6 +26,8 @@ pub(super) struct Editor<'e, 't> {
     /// Tokens of the whole request.
     pub total: u64,
     pub limit: u64,
+    /// Up to which message it was looked for the last that says something, and the role of that.
+    pub said: (usize, Option<Role>),
 }
 
 impl Editor<'_, '_> {
@@ -64,11 +68,15 @@ impl Editor<'_, '_> {
             let placeholder = self.prices.text(&results.placeholder);
             edit("toolResults", candidates, &|this, at| this.clear_result(at, results, placeholder), self);
         }
-        if let Some(keep) = edits.calls {
+        if let Some(of_calls) = &edits.calls {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
-            let mut calls: Vec<At> = calls.into_iter().chain(self.free_pairs().map(|(call, _)| call)).collect();
+            let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
+            let mut calls: Vec<At> = calls.into_iter().chain(paired).collect();
             sorting::sort(&mut calls);
-            edit("toolCalls", but_last(calls, keep), &Self::remove_call, self);
+            let mut calls = but_last(calls, of_calls.keep_last);
+            let callers = callers(self.messages);
+            calls.retain(|&call| !self.is_run(call, &callers) && !self.calls_one_of(call, &of_calls.exclude));
+            edit("toolCalls", calls, &Self::remove_call, self);
         }
         if let Some(which) = edits.reasoning {
             let mut thoughts = self.all(|kind| *kind == Kind::Reasoning);
@@ -83,7 +91,7 @@ impl Editor<'_, '_> {
             let images = self.all(|kind| *kind == Kind::Image);
             let tokens = self.prices.text(IMAGE);
             let replace = |this: &mut Self, at: At| {
-                piece_mut(this.messages, at).map_or(0, |piece| piece.put_text(IMAGE, tokens, Reason::ImageRemoved))
+                this.messages.piece_mut(at).map_or(0, |piece| piece.put_text(IMAGE, tokens, Reason::ImageRemoved))
             };
             edit("images", but_last(images, keep), &replace, self);
         }
@@ -105,31 +113,44 @@ impl Editor<'_, '_> {
         found
     }
 
-    /// The pairs of which neither half is pinned.
-    fn free_pairs(&self) -> impl Iterator<Item = (At, At)> {
-        self.pairs.iter().copied().filter(|&(call, result)| !self.is_pinned(call.0) && !self.is_pinned(result.0))
+    /// The pairs whose result is there and not pinned.
+    fn free_results(&self) -> impl Iterator<Item = (At, At)> {
+        let free = |&(_, result): &(At, At)| is_there(self.messages, result) && !self.is_pinned(result.0);
+        self.pairs.iter().copied().filter(free)
     }
 
     /// The results that an edit is about.
     fn results(&self, edit: &EditResults) -> Vec<At> {
-        let name_of = |at: At| match &self.messages.get(at.0)?.pieces.get(at.1)?.kind {
-            Kind::Call { name, .. } | Kind::CallAndResult { name } => Some(&**name),
-            _ => None,
-        };
         let alone = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
-        let paired = self.pairs.iter().copied().filter(|&(_, result)| !self.is_pinned(result.0));
+        let paired = self.free_results();
         let mut results: Vec<(At, At)> =
             alone.into_iter().map(|at| (at, at)).chain(paired).map(|(call, result)| (result, call)).collect();
         sorting::sort(&mut results);
-        let results = but_last(results, edit.keep_last);
-        let excluded =
-            |call: At| name_of(call).is_some_and(|name| edit.exclude.iter().any(|excluded| excluded == name));
-        results.into_iter().filter(|&(_, call)| !excluded(call)).map(|(result, _)| result).collect()
+        let mut results = but_last(results, edit.keep_last);
+        results.retain(|&(_, call)| !self.calls_one_of(call, &edit.exclude));
+        results.into_iter().map(|(result, _)| result).collect()
+    }
+
+    /// Whether a call made others or was made by one, which would miss it.
+    fn is_run(&self, (message, piece): At, callers: &SortedSet<&str>) -> bool {
+        let piece = self.messages.get(message).and_then(|message| message.pieces.get(piece));
+        piece.is_some_and(|piece| {
+            piece.caller.is_some() || matches!(&piece.kind, Kind::Call { id, .. } if callers.contains(&**id))
+        })
+    }
+
+    /// Whether a call is of one of the tools.
+    fn calls_one_of(&self, call: At, tools: &[String]) -> bool {
+        let piece = self.messages.get(call.0).and_then(|message| message.pieces.get(call.1));
+        match piece.map(|piece| &piece.kind) {
+            Some(Kind::Call { name, .. } | Kind::CallAndResult { name }) => tools.iter().any(|tool| tool == name),
+            _ => false,
+        }
     }
 
     fn clear_result(&mut self, at: At, edit: &EditResults, placeholder: u64) -> u64 {
         let prices = self.prices;
-        let Some(piece) = piece_mut(self.messages, at).filter(|piece| piece.is_there()) else { return 0 };
+        let Some(piece) = self.messages.piece_mut(at).filter(|piece| piece.is_there()) else { return 0 };
         if let Some(most) = edit.max_tokens {
             let body = piece.now.saturating_sub(piece.beside_body);
             if body <= most {
@@ -155,36 +176,41 @@ impl Editor<'_, '_> {
     }
 
     fn remove_call(&mut self, at: At) -> u64 {
-        let result = self.pairs.iter().find(|&&(call, _)| call == at).map(|&(_, result)| result);
+        let pair = self.pairs.binary_search_by(|(call, _)| call.cmp(&at)).ok();
+        let result = pair.and_then(|pair| self.pairs.get(pair)).map(|&(_, result)| result);
         if result.is_some_and(|result| self.parts_turns(at.0, result.0)) {
             return 0;
         }
-        let remove = |messages: &mut [Message<'_>], at| {
-            piece_mut(messages, at).map_or(0, |piece| piece.remove(Reason::CallRemoved))
+        let remove = |messages: &mut Messages<'_>, at| {
+            messages.piece_mut(at).map_or(0, |piece| piece.remove(Reason::CallRemoved))
         };
         remove(self.messages, at).saturating_add(result.map_or(0, |result| remove(self.messages, result)))
     }
 
     /// Whether the messages from a call to its result stand between two turns of the assistant, of which the second begins with a
     /// thought, which Anthropic wants first when it merges them, or calls, which Gemini wants behind a turn of the user.
-    fn parts_turns(&self, call: usize, result: usize) -> bool {
+    /// Calls are asked for oldest first.
+    fn parts_turns(&mut self, call: usize, result: usize) -> bool {
+        if !matches!(self.format, Format::Anthropic | Format::Gemini) {
+            return false;
+        }
         let says = |message: &&Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
         };
-        let before = self.messages.iter().take(call).rfind(says);
-        let after = self.messages.iter().skip(result + 1).find(says);
-        let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
-        let mut pieces = after.into_iter().flat_map(|after| &after.pieces).filter(|piece| piece.is_there());
+        let (from, before) = self.said;
+        let before = self.messages.range(from, call).rfind(says).map(|message| message.role).or(before);
+        self.said = (call.max(from), before);
+        let Some(after) = self.messages.range(result + 1, self.messages.len()).find(says) else { return false };
+        let mut pieces = after.pieces.iter().filter(|piece| piece.is_there());
         let wants_user = match self.format {
-            Format::Anthropic => pieces.next().is_some_and(|first| first.kind == Kind::Reasoning),
             Format::Gemini => pieces.any(|piece| matches!(piece.kind, Kind::Call { .. })),
-            _ => false,
+            _ => pieces.next().is_some_and(|first| first.kind == Kind::Reasoning),
         };
-        wants_user && before.is_some_and(is_assistant) && after.is_some_and(is_assistant)
+        wants_user && before == Some(Role::Assistant) && after.role == Role::Assistant
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {
-        piece_mut(self.messages, at).map_or(0, |piece| piece.remove(Reason::ReasoningRemoved))
+        self.messages.piece_mut(at).map_or(0, |piece| piece.remove(Reason::ReasoningRemoved))
     }
 
     /// The last message in which the user says something.

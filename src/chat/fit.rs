@@ -1,20 +1,24 @@
 //! A chat under its limit: what is repaired, edited, cut, shortened or summarized (SPEC §8).
 
+use std::cell::RefCell;
+
 use serde_json::json;
 
+use super::beside::Beside;
 use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
 use super::free::Free;
-use super::message::{Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
+use super::message::{At, Change, Kind, Message, PER_MESSAGE, Piece, Role, Step};
+use super::messages::Messages;
 use super::options::{Options, Phase};
-use super::pairs::{At, Atom, Pairs, atoms, drop_links, units};
+use super::pairs::{Atom, Pairs, atoms, drop_links, units};
 use super::report::{Edit, Reason, Strategy};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::Kept;
 use crate::assembly::search;
-use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, TEXT_MARKER};
+use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Settings, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -27,14 +31,17 @@ pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\
 
 /// A chat that is being fitted.
 #[derive(Debug)]
-pub(super) struct Fit<'r, 't> {
-    pub options: &'r Options<'t>,
+pub(super) struct Fit<'r> {
+    pub options: &'r Options,
     pub format: Format,
-    pub messages: Vec<Message<'t>>,
+    pub messages: Messages<'r>,
+    pub pairs: &'r Pairs<'r>,
+    /// Which messages may be markers or summaries of an earlier fit; nothing where they are to be looked for.
+    pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
-    /// Tokens of the system context beside the messages, and of the definitions of tools.
-    pub system: u64,
-    pub tools: u64,
+    pub beside: Beside,
+    /// Of an earlier fit with this counter: it knows what markers cost.
+    pub sums: &'r RefCell<Sums>,
     pub found: Vec<Diagnostic>,
 }
 
@@ -49,42 +56,52 @@ pub(super) struct Cut {
 
 /// A marker or a summary that an earlier fit left in the chat.
 #[derive(Debug)]
-enum Earlier {
+pub(super) enum Earlier {
     /// For so many messages.
     Marker(usize),
     Summary,
 }
 
-impl<'t> Fit<'_, 't> {
+impl Earlier {
+    pub(super) fn of(message: &Message<'_>, settings: &Settings) -> Option<Self> {
+        let text = Some(message).filter(|message| message.role == Role::User).and_then(text_of)?;
+        if text.starts_with(SUMMARY_PREFIX) {
+            return Some(Self::Summary);
+        }
+        let text = trim(text);
+        let of = |template: &str| match template.split_once("{count}") {
+            Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after)?.parse().ok(),
+            None => (text == template && !text.is_empty()).then_some(1),
+        };
+        let one = || (text == CHAT_MARKER_OF_ONE).then_some(1);
+        let marker = of(trim(&settings.truncation_marker));
+        Some(Self::Marker(marker.or_else(|| of(CHAT_MARKER)).or_else(one)?))
+    }
+}
+
+impl Fit<'_> {
     /// Repairs, edits and cuts the chat, as far as it must; gives what each edit did, and what was cut.
     pub(super) fn run(&mut self) -> Result<(Cut, Vec<Edit>)> {
-        let mut pairs = Pairs::find(&self.messages);
         if self.options.repair {
-            let found = std::mem::take(&mut pairs);
-            pairs.pairs = found.repair(&mut self.messages, &mut self.found);
+            self.pairs.repair(&mut self.messages, &mut self.found);
             drop_links(&mut self.messages);
             self.drop_silent();
         }
-        let pairs = pairs.pairs;
+        let pairs = &self.pairs.pairs;
         let pinned = self.pinned()?;
-        self.end_on(&pairs, &pinned);
-        let edits = self.edit(&pairs, &pinned);
+        self.end_on(pairs, &pinned);
+        let edits = self.edit(pairs, &pinned);
         if let (Phase::Finish(None), true) = (&self.options.phase, self.total() > self.options.limit) {
             let message = "there is no summary; what is over the limit was cut";
             self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
-        let cut = if self.total() > self.options.limit { self.cut(&pairs, pinned)? } else { Cut::default() };
+        let cut = if self.total() > self.options.limit { self.cut(pairs, pinned)? } else { Cut::default() };
         Ok((cut, edits))
     }
 
     /// Tokens of the whole request as it is now.
-    fn total(&self) -> u64 {
-        self.messages.iter().map(now).fold(self.beside(), u64::saturating_add)
-    }
-
-    /// Tokens of what is no message.
-    fn beside(&self) -> u64 {
-        self.system.saturating_add(self.tools).saturating_add(PER_REQUEST)
+    pub(super) fn total(&self) -> u64 {
+        self.beside.tokens().saturating_add(self.messages.tokens())
     }
 
     /// How many messages stand first that are never cut.
@@ -107,13 +124,23 @@ impl<'t> Fit<'_, 't> {
                 }
             }
         }
+        // What follows from reasoning stays with it.
+        for thought in 0..count {
+            if pinned.get(thought) != Some(&true) || !self.messages.get(thought).is_some_and(Message::is_thought) {
+                continue;
+            }
+            let follows = |message: &Message<'_>| message.role == Role::Assistant && !message.is_thought();
+            let rest = pinned.iter_mut().skip(thought + 1).zip(self.messages.range(thought + 1, count));
+            rest.take_while(|(_, message)| follows(message)).for_each(|(pinned, _)| *pinned = true);
+        }
         Ok(pinned)
     }
 
     /// Takes out messages of which nothing is left that says anything.
     fn drop_silent(&mut self) {
         let mut touched = false;
-        for message in self.messages.iter_mut().filter(|message| message.removed.is_none()) {
+        for at in self.messages.changed() {
+            let Some(message) = self.messages.get_mut(at).filter(|message| message.removed.is_none()) else { continue };
             let reason = message.pieces.iter().find_map(|piece| piece.removed);
             if let Some(reason) = reason
                 && message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent)
@@ -124,7 +151,7 @@ impl<'t> Fit<'_, 't> {
         }
         match self.format {
             Format::Responses | Format::Agents if touched => self.drop_unfollowed(),
-            Format::Anthropic => self.drop_before_thinking(),
+            Format::Anthropic if self.messages.is_changed() => self.drop_before_thinking(),
             _ => {}
         }
     }
@@ -133,10 +160,11 @@ impl<'t> Fit<'_, 't> {
     /// message whose call is gone goes too.
     fn drop_before_thinking(&mut self) {
         let mut thinks = false;
-        for message in self.messages.iter_mut().rev().filter(|message| message.removed.is_none()) {
+        for at in (0..self.messages.len()).rev() {
+            let Some(message) = self.messages.get(at).filter(|message| message.removed.is_none()) else { continue };
             let gone = message.pieces.iter().find_map(|piece| piece.removed);
             if thinks && message.role == Role::Assistant && gone.is_some() {
-                message.removed = gone;
+                self.remove(at, gone);
                 continue;
             }
             let first = message.pieces.iter().find(|piece| piece.is_there());
@@ -147,16 +175,20 @@ impl<'t> Fit<'_, 't> {
     /// Takes out reasoning that nothing follows from any more.
     fn drop_unfollowed(&mut self) {
         let (mut follows, mut gone) = (None, false);
-        for message in self.messages.iter_mut().rev() {
-            let thinks = message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning);
+        for at in (0..self.messages.len()).rev() {
+            let Some(message) = self.messages.get(at) else { continue };
             if message.removed.is_some() {
                 gone = true;
-            } else if thinks && follows.map_or(gone, |role| role != Role::Assistant) {
-                message.removed = Some(Reason::NothingLeft);
+            } else if message.is_thought() && follows.map_or(gone, |role| role != Role::Assistant) {
+                self.remove(at, Some(Reason::NothingLeft));
             } else {
                 follows = Some(message.role);
             }
         }
+    }
+
+    fn remove(&mut self, at: usize, reason: Option<Reason>) {
+        self.messages.get_mut(at).into_iter().for_each(|message| message.removed = reason);
     }
 
     /// Takes out what stands behind the last unit that ends with one of the roles.
@@ -182,8 +214,7 @@ impl<'t> Fit<'_, 't> {
                         continue;
                     }
                     for atom in unit {
-                        let message = self.messages.get_mut(atom.message);
-                        message.into_iter().for_each(|message| message.removed = Some(Reason::EndOn));
+                        self.remove(atom.message, Some(Reason::EndOn));
                     }
                 }
             }
@@ -200,7 +231,8 @@ impl<'t> Fit<'_, 't> {
 
     fn edit(&mut self, pairs: &[(At, At)], pinned: &[bool]) -> Vec<Edit> {
         let (total, limit, format, prices) = (self.total(), self.options.limit, self.format, self.prices);
-        let mut editor = Editor { messages: &mut self.messages, pairs, pinned, format, prices, total, limit };
+        let messages = &mut self.messages;
+        let mut editor = Editor { messages, pairs, pinned, format, prices, total, limit, said: (0, None) };
         let edits = editor.make(&self.options.edits);
         if !edits.is_empty() {
             drop_links(&mut self.messages);
@@ -216,14 +248,16 @@ impl<'t> Fit<'_, 't> {
             return;
         }
         let mut thought = false;
-        for message in &mut self.messages {
-            let is_reasoning = message.pieces.iter().all(|piece| piece.kind == Kind::Reasoning);
-            if is_reasoning {
+        for at in 0..self.messages.len() {
+            let Some(message) = self.messages.get(at) else { continue };
+            if message.is_thought() {
                 thought = message.removed.is_some();
             } else if message.role == Role::Assistant {
                 if thought && message.has_id {
-                    let piece = message.pieces.iter_mut().find(|piece| piece.is_there());
-                    if let Some(piece) = piece {
+                    let message = self.messages.get_mut(at);
+                    if let Some(piece) =
+                        message.and_then(|message| message.pieces.iter_mut().find(|piece| piece.is_there()))
+                    {
                         piece.changes.push(Change::Remove(vec![Step::Key("id")]));
                         piece.changed = Some(Reason::ReasoningRemoved);
                     }
@@ -236,23 +270,14 @@ impl<'t> Fit<'_, 't> {
 
     /// What an earlier fit left in the chat.
     fn earlier(&self) -> Vec<(usize, Earlier)> {
-        let marker = trim(&self.options.settings.truncation_marker).to_owned();
-        let found = |(index, message): (usize, &Message<'t>)| {
-            let text = Some(message)
-                .filter(|message| message.role == Role::User && message.removed.is_none())
-                .and_then(text_of)?;
-            if text.starts_with(SUMMARY_PREFIX) {
-                return Some((index, Earlier::Summary));
-            }
-            let text = trim(text);
-            let of = |template: &str| match template.split_once("{count}") {
-                Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after)?.parse().ok(),
-                None => (text == template && !text.is_empty()).then_some(1),
-            };
-            let one = || (text == CHAT_MARKER_OF_ONE).then_some(1);
-            Some((index, Earlier::Marker(of(&marker).or_else(|| of(CHAT_MARKER)).or_else(one)?)))
+        let found = |index: usize| {
+            let message = self.messages.get(index).filter(|message| message.removed.is_none())?;
+            Some((index, Earlier::of(message, &self.options.settings)?))
         };
-        self.messages.iter().enumerate().filter_map(found).collect()
+        match self.earlier {
+            Some(known) => known.iter().copied().filter_map(found).collect(),
+            None => (0..self.messages.len()).filter_map(found).collect(),
+        }
     }
 
     /// Cuts what is over the limit.
@@ -264,10 +289,7 @@ impl<'t> Fit<'_, 't> {
                 Earlier::Summary if !summarizes => pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true),
                 earlier => {
                     omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
-                    self.messages
-                        .get_mut(index)
-                        .into_iter()
-                        .for_each(|message| message.removed = Some(Reason::Replaced));
+                    self.remove(index, Some(Reason::Replaced));
                 }
             }
         }
@@ -275,7 +297,7 @@ impl<'t> Fit<'_, 't> {
         let units = units(&self.messages, &all, pairs, self.format);
         let is_pinned = |atom: &Atom| pinned.get(atom.message) == Some(&true);
         let mut free = Free { atoms: Vec::new(), costs: Vec::new(), starts: Vec::new(), begins: Vec::new() };
-        let mut fixed = self.beside();
+        let mut fixed = self.beside.tokens();
         for unit in units.windows(2) {
             let range = unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0);
             let unit = all.get(range.clone()).unwrap_or_default();
@@ -299,7 +321,8 @@ impl<'t> Fit<'_, 't> {
     /// Fails where what is never cut is over the limit by itself.
     fn check_fixed(&self, fixed: u64) -> Result<()> {
         let limit = self.options.limit;
-        let lead = self.messages.iter().take(self.lead()).map(now).fold(self.beside(), u64::saturating_add);
+        let lead =
+            self.messages.iter().take(self.lead()).map(Message::now).fold(self.beside.tokens(), u64::saturating_add);
         if lead > limit {
             budget::check_system("the system context", lead, limit)?;
         }
@@ -314,7 +337,7 @@ impl<'t> Fit<'_, 't> {
         let (required, limit) = (self.total(), self.options.limit);
         let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
         let rows =
-            self.messages.iter().enumerate().map(|(index, message)| json!({ "index": index, "tokens": now(message) }));
+            self.messages.iter().enumerate().map(|(index, message)| json!({ "index": index, "tokens": message.now() }));
         budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
     }
 
@@ -344,10 +367,12 @@ impl<'t> Fit<'_, 't> {
         }
         // Messages are never merged: what one costs is in its item.
         let prices = Prices { overhead: Overhead { per_message: 0, per_request: 0 }, ..self.prices };
-        let mut sums = Sums::default();
+        let known = self.sums;
+        let mut sums = known.borrow_mut();
+        sums.truncate(0);
         sums.extend(free, &prices);
         let of_message = self.message_overhead();
-        let reserved = summarizes.then(|| self.options.summary.saturating_add(of_message));
+        let reserved = summarizes.then(|| self.summary_room().saturating_add(of_message));
         let gap = Gap { reserved, overhead: of_message, omitted };
         let costs = Costs::new(free, &sums, prices, &settings.truncation_marker, fixed).with_gap(gap);
         let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true };
@@ -426,8 +451,9 @@ impl<'t> Fit<'_, 't> {
         let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
         let before = self.messages.iter().take(first.message).rfind(stays);
         let is_cut = |index: usize| cut.binary_search_by(|atom| atom.message.cmp(&index)).is_ok();
-        let after = self.messages.iter().enumerate().skip(first.message + 1).filter(|&(index, _)| !is_cut(index));
-        let after = after.map(|(_, message)| message).find(stays);
+        let after = self.messages.range(first.message + 1, self.messages.len());
+        let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
+        let after = after.map(|(message, _)| message).find(stays);
         self.merges() && after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
     }
 
@@ -450,20 +476,23 @@ impl<'t> Fit<'_, 't> {
         }
     }
 
-    /// A summary with its prefix, within the tokens that it may have.
+    /// Tokens that a summary may have, its prefix included: at least those of one of which nothing is left.
+    pub(super) fn summary_room(&self) -> u64 {
+        self.options.summary.max(self.prices.text(&cut_summary("")))
+    }
+
+    /// A summary with its prefix, within its tokens.
     fn summary(&self, summary: &str) -> String {
-        let text = trim(summary);
-        let most = self.options.summary;
+        let (text, most) = (trim(summary), self.summary_room());
         let whole = [SUMMARY_PREFIX, text].concat();
         if self.prices.text(&whole) <= most {
             return whole;
         }
         let clusters = Clusters::new(text);
-        let cut = |keep: usize| {
-            [SUMMARY_PREFIX, trim(text.get(..clusters.head_end(keep)).unwrap_or_default()), " […]"].concat()
-        };
+        let cut = |keep: usize| cut_summary(text.get(..clusters.head_end(keep)).unwrap_or_default());
         let guess = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
-        search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep))).map_or_else(|| cut(0), cut)
+        let keep = search::largest(0, text.len(), guess, most, |keep| self.prices.text(&cut(keep)));
+        cut(keep.unwrap_or(0))
     }
 
     /// Cuts the largest texts of a unit until it fits. False where it does not, and then nothing is changed.
@@ -510,7 +539,7 @@ impl<'t> Fit<'_, 't> {
             return false;
         }
         for (at, number, text, tokens) in cuts {
-            if let Some(piece) = super::pairs::piece_mut(&mut self.messages, at) {
+            if let Some(piece) = self.messages.piece_mut(at) {
                 piece.shorten(number, text, tokens, Reason::Shortened);
             }
         }
@@ -518,11 +547,7 @@ impl<'t> Fit<'_, 't> {
     }
 }
 
-/// Tokens of a message as it is now.
-fn now(message: &Message<'_>) -> u64 {
-    if message.removed.is_some() {
-        return 0;
-    }
-    let overhead = message.overhead.saturating_mul(message.steps);
-    overhead.saturating_add(message.pieces.iter().map(|piece| piece.now).sum())
+/// A summary of which the end is cut.
+fn cut_summary(beginning: &str) -> String {
+    [SUMMARY_PREFIX, trim(beginning), " […]"].concat()
 }

@@ -18,6 +18,9 @@ pub(super) enum Step {
     At(usize),
 }
 
+/// A piece, by its message and its place there.
+pub(super) type At = (usize, usize);
+
 /// Where something stands in its message.
 pub(super) type Path = Vec<Step>;
 
@@ -138,6 +141,8 @@ pub(super) struct Piece<'t> {
     pub now: u64,
     /// Which step of a run in one message it belongs to.
     pub step: usize,
+    /// The id of the call that made this call, of a program or a server tool: they stay or go together.
+    pub caller: Option<Cow<'t, str>>,
     pub removed: Option<Reason>,
     pub changed: Option<Reason>,
     pub changes: Vec<Change>,
@@ -185,7 +190,11 @@ impl Piece<'_> {
     pub(super) fn is_silent(&self) -> bool {
         match self.kind {
             Kind::Reasoning => true,
-            Kind::Text => self.now == 0 || self.texts.iter().all(|text| crate::text::is_blank(&text.text)),
+            // A text that cannot be cut is not among the texts.
+            Kind::Text => {
+                let is_blank = self.texts.iter().all(|text| crate::text::is_blank(&text.text));
+                self.now == 0 || (!self.texts.is_empty() && is_blank)
+            }
             _ => false,
         }
     }
@@ -207,9 +216,56 @@ pub(super) struct Message<'t> {
 }
 
 impl Message<'_> {
+    /// The same with texts of its own.
+    pub(super) fn to_owned(&self) -> Message<'static> {
+        self.with_texts(&|text| Cow::Owned(text.to_owned()))
+    }
+
+    /// The same with the texts of this one.
+    pub(super) fn borrowed(&self) -> Message<'_> {
+        self.with_texts(&|text| Cow::Borrowed(text))
+    }
+
+    fn with_texts<'m, 'u>(&'m self, text: &dyn Fn(&'m str) -> Cow<'u, str>) -> Message<'u> {
+        let kind = |kind: &'m Kind<'_>| match kind {
+            Kind::Text => Kind::Text,
+            Kind::Call { id, name } => Kind::Call { id: text(id), name: text(name) },
+            Kind::Result { id } => Kind::Result { id: text(id) },
+            Kind::CallAndResult { name } => Kind::CallAndResult { name: text(name) },
+            Kind::Reasoning => Kind::Reasoning,
+            Kind::Image => Kind::Image,
+            Kind::Linked { id, call } => Kind::Linked { id: text(id), call: call.as_deref().map(text) },
+            Kind::Other => Kind::Other,
+        };
+        let of_text = |it: &'m Text<'_>| Text { path: it.path.clone(), text: text(&it.text), tokens: it.tokens };
+        let piece = |piece: &'m Piece<'_>| Piece {
+            kind: kind(&piece.kind),
+            places: piece.places.clone(),
+            texts: piece.texts.iter().map(of_text).collect(),
+            body: piece.body.clone(),
+            changes: piece.changes.clone(),
+            caller: piece.caller.as_deref().map(text),
+            ..*piece
+        };
+        Message { pieces: self.pieces.iter().map(piece).collect(), ..*self }
+    }
+
+    /// Whether it is reasoning and nothing else.
+    pub(super) fn is_thought(&self) -> bool {
+        !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
+    }
+
     /// What it cost when it came in.
     pub(super) fn tokens(&self) -> u64 {
         self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
+    }
+
+    /// What it costs now.
+    pub(super) fn now(&self) -> u64 {
+        if self.removed.is_some() {
+            return 0;
+        }
+        self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.now).sum())
     }
 }
 
@@ -239,11 +295,13 @@ impl<'r, 't> Reader<'r, 't> {
         Self { prices, pieces: Vec::new(), step: 0 }
     }
 
+    #[inline(never)]
     pub(super) fn count(&self, text: &str) -> u64 {
         self.prices.text(text)
     }
 
     /// A new piece that stands at a place; none for one that is all of its message.
+    #[inline(never)]
     pub(super) fn piece(&mut self, kind: Kind<'t>, place: Option<Path>) -> &mut Self {
         self.pieces.push(Piece {
             kind,
@@ -254,6 +312,7 @@ impl<'r, 't> Reader<'r, 't> {
             beside_body: 0,
             now: 0,
             step: self.step,
+            caller: None,
             removed: None,
             changed: None,
             changes: Vec::new(),
@@ -261,17 +320,28 @@ impl<'r, 't> Reader<'r, 't> {
         self
     }
 
+    #[inline(never)]
     fn last(&mut self) -> Option<&mut Piece<'t>> {
         self.pieces.last_mut()
     }
 
+    /// What made the last piece, a call: none where it was the model itself.
+    #[inline(never)]
+    pub(super) fn caller(&mut self, caller: Option<Value<'t>>) {
+        let caller = caller.and_then(|caller| caller.object("").ok()?.fields(["caller_id", "tool_id"]).ok());
+        let caller = caller.and_then(|[program, tool]| program.or(tool)).and_then(Value::as_text);
+        self.last().into_iter().for_each(|piece| piece.caller.clone_from(&caller));
+    }
+
     /// More tokens for the last piece.
+    #[inline(never)]
     pub(super) fn tokens(&mut self, tokens: u64) -> &mut Self {
         self.last().into_iter().for_each(|piece| piece.tokens = piece.tokens.saturating_add(tokens));
         self
     }
 
     /// A text of the last piece that may be cut.
+    #[inline(never)]
     pub(super) fn text(&mut self, at: Path, value: Value<'t>) -> Result<&mut Self> {
         let text = value.text()?;
         let tokens = self.count(&text);
@@ -282,6 +352,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// A value of the last piece that stays as it is: a string costs its text, everything else its JSON.
+    #[inline(never)]
     pub(super) fn value(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let Some(value) = value else { return self };
         let tokens = match value.as_text() {
@@ -295,12 +366,14 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Sealed reasoning of the last piece.
+    #[inline(never)]
     pub(super) fn sealed(&mut self, value: Option<Value<'t>>) -> &mut Self {
         let len = value.and_then(Value::as_text).map_or(0, |text| text.len());
         self.tokens(len.div_ceil(SEALED) as u64)
     }
 
     /// A text can stand for the last piece, or for what of it was not read yet.
+    #[inline(never)]
     pub(super) fn body(&mut self, at: Path, shape: TextShape) -> &mut Self {
         if let Some(piece) = self.last() {
             piece.body = Some((at, shape));
@@ -316,12 +389,14 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// An image at a place, for which a text can stand.
+    #[inline(never)]
     pub(super) fn image(&mut self, at: Path, shape: TextShape, source: Option<Value<'t>>) {
         let tokens = self.image_tokens(source);
         self.piece(Kind::Image, Some(at.clone())).body(at, shape).tokens(tokens);
     }
 
     /// A file or a recording: what it costs is not published. Its text where it is one, else by its size.
+    #[inline(never)]
     pub(super) fn file(&mut self, at: Path, data: Option<Value<'t>>) {
         let tokens = match data.map(|data| (size_of(data), data.as_text())) {
             Some((Some(bytes), _)) => file_tokens(bytes),
@@ -332,6 +407,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// A part that is not known: what its JSON costs.
+    #[inline(never)]
     pub(super) fn other(&mut self, at: Path, value: Value<'t>) {
         self.piece(Kind::Other, Some(at)).value(Some(value));
     }
@@ -345,10 +421,13 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// The role of a message by its name, and what it and a name cost.
+    #[inline(never)]
     pub(super) fn role(&self, role: Value<'t>, name: Option<Value<'t>>) -> Result<(Role, u64)> {
         let known = role.one_of(ROLES)?;
         let tokens = PER_MESSAGE + self.count(&role.text()?);
-        let name = name.and_then(Value::as_text).map_or(0, |name| PER_NAME + self.count(&name));
+        // The name of a function stands for its role.
+        let per_name = if role.is_string("function") { 0 } else { PER_NAME };
+        let name = name.and_then(Value::as_text).map_or(0, |name| per_name + self.count(&name));
         Ok((known, tokens + name))
     }
 }

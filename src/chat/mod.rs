@@ -3,19 +3,26 @@
 //! `formats` reads a message into pieces: a text, a call, a result, with what each costs and where it stands. `pairs` finds
 //! what belongs together, `edits` clears and removes what the caller allows to go first, and `fit` puts the rest under the
 //! budget by the strategies of `assembly`. Nothing is rebuilt: what leaves is which messages stay, and what to
-//! change in them.
+//! change in them. `resident` keeps what reading and counting found, for a chat that goes on. `neutral` makes messages of blocks
+//! from the pieces, and `convert` has them written in another format or as a Loom tree.
 
+mod beside;
 mod calls;
+mod convert;
 mod detect;
 mod edits;
 mod fit;
 mod formats;
 mod free;
+mod given;
 mod image;
 mod message;
+mod messages;
+mod neutral;
 mod options;
 mod outcome;
 mod pairs;
 mod report;
+pub mod resident;
 
 pub use calls::CALLS;

@@ -8,7 +8,7 @@ use super::report::Strategy;
 use crate::assembly::budget;
 use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole};
 use crate::call::Host;
-use crate::error::{Code, Diagnostic, Error, Result};
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Kind, Object, Value};
 use crate::tokens::{Counter, models};
 
@@ -43,8 +43,7 @@ pub(super) struct Edits {
     pub always: bool,
     pub at_least: u64,
     pub results: Option<EditResults>,
-    /// How many of the last calls stay.
-    pub calls: Option<u64>,
+    pub calls: Option<EditCalls>,
     pub reasoning: Option<RemovedReasoning>,
     /// How many of the last images stay.
     pub images: Option<u64>,
@@ -59,14 +58,21 @@ pub(super) struct EditResults {
     pub exclude: Vec<String>,
 }
 
+/// Which calls are taken out, with their results.
+#[derive(Debug)]
+pub(super) struct EditCalls {
+    pub keep_last: u64,
+    pub exclude: Vec<String>,
+}
+
 /// The options, read.
 #[derive(Debug)]
-pub(super) struct Options<'t> {
+pub(super) struct Options {
     pub format: Option<Format>,
     pub limit: u64,
     pub counter: Rc<dyn Counter>,
-    pub tools: Option<Value<'t>>,
-    pub system: Option<Value<'t>>,
+    /// The name of the model, and what is known of it.
+    pub model: Option<(String, models::Model)>,
     pub pinned: Vec<usize>,
     pub repair: bool,
     pub keep_first: u64,
@@ -104,15 +110,12 @@ const KNOWN: &[&str] = &[
     "summaryText",
 ];
 
-impl<'t> Options<'t> {
+impl Options {
     /// Reads the options; those that are not known become diagnostics.
-    pub(super) fn read(options: Object<'t>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(super) fn read(options: Object<'_>, host: &Host, found: &mut Vec<Diagnostic>) -> Result<Self> {
         options.report_unknown(KNOWN, found);
-        let (limit, tokenizer) = limit(options)?;
-        let counter = match (options.get("tokenizer")?, tokenizer) {
-            (None, Some(name)) => host.tokenizers.get(name).or_else(|_| host.counter(None))?,
-            (tokenizer, _) => host.counter(tokenizer)?,
-        };
+        let chat = Self::of_chat(options, host, Some(&mut *found))?;
+        let limit = limit(options, chat.model.as_ref().map(|(_, model)| model), found)?;
         let number = |name| options.read(name, Value::number);
         let preferences = Preferences {
             minimum_recent_nodes: number("minimumRecentNodes")?,
@@ -138,11 +141,7 @@ impl<'t> Options<'t> {
         })?;
         let phase = options.one_of("phase", &[("plan", false), ("finish", true)])?;
         Ok(Self {
-            format: options.one_of("format", FORMATS)?,
             limit,
-            counter,
-            tools: options.get("tools")?,
-            system: options.get("system")?,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
             repair: options.one_of("repair", &[("drop", true), ("off", false)])?.unwrap_or(true),
             keep_first: tokens(options, "keepFirst")?.unwrap_or(0),
@@ -157,35 +156,90 @@ impl<'t> Options<'t> {
                 Some(false) => Phase::Plan,
                 Some(true) => Phase::Finish(options.string("summaryText")?),
             },
+            ..chat
+        })
+    }
+
+    /// Reads the options of a count; one that is not known is an error, since a number has no diagnostics.
+    pub(super) fn of_count(options: Object<'_>, host: &Host) -> Result<Self> {
+        options.only(&["format", "tokenizer", "model", "tools", "system"])?;
+        Self::of_chat(options, host, None)
+    }
+
+    /// Reads what is said of the chat itself.
+    fn of_chat(options: Object<'_>, host: &Host, found: Option<&mut Vec<Diagnostic>>) -> Result<Self> {
+        let model = options.read("model", known_model)?;
+        Ok(Self {
+            format: options.one_of("format", FORMATS)?,
+            limit: u64::MAX,
+            counter: counter(options, model.as_ref(), host, found)?,
+            model,
+            pinned: Vec::new(),
+            repair: true,
+            keep_first: 0,
+            start_on: Vec::new(),
+            end_on: Vec::new(),
+            strategy: Strategy::default(),
+            settings: Settings::resolve(&Preferences::default(), CHAT_MARKER)?,
+            edits: Edits::default(),
+            summary: 0,
+            phase: Phase::Fit,
         })
     }
 }
 
-/// `maxTokens`, or `contextWindow − tokenBuffer`, or what a model leaves; with the tokenizer of the model.
-fn limit(options: Object<'_>) -> Result<(u64, Option<&'static str>)> {
+/// The counter that is asked for, or the model's. Where that is not loaded the estimate stands in and a diagnostic says so.
+fn counter(
+    options: Object<'_>,
+    model: Option<&(String, models::Model)>,
+    host: &Host,
+    found: Option<&mut Vec<Diagnostic>>,
+) -> Result<Rc<dyn Counter>> {
+    let (None, Some((name, model))) = (options.get("tokenizer")?, model) else {
+        return host.counter(options.get("tokenizer")?);
+    };
+    match (host.tokenizers.get(model.tokenizer), found) {
+        (Err(_), Some(found)) => {
+            let message =
+                format!("`{name}` counts by `{}`, which is not loaded; the counts are estimates", model.tokenizer);
+            let estimated = Diagnostic::new(DiagnosticCode::TokensEstimated, Severity::Info, message);
+            found.push(estimated.at_path("options.model"));
+            host.counter(None)
+        }
+        (counter, _) => counter,
+    }
+}
+
+fn known_model(name: Value<'_>) -> Result<(String, models::Model)> {
+    let text = name.text()?.into_owned();
+    match models::model(&text) {
+        Some(model) => Ok((text, model)),
+        None => {
+            let message = format!("`{text}` is no model that is known; give `contextWindow` instead");
+            Err(Error::new(Code::UnknownValue, message).with("path", name.path()).with("value", text))
+        }
+    }
+}
+
+/// `maxTokens`, or `contextWindow − tokenBuffer`, or what a model leaves.
+fn limit(options: Object<'_>, model: Option<&models::Model>, found: &mut Vec<Diagnostic>) -> Result<u64> {
     let buffer = tokens(options, "tokenBuffer")?;
-    let model = options.read("model", |name| {
-        let known = models::model(&name.text()?);
-        known.ok_or_else(|| {
-            let message = format!(
-                "`{}` is no model that is known; give `contextWindow` instead",
-                name.text().unwrap_or_default()
-            );
-            Error::new(Code::UnknownValue, message)
-                .with("path", name.path())
-                .with("value", name.text().unwrap_or_default().into_owned())
-        })
-    })?;
-    let tokenizer = model.map(|model| model.tokenizer);
     if let Some(most) = tokens(options, "maxTokens")? {
         if most == 0 {
             let message = "`maxTokens` is 0; it must be above that".to_owned();
             return Err(Error::new(Code::InvalidBudget, message).with("setting", "maxTokens").with("value", 0));
         }
-        return Ok((most, tokenizer));
+        for unused in ["contextWindow", "tokenBuffer"] {
+            if options.get(unused)?.is_some() {
+                let message = format!("`maxTokens` is the limit by itself; `{unused}` was not used");
+                let diagnostic = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+                found.push(diagnostic.at_path(format!("options.{unused}")));
+            }
+        }
+        return Ok(most);
     }
     if let Some(window) = options.read("contextWindow", Value::number)? {
-        return Ok((budget::limit(window, buffer.unwrap_or(DEFAULT_BUFFER))?, tokenizer));
+        return budget::limit(window, buffer.unwrap_or(DEFAULT_BUFFER));
     }
     let Some(model) = model else {
         return Err(options
@@ -194,7 +248,7 @@ fn limit(options: Object<'_>) -> Result<(u64, Option<&'static str>)> {
     };
     let buffer = buffer.unwrap_or(model.output_limit.map_or(DEFAULT_BUFFER, u64::from));
     let limit = budget::limit(f64::from(model.context_window), buffer)?;
-    Ok((model.input_limit.map_or(limit, |most| limit.min(u64::from(most))), tokenizer))
+    Ok(model.input_limit.map_or(limit, |most| limit.min(u64::from(most))))
 }
 
 /// Tokens kept free for the answer where nothing says how many.
@@ -220,6 +274,16 @@ fn roles(value: Option<Value<'_>>) -> Result<Vec<Role>> {
     }
 }
 
+/// How many of the last an edit leaves as they are.
+fn keep_last(edit: Object<'_>) -> Result<u64> {
+    tokens(edit, "keepLast")?.ok_or_else(|| edit.value().lacks("keepLast"))
+}
+
+/// The tools that an edit leaves alone.
+fn excluded(edit: Object<'_>) -> Result<Vec<String>> {
+    Ok(edit.read("exclude", Value::strings)?.unwrap_or_default())
+}
+
 fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
     let edits = value.object("edits, an object")?;
     edits.report_unknown(&["trigger", "when", "atLeast", "toolResults", "toolCalls", "reasoning", "images"], found);
@@ -227,21 +291,22 @@ fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
         let edit = value.object("an edit, an object")?;
         edit.report_unknown(&["keepLast", "maxTokens", "placeholder", "exclude"], found);
         Ok::<_, Error>(EditResults {
-            keep_last: tokens(edit, "keepLast")?.unwrap_or(0),
+            keep_last: keep_last(edit)?,
             max_tokens: tokens(edit, "maxTokens")?,
             placeholder: edit.string("placeholder")?.unwrap_or_else(|| PLACEHOLDER.to_owned()),
-            exclude: edit.read("exclude", Value::strings)?.unwrap_or_default(),
+            exclude: excluded(edit)?,
         })
     })?;
-    let mut last = |name, known: &[&str]| {
-        edits.read(name, |value| {
-            let edit = value.object("an edit, an object")?;
-            edit.report_unknown(known, found);
-            Ok(tokens(edit, "keepLast")?.unwrap_or(0))
-        })
-    };
-    let calls = last("toolCalls", &["keepLast"])?;
-    let images = last("images", &["keepLast"])?;
+    let calls = edits.read("toolCalls", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["keepLast", "exclude"], found);
+        Ok::<_, Error>(EditCalls { keep_last: keep_last(edit)?, exclude: excluded(edit)? })
+    })?;
+    let images = edits.read("images", |value| {
+        let edit = value.object("an edit, an object")?;
+        edit.report_unknown(&["keepLast"], found);
+        keep_last(edit)
+    })?;
     let reasoning = edits.read("reasoning", |value| {
         let edit = value.object("an edit, an object")?;
         edit.report_unknown(&["remove"], found);

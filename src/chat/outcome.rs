@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::detect::Format;
@@ -14,87 +15,184 @@ use crate::sorting;
 use crate::text::is_blank;
 
 /// What leaves.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Fitted {
-    /// Messages by their index, with changes where there are any, and those that are put in; none where nothing changed.
-    pub messages: Option<Vec<Json>>,
+    /// What stands where; nothing where nothing changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<Entry>>,
+    pub same: bool,
+    /// The rows of the report, as long as it has none itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Rows>,
     pub report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summarize: Option<Json>,
 }
 
-impl Fit<'_, '_> {
+impl Fitted {
+    /// All entries and rows one by one.
+    pub(super) fn each(mut self, read: &[Message<'_>]) -> Self {
+        for rows in std::mem::take(&mut self.rows) {
+            match rows {
+                Rows::One(row) => self.report.messages.push(row),
+                Rows::Run(from, to, fate, reason) => {
+                    for (index, message) in read.iter().enumerate().take(to).skip(from) {
+                        let tokens = message.tokens();
+                        self.report.messages.push(Row { index, fate, reason, tokens, parts: Vec::new() });
+                    }
+                }
+            }
+        }
+        if let Some(entries) = &mut self.messages {
+            let mut all = Vec::with_capacity(read.len());
+            for entry in entries.drain(..) {
+                match entry {
+                    Entry::Run(from, to) => (from..to).for_each(|at| all.push(Entry::One(at))),
+                    one => all.push(one),
+                }
+            }
+            *entries = all;
+        }
+        self
+    }
+}
+
+/// Messages that leave.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Entry {
+    One(usize),
+    /// From one index to another, as they are.
+    Run(usize, usize),
+    Changed(usize, Vec<Json>),
+    /// A marker or a summary.
+    Added(Json),
+}
+
+/// Rows of the report.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Rows {
+    One(Row),
+    /// From one index to another, all without parts.
+    Run(usize, usize, Fate, Option<Reason>),
+}
+
+/// Entries and rows as they come.
+#[derive(Debug, Default)]
+struct Outcome {
+    entries: Vec<Entry>,
+    rows: Vec<Rows>,
+    /// How many messages leave so far.
+    count: usize,
+}
+
+impl Outcome {
+    /// Messages that stay as they are.
+    fn keep(&mut self, from: usize, to: usize) {
+        self.count += to - from;
+        match self.entries.last_mut() {
+            Some(Entry::Run(_, end)) if *end == from => *end = to,
+            _ => self.entries.push(Entry::Run(from, to)),
+        }
+        self.rows(from, to, Fate::Kept, None);
+    }
+
+    fn leave(&mut self, entry: Entry) {
+        self.count += 1;
+        self.entries.push(entry);
+    }
+
+    fn rows(&mut self, from: usize, to: usize, fate: Fate, reason: Option<Reason>) {
+        match self.rows.last_mut() {
+            Some(Rows::Run(_, end, last, why)) if *end == from && *last == fate && *why == reason => *end = to,
+            _ => self.rows.push(Rows::Run(from, to, fate, reason)),
+        }
+    }
+}
+
+impl Fit<'_> {
     /// What leaves, with the account of it.
     pub(super) fn fitted(self, cut: &Cut, edits: Vec<Edit>) -> Fitted {
         let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == "summary");
         let (fate, reason) = if is_summary { (Fate::Summarized, None) } else { (Fate::Cut, Some(Reason::OverLimit)) };
         let lead = self.lead();
-        let mut tokens = Tokens { system: self.system, tools: self.tools, overhead: PER_REQUEST, ..Tokens::default() };
-        let mut leaves = Vec::with_capacity(self.messages.len());
-        let mut rows = Vec::with_capacity(self.messages.len());
+        let mut tokens =
+            Tokens { system: self.beside.system, tools: self.beside.tools, overhead: PER_REQUEST, ..Tokens::default() };
+        let mut outcome = Outcome::default();
         let mut added = None;
         let mut next = 0;
-        let mut summarized = Vec::new();
-        for (index, message) in self.messages.iter().enumerate() {
+        // What is to be summarized.
+        let (mut indices, mut summarized) = (Vec::new(), String::new());
+        let changed = self.messages.changed();
+        let mut changed = changed.iter().copied().peekable();
+        let (mut before, count) = (0, self.messages.len());
+        while before < count {
+            let first_cut = cut.atoms.get(next).map_or(count, |atom| atom.message);
+            let index = first_cut.min(changed.peek().copied().unwrap_or(count));
+            if before < index {
+                // Nothing happened to these.
+                outcome.keep(before, index);
+                let sums = [(before, index.min(lead)), (before.max(lead), index)];
+                let [system, messages] = sums.map(|(from, to)| self.messages.read_sum(from, to.max(from)));
+                tokens.system = tokens.system.saturating_add(system.content);
+                tokens.messages = tokens.messages.saturating_add(messages.content);
+                tokens.overhead = tokens.overhead.saturating_add(system.overhead).saturating_add(messages.overhead);
+            }
+            before = index + 1;
+            changed.next_if_eq(&index);
+            let Some(message) = self.messages.get(index) else { break };
             let from = next;
             while cut.atoms.get(next).is_some_and(|atom| atom.message == index) {
                 next += 1;
             }
             let gone = cut.atoms.get(from..next).unwrap_or_default();
-            let is_gone = |place: usize| gone.iter().any(|atom| (atom.from..atom.to).contains(&place));
+            let is_gone = |place: usize| {
+                let before = gone.partition_point(|atom| atom.from <= place).checked_sub(1);
+                before.and_then(|at| gone.get(at)).is_some_and(|atom| place < atom.to)
+            };
             let is_left =
                 |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
             let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
-            let put = |leaves: &mut Vec<Json>, added: &mut Option<Added>| {
+            let put = |outcome: &mut Outcome, added: &mut Option<Added>| {
                 if let (Some((kind, text)), None) = (&cut.added, &added) {
                     let cost = self.message_overhead().saturating_add(self.prices.text(text));
-                    *added = Some(Added { kind, index: leaves.len(), text: text.clone(), tokens: cost });
-                    leaves.push(user_message(self.format, text));
+                    *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens: cost });
+                    outcome.leave(Entry::Added(user_message(self.format, text)));
                 }
             };
+            if is_summary && !gone.is_empty() {
+                transcribe(message, is_gone, &mut summarized);
+                indices.push(index);
+            }
             let begins = gone.first().is_some_and(|atom| atom.from == 0);
             if begins {
-                put(&mut leaves, &mut added);
+                put(&mut outcome, &mut added);
             }
-            let before = message.tokens();
-            let row = if let Some(reason) = message.removed {
+            if let Some(reason) = message.removed {
                 let summarized = is_summary && reason == Reason::Replaced;
-                Row {
-                    index,
-                    fate: if summarized { fate } else { Fate::Cut },
-                    reason: Some(reason),
-                    tokens: before,
-                    parts: Vec::new(),
-                }
+                outcome.rows(index, index + 1, if summarized { fate } else { Fate::Cut }, Some(reason));
             } else if is_whole {
-                summarized.push(index);
-                Row { index, fate, reason, tokens: before, parts: Vec::new() }
+                outcome.rows(index, index + 1, fate, reason);
             } else {
                 let (changes, parts) = self.changes(message, is_gone, (fate, reason));
-                let kept: u64 = message
-                    .pieces
-                    .iter()
-                    .enumerate()
-                    .filter(|&(place, _)| !is_gone(place))
-                    .map(|(_, piece)| piece.now)
-                    .sum();
+                let pieces = message.pieces.iter().enumerate().filter(|&(place, _)| !is_gone(place));
+                let kept: u64 = pieces.map(|(_, piece)| piece.now).sum();
                 let steps = message.steps.saturating_sub(gone.len() as u64);
                 let content = if index < lead { &mut tokens.system } else { &mut tokens.messages };
                 *content = content.saturating_add(kept);
                 tokens.overhead = tokens.overhead.saturating_add(message.overhead.saturating_mul(steps));
-                let is_changed = !changes.is_empty() || !parts.is_empty();
-                leaves.push(if is_changed { json!([index, changes]) } else { json!(index) });
-                let why = parts.first().and_then(|part| part.reason).filter(|_| is_changed);
-                Row {
-                    index,
-                    fate: if is_changed { Fate::Changed } else { Fate::Kept },
-                    reason: why,
-                    tokens: before,
-                    parts,
+                if changes.is_empty() && parts.is_empty() {
+                    outcome.keep(index, index + 1);
+                } else {
+                    outcome.leave(Entry::Changed(index, changes));
+                    let reason = parts.first().and_then(|part| part.reason);
+                    let tokens = message.tokens();
+                    outcome.rows.push(Rows::One(Row { index, fate: Fate::Changed, reason, tokens, parts }));
                 }
-            };
-            rows.push(row);
+            }
             if !begins && !gone.is_empty() {
-                put(&mut leaves, &mut added);
+                put(&mut outcome, &mut added);
             }
         }
         if let Some(added) = &added {
@@ -106,21 +204,21 @@ impl Fit<'_, '_> {
             tokens.system.saturating_add(tokens.messages).saturating_add(tokens.tools).saturating_add(tokens.overhead);
         self.prices.counter.name().clone_into(&mut tokens.tokenizer);
         debug_assert!(tokens.total <= self.options.limit || self.options.phase == Phase::Plan, "over the limit");
-        let same = rows.iter().all(|row| row.fate == Fate::Kept);
-        let is_plan = self.options.phase == Phase::Plan && is_summary && !summarized.is_empty();
-        let summarize = is_plan.then(|| self.summarize(&summarized));
+        let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
+        let is_plan = self.options.phase == Phase::Plan && is_summary;
+        let summarize = is_plan.then(|| self.summarize(&indices, &summarized));
         let report = Report {
             format: self.format.name(),
             strategy: self.options.strategy,
             limit: self.options.limit,
             tokens,
             truncated: !same,
-            messages: rows,
+            messages: Vec::new(),
             edits,
             added,
             diagnostics: self.found,
         };
-        Fitted { messages: (!same).then_some(leaves), report, summarize }
+        Fitted { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
     }
 
     /// The changes of a message that stays, and the rows of its parts.
@@ -151,67 +249,59 @@ impl Fit<'_, '_> {
         }
         // They are made from the back.
         sorting::sort(&mut removed);
-        // A list of calls that is empty is refused: its key goes.
-        let places = || message.pieces.iter().flat_map(|piece| &piece.places);
-        let mut done: Vec<&[Step]> = Vec::new();
-        for place in &removed {
-            let list = place.split_last().map_or(&[][..], |(_, list)| list);
+        let list_of = |place: &[Step]| place.split_last().map_or(0, |(_, list)| list.len());
+        for places in removed.chunk_by(|one, other| one.get(..list_of(one)) == other.get(..list_of(other))) {
+            let list = places.first().and_then(|place| place.get(..list_of(place))).unwrap_or_default();
             let is_calls =
                 list.last() == Some(&Step::Key("tool_calls")) && !(self.format == Format::LangChain && list.len() == 1);
-            let count = |list: &[Step]| {
-                places().filter(|place| place.split_last().is_some_and(|(_, in_list)| in_list == list)).count()
-            };
-            let gone = || {
-                removed.iter().filter(|place| place.split_last().is_some_and(|(_, in_list)| in_list == list)).count()
-            };
-            if is_calls && count(list) == gone() {
-                if !done.contains(&list) {
-                    done.push(list);
-                    changes.push(json!([list]));
-                }
+            let all = message.pieces.iter().flat_map(|piece| &piece.places);
+            let is_in_list = |place: &&Vec<Step>| place.get(..list_of(place)) == Some(list);
+            // A list of calls that is empty is refused: its key goes.
+            if is_calls && all.filter(is_in_list).count() == places.len() {
+                changes.push(json!([list]));
             } else {
-                changes.push(json!([place]));
+                changes.extend(places.iter().map(|place| json!([place])));
             }
         }
         (changes, parts)
     }
 
-    /// What is to be summarized.
-    fn summarize(&self, indices: &[usize]) -> Json {
-        let mut text = String::new();
-        for message in indices.iter().filter_map(|&at| self.messages.get(at)) {
-            let who = match message.role {
-                Role::System => "system",
-                Role::User => "user",
-                Role::Assistant => "assistant",
-                Role::Tool => "tool",
-            };
-            for piece in message.pieces.iter().filter(|piece| piece.is_there()) {
-                let said: Vec<&str> =
-                    piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
-                let line: Cow<'_, str> = match &piece.kind {
-                    Kind::Call { name, .. } => format!("[calls {name}]").into(),
-                    Kind::CallAndResult { name } => format!("[calls {name}]\n{}", said.join("\n")).into(),
-                    Kind::Image => "[image]".into(),
-                    _ if said.is_empty() => continue,
-                    _ => said.join("\n").into(),
-                };
-                text.push_str(if text.is_empty() { "" } else { "\n\n" });
-                text.push_str(who);
-                text.push_str(": ");
-                text.push_str(&line);
-            }
-        }
+    /// What is to be summarized, and in how many tokens.
+    fn summarize(&self, indices: &[usize], text: &str) -> Json {
         let previous =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
                 text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
             });
-        let prefix = self.prices.text(SUMMARY_PREFIX);
-        let mut input =
-            json!({ "indices": indices, "text": text, "maxTokens": self.options.summary.saturating_sub(prefix) });
+        let most = self.summary_room().saturating_sub(self.prices.text(SUMMARY_PREFIX));
+        let mut input = json!({ "indices": indices, "text": text, "maxTokens": most });
         if let (Some(previous), Some(input)) = (previous, input.as_object_mut()) {
             input.insert("previousSummary".to_owned(), Json::String(previous));
         }
         input
+    }
+}
+
+/// Adds what of a message is cut to the text that is to be summarized.
+fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut String) {
+    let who = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
+    for (_, piece) in gone {
+        let said: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
+        let line: Cow<'_, str> = match &piece.kind {
+            Kind::Call { name, .. } => format!("[calls {name}]").into(),
+            Kind::CallAndResult { name } => format!("[calls {name}]\n{}", said.join("\n")).into(),
+            Kind::Image => "[image]".into(),
+            _ if said.is_empty() => continue,
+            _ => said.join("\n").into(),
+        };
+        text.push_str(if text.is_empty() { "" } else { "\n\n" });
+        text.push_str(who);
+        text.push_str(": ");
+        text.push_str(&line);
     }
 }

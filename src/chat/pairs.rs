@@ -1,53 +1,69 @@
 //! What of a chat belongs together: calls, their results and their reasoning (SPEC §8 "Units").
 
+use std::borrow::Cow;
+
 use super::detect::Format;
-use super::message::{Kind, Message, Role};
+use super::message::{At, Kind, Message, Role};
+use super::messages::Messages;
 use super::report::Reason;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 
-/// A piece, by its message and its place there.
-pub(super) type At = (usize, usize);
-
 /// The calls of a chat and their results.
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(super) struct Pairs<'i> {
+    /// By their calls.
     pub pairs: Vec<(At, At)>,
-    /// Calls without results, and the other way round.
-    calls: Vec<At>,
+    /// Calls without results by their ids, and the other way round.
+    calls: SortedMap<Cow<'i, str>, Vec<At>>,
     results: Vec<At>,
 }
 
-impl Pairs {
+impl<'i> Pairs<'i> {
     /// Pairs by id: a result belongs to the last call before it that has none yet.
-    pub(super) fn find(messages: &[Message<'_>]) -> Self {
+    pub(super) fn find<'m>(messages: &'m [Message<'_>], id: fn(&'m str) -> Cow<'i, str>) -> Self {
         let mut found = Self::default();
-        let mut open: SortedMap<&str, Vec<At>> = SortedMap::new();
+        found.add(0, messages, id);
+        found
+    }
+
+    /// Goes on with more messages, the first of which has the index `from`.
+    pub(super) fn add<'m>(&mut self, from: usize, messages: &'m [Message<'_>], own: fn(&'m str) -> Cow<'i, str>) {
+        let (before, mut is_sorted) = (self.pairs.len(), true);
         for (index, message) in messages.iter().enumerate() {
-            for (place, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
+            for (place, piece) in message.pieces.iter().enumerate() {
+                let at = (from + index, place);
                 match &piece.kind {
-                    Kind::Call { id, .. } => match open.get_mut(&**id) {
-                        Some(calls) => calls.push((index, place)),
+                    Kind::Call { id, .. } => match self.calls.get_mut(&**id) {
+                        Some(calls) => calls.push(at),
                         None => {
-                            open.insert(id, vec![(index, place)]);
+                            self.calls.insert(own(id), vec![at]);
                         }
                     },
-                    Kind::Result { id } => match open.get_mut(&**id).and_then(Vec::pop) {
-                        Some(call) => found.pairs.push((call, (index, place))),
-                        None => found.results.push((index, place)),
+                    Kind::Result { id } => match self.calls.get_mut(&**id).and_then(Vec::pop) {
+                        Some(call) => {
+                            is_sorted &= self.pairs.last().is_none_or(|last| last.0 < call);
+                            self.pairs.push((call, at));
+                        }
+                        None => self.results.push(at),
                     },
                     _ => {}
                 }
             }
         }
-        found.calls = open.into_iter().flat_map(|(_, calls)| calls).collect();
-        sorting::sort(&mut found.calls);
-        found
+        if !is_sorted && before < self.pairs.len() {
+            sorting::sort(&mut self.pairs);
+        }
     }
 
     /// Takes out calls without results and results without calls. A call at the end is open, not broken.
-    pub(super) fn repair(self, messages: &mut [Message<'_>], found: &mut Vec<Diagnostic>) -> Vec<(At, At)> {
+    pub(super) fn repair(&self, messages: &mut Messages<'_>, found: &mut Vec<Diagnostic>) {
+        let mut calls: Vec<At> = self.calls.values().flatten().copied().collect();
+        if calls.is_empty() && self.results.is_empty() {
+            return;
+        }
+        sorting::sort(&mut calls);
         let speaks = |message: &Message<'_>| {
             let is_result = |kind: &Kind<'_>| matches!(kind, Kind::Result { .. } | Kind::Linked { .. });
             message.role != Role::Tool
@@ -67,13 +83,13 @@ impl Pairs {
             }
             first
         });
-        let broken = self.calls.into_iter().filter(|&(index, _)| first_open.is_none_or(|first| index < first));
+        let broken = calls.into_iter().filter(|&(index, _)| first_open.is_none_or(|first| index < first));
         let broken: Vec<(At, &str)> = broken
             .map(|at| (at, "a call without its result"))
-            .chain(self.results.into_iter().map(|at| (at, "a result without its call")))
+            .chain(self.results.iter().map(|&at| (at, "a result without its call")))
             .collect();
         for (at, what) in broken {
-            let Some(piece) = piece_mut(messages, at) else { continue };
+            let Some(piece) = messages.piece_mut(at) else { continue };
             piece.remove(Reason::ToolPairBroken);
             let message = format!("message {} has {what}; it was left out", at.0);
             found.push(
@@ -81,20 +97,20 @@ impl Pairs {
                     .at_path(format!("messages[{}]", at.0)),
             );
         }
-        self.pairs
     }
 }
 
-pub(super) fn piece_mut<'m, 't>(
-    messages: &'m mut [Message<'t>],
-    (message, piece): At,
-) -> Option<&'m mut super::message::Piece<'t>> {
-    messages.get_mut(message)?.pieces.get_mut(piece)
+/// Whether a piece and its message are there.
+pub(super) fn is_there(messages: &Messages<'_>, (message, piece): At) -> bool {
+    let message = messages.get(message).filter(|message| message.removed.is_none());
+    message.and_then(|message| message.pieces.get(piece)).is_some_and(|piece| piece.is_there())
 }
 
 /// Takes out what went with a call that is gone: the request of its approval, and the answer to that.
-pub(super) fn drop_links(messages: &mut [Message<'_>]) {
-    let calls = messages.iter().flat_map(|message| &message.pieces).filter(|piece| !piece.is_there());
+pub(super) fn drop_links(messages: &mut Messages<'_>) {
+    let changed = messages.changed();
+    let changed = changed.iter().filter_map(|&at| messages.get(at));
+    let calls = changed.flat_map(|message| &message.pieces).filter(|piece| !piece.is_there());
     let gone =
         calls.filter_map(|piece| if let Kind::Call { id, .. } = &piece.kind { Some(id.to_string()) } else { None });
     let gone: SortedSet<String> = gone.collect();
@@ -103,19 +119,32 @@ pub(super) fn drop_links(messages: &mut [Message<'_>]) {
     }
     let mut requests: SortedSet<String> = SortedSet::new();
     for asks in [true, false] {
-        for piece in messages.iter_mut().flat_map(|message| &mut message.pieces) {
-            let Kind::Linked { id, call } = &piece.kind else { continue };
-            let goes = match call {
-                Some(call) if asks => gone.contains(&**call),
-                None if !asks => requests.contains(&**id),
-                _ => false,
-            };
-            if goes {
-                requests.insert(id.to_string());
+        let mut found: Vec<At> = Vec::new();
+        for (index, message) in messages.iter().enumerate() {
+            for (place, piece) in message.pieces.iter().enumerate() {
+                let Kind::Linked { id, call } = &piece.kind else { continue };
+                let goes = match call {
+                    Some(call) if asks => gone.contains(&**call),
+                    None if !asks => requests.contains(&**id),
+                    _ => false,
+                };
+                if goes {
+                    requests.insert(id.to_string());
+                    found.push((index, place));
+                }
+            }
+        }
+        for at in found {
+            if let Some(piece) = messages.piece_mut(at) {
                 piece.remove(Reason::ToolPairBroken);
             }
         }
     }
+}
+
+/// The calls that made others.
+pub(super) fn callers<'m>(messages: &'m Messages<'_>) -> SortedSet<&'m str> {
+    messages.iter().flat_map(|message| &message.pieces).filter_map(|piece| piece.caller.as_deref()).collect()
 }
 
 /// A message, or a step of a run that is one message.
@@ -128,7 +157,7 @@ pub(super) struct Atom {
 }
 
 /// The atoms of a chat. Messages of which nothing is left have none.
-pub(super) fn atoms(messages: &[Message<'_>]) -> Vec<Atom> {
+pub(super) fn atoms(messages: &Messages<'_>) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(messages.len());
     for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
         let mut from = 0;
@@ -148,7 +177,7 @@ pub(super) fn atoms(messages: &[Message<'_>]) -> Vec<Atom> {
 }
 
 /// Where each unit begins among the atoms; a last element closes the last unit.
-pub(super) fn units(messages: &[Message<'_>], atoms: &[Atom], pairs: &[(At, At)], format: Format) -> Vec<usize> {
+pub(super) fn units(messages: &Messages<'_>, atoms: &[Atom], pairs: &[(At, At)], format: Format) -> Vec<usize> {
     // For each atom, whether it is joined with the next.
     let mut joined = vec![0_i32; atoms.len() + 1];
     let atom_of = |(message, piece): At| {
@@ -162,28 +191,32 @@ pub(super) fn units(messages: &[Message<'_>], atoms: &[Atom], pairs: &[(At, At)]
             joined.get_mut(last).into_iter().for_each(|open| *open -= 1);
         }
     };
-    let there =
-        |at: At| messages.get(at.0).and_then(|message| message.pieces.get(at.1)).is_some_and(|piece| piece.is_there());
+    let there = |at: At| is_there(messages, at);
     for &(call, result) in pairs.iter().filter(|&&(call, result)| there(call) && there(result)) {
         join(atom_of(call), atom_of(result));
     }
+    let callers = callers(messages);
     let mut links: SortedMap<&str, usize> = SortedMap::new();
     for (number, atom) in atoms.iter().enumerate() {
         let Some(message) = messages.get(atom.message) else { continue };
         for piece in message.pieces.iter().take(atom.to).skip(atom.from).filter(|piece| piece.is_there()) {
-            if let Kind::Linked { id, .. } = &piece.kind {
-                match links.get(&**id) {
-                    Some(&first) => join(Some(first), Some(number)),
-                    None => {
-                        links.insert(id, number);
-                    }
+            let link = match (&piece.kind, &piece.caller) {
+                (Kind::Linked { id, .. }, _) | (_, Some(id)) => id,
+                (Kind::Call { id, .. }, None) if callers.contains(&**id) => id,
+                _ => continue,
+            };
+            match links.get(&**link) {
+                Some(&first) => join(Some(first), Some(number)),
+                None => {
+                    links.insert(link, number);
                 }
             }
         }
         let mut live = message.pieces.iter().filter(|piece| piece.is_there()).peekable();
         let thinks = live.peek().is_some() && live.all(|piece| piece.kind == Kind::Reasoning);
+        let next = atoms.get(number + 1).and_then(|next| messages.get(next.message));
         // Reasoning goes with what follows from it.
-        if thinks && number + 1 < atoms.len() {
+        if thinks && next.is_some_and(|next| next.role == Role::Assistant) {
             join(Some(number), Some(number + 1));
         }
         // Anthropic takes instructions in the middle only between a user's turn and an assistant's.

@@ -1,14 +1,12 @@
 //! A transcript as provider messages, and as the data of a Loom tree (SPEC §5, last line; §7).
 
-use std::borrow::Cow;
-
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
-use crate::commits::transcript::{Role, Transcript, Turn, arguments_object};
-use crate::content::{self, Block, Image, Media};
-use crate::error::{Diagnostic, DiagnosticCode, Severity};
-use crate::maps::SortedSet;
+use crate::commits::transcript::{Role, Transcript};
+pub use crate::content::tree::{LoomTreeData, NodeData, TreeData};
+use crate::content::tree::{Named, ids, take_system};
+use crate::content::{self, Block};
+use crate::error::Diagnostic;
 
 /// A transcript as messages of the shape that an assembled dialogue has.
 #[derive(Debug, Serialize)]
@@ -35,83 +33,13 @@ pub struct Message {
     pub node_ids: Vec<String>,
 }
 
-/// A transcript as a Loom tree: one node a turn, one edge between neighbours.
-#[derive(Debug, Serialize)]
-pub struct LoomTreeData {
-    /// The tree, as `assembleDialogue` takes it.
-    pub tree: TreeData,
-    /// The newest node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tip: Option<String>,
-    /// The images by their `ref`s.
-    pub media: Map<String, Value>,
-    /// What was damaged, unknown or moved.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// A Loom tree with the fields that a transcript can fill.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TreeData {
-    /// `dialogue`.
-    pub mode: &'static str,
-    /// The oldest node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root_node_id: Option<String>,
-    /// The system messages at the beginning, joined by a blank line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_context: Option<String>,
-    /// Oldest first.
-    pub nodes: Vec<NodeData>,
-    /// One between neighbours.
-    pub edges: Vec<Value>,
-}
-
-/// A node of such a tree: a turn.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeData {
-    /// The turn's id if it is the first with it, else `turn-N`.
-    pub id: String,
-    /// What it says; its images have the `ref` alone.
-    #[serde(serialize_with = "content::serialize_node")]
-    pub content: Vec<Block<'static>>,
-    /// `model` or `human`.
-    pub author_type: &'static str,
-    /// The model that said it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub author_agent_id: Option<String>,
-    /// When it was said, as the format wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-    /// A bookmark on the summary of a compaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Value>,
-}
-
-/// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
-fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
-    let leading = turns.iter().take_while(|turn| turn.role == Role::System).count();
-    let texts: Vec<String> = turns
-        .drain(..leading)
-        .flat_map(|turn| turn.blocks)
-        .filter_map(|block| if let Block::Text(text) = block { Some(text.into_owned()) } else { None })
-        .collect();
-    let later = turns.iter().filter(|turn| turn.role == Role::System).count();
-    if later > 0 {
-        let message = format!("{later} system messages stand within the conversation; they became the user's");
-        diagnostics.push(Diagnostic::new(DiagnosticCode::NotExpressible, Severity::Warning, message));
-    }
-    Some(texts.join("\n\n")).filter(|text| !text.is_empty())
-}
-
 /// The transcript as messages. Texts and images are moved, not copied.
 pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> Messages {
     let Transcript { mut turns } = transcript;
     let system = take_system(&mut turns, &mut diagnostics);
     let ids = ids(&turns);
     let mut messages: Vec<Message> = Vec::new();
-    let mut images = Images::default();
+    let mut images = Named::default();
     for (turn, id) in turns.into_iter().zip(ids) {
         let role = if turn.role == Role::Assistant { Role::Assistant } else { Role::User };
         let blocks = turn.blocks.into_iter().map(|block| images.named(block));
@@ -132,88 +60,6 @@ pub fn to_messages(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> 
 }
 
 /// The transcript as a Loom tree. Texts and images are moved, not copied.
-pub fn to_loom_tree(transcript: Transcript, mut diagnostics: Vec<Diagnostic>) -> LoomTreeData {
-    let Transcript { mut turns } = transcript;
-    let system_context = take_system(&mut turns, &mut diagnostics);
-    let ids = ids(&turns);
-    let mut images = Images { media: Some(Map::new()), ..Images::default() };
-    let edge = |(before, id): (&String, &String)| {
-        let edge = format!("{before}>{id}");
-        json!({ "id": edge, "sources": [{ "nodeId": before }], "targetNodeId": id })
-    };
-    let edges = ids.iter().zip(ids.iter().skip(1)).map(edge).collect();
-    let (root_node_id, tip) = (ids.first().cloned(), ids.last().cloned());
-    let node = |(turn, id): (Turn, String)| NodeData {
-        id,
-        content: turn.blocks.into_iter().map(|block| images.named(block)).collect(),
-        author_type: if turn.role == Role::Assistant { "model" } else { "human" },
-        author_agent_id: turn.model,
-        created_at: turn.timestamp,
-        metadata: turn.summary.then(|| json!({ "bookmarked": true, "bookmarkLabel": "compaction" })),
-    };
-    let nodes = turns.into_iter().zip(ids).map(node).collect();
-    let tree = TreeData { mode: "dialogue", root_node_id, system_context, nodes, edges };
-    LoomTreeData { tree, tip, media: images.media.unwrap_or_default(), diagnostics }
-}
-
-/// An id for each turn: its own if it is the first with it, else `turn-N`.
-fn ids(turns: &[Turn]) -> Vec<String> {
-    let mut known = SortedSet::new();
-    let own: Vec<Option<&str>> =
-        turns.iter().map(|turn| turn.id.as_deref().filter(|id| !id.is_empty() && known.insert(*id))).collect();
-    let mut made = 0_u32;
-    let make = |own: Option<&str>| match own {
-        Some(own) => own.to_owned(),
-        None => loop {
-            made = made.saturating_add(1);
-            let id = format!("turn-{made}");
-            if !known.contains(id.as_str()) {
-                break id;
-            }
-        },
-    };
-    own.into_iter().map(make).collect()
-}
-
-/// Gives the images their names, `image-N`.
-#[derive(Debug, Default)]
-struct Images {
-    named: u32,
-    /// The images by name for a tree; in messages each image carries its bytes or URL itself.
-    media: Option<Map<String, Value>>,
-}
-
-impl Images {
-    /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
-    fn named(&mut self, block: Block<'static>) -> Block<'static> {
-        match block {
-            Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },
-            Block::ToolCall { id, name, arguments, .. } => {
-                Block::ToolCall { id, name, arguments: Cow::Owned(arguments_object(arguments)), server: false }
-            }
-            Block::ToolResult { tool_call_id, content, is_error, .. } => {
-                let mut content: Vec<_> = content.into_iter().map(|block| self.named(block)).collect();
-                if content.is_empty() {
-                    content.push(Block::text(""));
-                }
-                Block::ToolResult { tool_call_id, content, is_error, server: false }
-            }
-            Block::Image(mut image) => {
-                self.named = self.named.saturating_add(1);
-                let name = format!("image-{}", self.named);
-                if let Some(all) = &mut self.media
-                    && let Some(media) = image.media.take()
-                {
-                    let key = media.field().0;
-                    let (Media::Data(source) | Media::Url(source)) = media;
-                    all.insert(
-                        name.clone(),
-                        Value::Object(Map::from_iter([(key.to_owned(), source.into_owned().into())])),
-                    );
-                }
-                Block::Image(Image { reference: Some(name.into()), ..image })
-            }
-            other => other,
-        }
-    }
+pub fn to_loom_tree(transcript: Transcript, diagnostics: Vec<Diagnostic>) -> LoomTreeData {
+    content::tree::loom_tree(transcript.turns, diagnostics)
 }

@@ -179,4 +179,44 @@ impl<'a> Block<'a> {
             },
         }
     }
+
+    /// The same, of its own.
+    #[cfg(feature = "chat")]
+    pub(crate) fn into_owned(self) -> Block<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let own_media = |media: Media<'_>| match media {
+            Media::Data(data) => Media::Data(own(data)),
+            Media::Url(url) => Media::Url(own(url)),
+        };
+        match self {
+            Self::Text(text) => Block::Text(own(text)),
+            Self::Image(image) => Block::Image(Image {
+                reference: image.reference.map(own),
+                mime_type: own(image.mime_type),
+                width: image.width,
+                height: image.height,
+                alt_text: image.alt_text.map(own),
+                media: image.media.map(own_media),
+            }),
+            Self::Audio(audio) => Block::Audio(Audio {
+                reference: own(audio.reference),
+                mime_type: own(audio.mime_type),
+                duration_ms: audio.duration_ms,
+                transcript_ref: audio.transcript_ref.map(own),
+                media: audio.media.map(own_media),
+            }),
+            Self::ToolCall { id, name, arguments, server } => {
+                Block::ToolCall { id: own(id), name: own(name), arguments: Cow::Owned(arguments.into_owned()), server }
+            }
+            Self::ToolResult { tool_call_id, content, is_error, server } => Block::ToolResult {
+                tool_call_id: own(tool_call_id),
+                content: content.into_iter().map(Block::into_owned).collect(),
+                is_error,
+                server,
+            },
+            Self::Reasoning { text, signature, redacted } => {
+                Block::Reasoning { text: own(text), signature: signature.map(own), redacted }
+            }
+        }
+    }
 }

@@ -6,6 +6,10 @@
 mod block;
 #[cfg(feature = "loom")]
 mod read;
+#[cfg(any(feature = "chat", feature = "commits"))]
+pub(crate) mod tree;
+#[cfg(any(feature = "chat", feature = "commits"))]
+mod turn;
 mod write;
 
 #[cfg(feature = "commits")]
@@ -14,6 +18,12 @@ pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
 #[cfg(feature = "loom")]
 pub(crate) use read::{ContentReader, Keep, own};
-pub(crate) use write::serialize;
 #[cfg(feature = "commits")]
+pub(crate) use turn::arguments_object;
+#[cfg(any(feature = "chat", feature = "commits"))]
+pub(crate) use turn::parse_arguments;
+#[cfg(any(feature = "chat", feature = "commits"))]
+pub use turn::{Role, Turn};
+pub(crate) use write::serialize;
+#[cfg(any(feature = "chat", feature = "commits"))]
 pub(crate) use write::serialize_node;

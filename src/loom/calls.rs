@@ -22,6 +22,8 @@ pub const CALLS: &[Call] = &[
     Call::new("assembleBuffer", &[], |_, request, host| buffer(request, host)),
     Call::new("requestBody", &[], |_, request, host| body(request, host)),
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
+    #[cfg(feature = "chat")]
+    Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host)),
 ];
 
 pub(crate) fn answer_with_report(body: Vec<u8>, report: &impl Serialize) -> Result<Answer> {

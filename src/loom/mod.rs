@@ -9,6 +9,8 @@ mod body;
 mod budget;
 mod buffer;
 mod calls;
+#[cfg(feature = "chat")]
+mod chat;
 mod conversation;
 mod created;
 mod dialogue;

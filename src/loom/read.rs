@@ -66,6 +66,9 @@ pub(crate) fn resident_options() -> &'static [&'static str] {
 pub(crate) enum About {
     /// An assembly: it has `tip` or `path`, and a `contextWindow`.
     Assembly,
+    /// A path, of which nothing is cut: it has `tip` or `path`.
+    #[cfg(feature = "chat")]
+    Path,
     /// This node, whatever the options say.
     Node(String),
     /// The tree, or nodes that are named elsewhere.
@@ -83,10 +86,10 @@ pub(crate) fn options(
         (About::Node(tip), ..) => Position::Tip(tip.clone()),
         (_, Some(tip), None) => Position::Tip(tip),
         (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
-        (About::Assembly, None, None) => {
+        (About::Tree, None, None) => Position::Tip(String::new()),
+        (_, None, None) => {
             return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
         }
-        (About::Tree, None, None) => Position::Tip(String::new()),
         (_, Some(_), Some(_)) => return Err(invalid("give `tip` or `path`, not both")),
     };
     let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
@@ -96,9 +99,10 @@ pub(crate) fn options(
     };
     let target = request.read("target", |target| Target::read(target, found))?;
     // The provider that the body is for is the provider, unless the request says something else.
+    let model = target.as_ref().and_then(|target| target.model.as_deref()).unwrap_or_default();
     let (has_system_field, image) = match (request.get("provider")?, &target) {
-        (Some(given), _) => provider(given, found)?,
-        (None, Some(target)) => traits(target.provider),
+        (Some(given), _) => provider(given, model, found)?,
+        (None, Some(target)) => traits(target.provider, model),
         (None, None) => (true, ImageRule::Unknown),
     };
     let system_role = request.one_of("systemRole", &[("system", Role::System), ("developer", Role::Developer)])?;
@@ -394,20 +398,20 @@ pub(crate) fn media(value: Value<'_>) -> Result<SortedMap<String, Media<'static>
 }
 
 /// Whether a provider has a field of its own for the system context, and what images cost there.
-fn traits(provider: Provider) -> (bool, ImageRule) {
+fn traits(provider: Provider, model: &str) -> (bool, ImageRule) {
     match provider {
-        Provider::Anthropic => (true, ImageRule::Anthropic),
-        Provider::OpenAi => (false, ImageRule::OpenAi),
-        Provider::OpenAiResponses => (true, ImageRule::OpenAi),
-        Provider::Gemini => (true, ImageRule::Gemini),
+        Provider::Anthropic => (true, ImageRule::anthropic(model)),
+        Provider::OpenAi => (false, ImageRule::openai(model)),
+        Provider::OpenAiResponses => (true, ImageRule::openai(model)),
+        Provider::Gemini => (true, ImageRule::gemini(model)),
         Provider::Completion => (false, ImageRule::Unknown),
     }
 }
 
-fn provider(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {
+fn provider(value: Value<'_>, model: &str, found: &mut Vec<Diagnostic>) -> Result<(bool, ImageRule)> {
     const EXPECTED: &str = "a provider's name or an object with `nativeSystemPrompt`";
     if value.kind() == Kind::String {
-        return value.one_of(&Provider::NAMES).map(traits);
+        return value.one_of(&Provider::NAMES).map(|provider| traits(provider, model));
     }
     let fields = value.object(EXPECTED)?;
     fields.report_unknown(&["nativeSystemPrompt"], found);

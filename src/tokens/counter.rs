@@ -2,6 +2,18 @@
 
 use std::fmt;
 
+#[cfg(feature = "chat")]
+use super::heuristic::Paused;
+
+/// How far a text that grows was counted: by default not at all.
+#[cfg(feature = "chat")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grown {
+    /// Where the end begins that more text may change, and the tokens before it.
+    pub(super) end: (usize, u64),
+    pub(super) paused: Paused,
+}
+
 /// Counts the tokens of a text.
 ///
 /// Implementations are pure: the same text has the same count, always.
@@ -15,6 +27,20 @@ pub trait Counter {
     /// The count, or `None` when it is above `limit`; may stop as soon as that is known.
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         Some(self.count(text)).filter(|&count| count <= limit)
+    }
+
+    /// The count of a text that was counted with the same `grown` when it was shorter. Where the counter knows what of it
+    /// stays as it was, only the end is looked at again.
+    #[cfg(feature = "chat")]
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        let _ = grown;
+        self.count(text)
+    }
+
+    /// Whether it failed, so that its counts since then are worth nothing.
+    #[cfg(feature = "chat")]
+    fn has_failed(&self) -> bool {
+        false
     }
 
     /// The most that a text of so many bytes can count; nothing where that is not known.

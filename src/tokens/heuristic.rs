@@ -238,8 +238,9 @@ enum Kind {
 }
 
 /// The piece being read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Piece {
+    #[default]
     /// None: at the start of the text or of a paragraph, or between pieces.
     None,
     /// So many spaces.
@@ -281,42 +282,101 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
         floor: 0,
         return_seen: false,
     };
-    let knows_words = walker.sink.knows_words();
-    let mut at = 0_usize;
+    walker.run(text.as_bytes(), 0).is_none_or(|at| walker.end(at))
+}
+
+/// Where counting a text stopped that may grow.
+#[cfg(feature = "chat")]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Paused {
+    at: usize,
+    total: u64,
+    before: u64,
+    open: i32,
+    from: usize,
+    piece: Piece,
+    context: u64,
+    spelling: u64,
+    length: u32,
+    uppers: u32,
+    lower_seen: bool,
+    floor: u32,
+    return_seen: bool,
+}
+
+/// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
+#[cfg(feature = "chat")]
+pub(super) fn count_grown(text: &str, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(at) {
-        let (mut c, mut width) = (char::from(byte), 1);
-        if byte.is_ascii_lowercase() && walker.is_in_word() {
-            walker.lower_seen = true;
-            if walker.letter(c, 0, at) {
-                return true;
-            }
-            at = at.saturating_add(1);
-            continue;
-        }
-        if byte.is_ascii_alphabetic() && !walker.is_in_word() && knows_words {
-            if let Some((stop, next)) = walker.word(bytes, at) {
-                if stop {
-                    return true;
+    // What comes behind a carriage return says what it is.
+    let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
+    let Paused { at, total, before, open, from, piece, context, .. } = *paused;
+    let Paused { spelling, length, uppers, lower_seen, floor, return_seen, .. } = *paused;
+    let mut tally = Tally { total, before, open, from, ..Tally::new(u64::MAX) };
+    let sink = &mut tally;
+    let mut walker = Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen };
+    walker.run(bytes.get(..stop).unwrap_or_default(), at);
+    let Walker { piece, context, spelling, length, uppers, lower_seen, floor, return_seen, .. } = walker;
+    let Tally { total, before, open, from, .. } = *walker.sink;
+    *paused = Paused {
+        at: stop,
+        total,
+        before,
+        open,
+        from,
+        piece,
+        context,
+        spelling,
+        length,
+        uppers,
+        lower_seen,
+        floor,
+        return_seen,
+    };
+    walker.run(bytes, stop);
+    walker.end(bytes.len());
+    tally.tokens(text)
+}
+
+impl<S: Sink> Walker<'_, S> {
+    /// Reads from byte `at` on; where it came to, or nothing if the sink stopped it.
+    #[inline(never)]
+    fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        let knows_words = self.sink.knows_words();
+        while let Some(&byte) = bytes.get(at) {
+            let (mut c, mut width) = (char::from(byte), 1);
+            if byte.is_ascii_lowercase() && self.is_in_word() {
+                self.lower_seen = true;
+                if self.letter(c, 0, at) {
+                    return None;
                 }
-                at = next;
+                at = at.saturating_add(1);
                 continue;
             }
-        } else if !byte.is_ascii() {
-            let (code, bytes) = code_point(bytes, at, byte);
-            (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
-        } else if byte == b'\r' && bytes.get(at.saturating_add(1)) == Some(&b'\n') {
-            // Part of the line end that follows.
-            walker.return_seen = true;
-            at = at.saturating_add(1);
-            continue;
+            if byte.is_ascii_alphabetic() && !self.is_in_word() && knows_words {
+                if let Some((stop, next)) = self.word(bytes, at) {
+                    if stop {
+                        return None;
+                    }
+                    at = next;
+                    continue;
+                }
+            } else if !byte.is_ascii() {
+                let (code, bytes) = code_point(bytes, at, byte);
+                (c, width) = (char::from_u32(code).unwrap_or_default(), bytes);
+            } else if byte == b'\r' && bytes.get(at.saturating_add(1)) == Some(&b'\n') {
+                // Part of the line end that follows.
+                self.return_seen = true;
+                at = at.saturating_add(1);
+                continue;
+            }
+            if self.step(at, c) {
+                return None;
+            }
+            at = at.saturating_add(width);
         }
-        if walker.step(at, c) {
-            return true;
-        }
-        at = at.saturating_add(width);
+        Some(at)
     }
-    walker.end(at)
 }
 
 impl<S: Sink> Walker<'_, S> {

@@ -17,4 +17,6 @@ mod utf8;
 
 pub use calls::CALLS;
 pub use counter::Counter;
+#[cfg(feature = "chat")]
+pub use counter::Grown;
 pub use tokenizers::{Heuristic, Tokenizers};

@@ -7,6 +7,8 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
+#[cfg(feature = "chat")]
+use crate::tokens::counter::Grown;
 use crate::tokens::heuristic;
 use crate::tokens::heuristic_words::Words;
 #[cfg(feature = "tiktoken")]
@@ -27,6 +29,11 @@ impl Counter for Heuristic {
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         heuristic::count_up_to(text, limit)
+    }
+
+    #[cfg(feature = "chat")]
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        heuristic::count_grown(text, &mut grown.paused)
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {
@@ -61,6 +68,11 @@ impl Counter for CachingHeuristic {
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         heuristic::count_up_to_with(text, limit, Some(&mut self.0.borrow_mut()))
+    }
+
+    #[cfg(feature = "chat")]
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        Heuristic.count_grown(text, grown)
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {

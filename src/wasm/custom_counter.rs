@@ -60,6 +60,11 @@ impl Counter for CustomCounter {
         &self.name
     }
 
+    #[cfg(feature = "chat")]
+    fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     fn count(&self, text: &str) -> u32 {
         // After the first failure the result is thrown away, so nothing more needs to be asked.
         if self.failure.borrow().is_some() {

@@ -4,6 +4,8 @@
 //! `CtxweaveError`s of them.
 
 pub mod call;
+#[cfg(feature = "chat")]
+pub mod chat;
 #[cfg(feature = "commits")]
 pub mod commits;
 mod custom_counter;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ctxweave::Limits;
+use ctxweave::call::Host;
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::aware::{Addendum, Pinned, Stash};
 use ctxweave::loom::{
@@ -12,7 +13,7 @@ use ctxweave::loom::{
 use ctxweave::prompt::Role;
 use ctxweave::time::Timestamp;
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
-use ctxweave::tokens::{Counter, Heuristic};
+use ctxweave::tokens::{Counter, Heuristic, Tokenizers};
 use proptest::prelude::*;
 use serde_json::json;
 use std::rc::Rc;
@@ -54,8 +55,26 @@ static O200K: Exact = Exact(LazyLock::new(|| exact(Encoding::O200kBase, tiktoken
 static CL100K: Exact = Exact(LazyLock::new(|| exact(Encoding::Cl100kBase, tiktoken_rs::cl100k_base_singleton())));
 
 fn exact(encoding: Encoding, reference: &tiktoken_rs::CoreBPE) -> Vocabulary {
+    Vocabulary::load(encoding, &asset(encoding, reference)).unwrap()
+}
+
+fn asset(encoding: Encoding, reference: &tiktoken_rs::CoreBPE) -> Vec<u8> {
     let tokens: Vec<Vec<u8>> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
-    Vocabulary::load(encoding, &pack(encoding, &tokens).unwrap()).unwrap()
+    pack(encoding, &tokens).unwrap()
+}
+
+thread_local! {
+    static TOKENIZERS: Tokenizers = {
+        let mut tokenizers = Tokenizers::default();
+        tokenizers.load("o200k_base", &asset(Encoding::O200kBase, tiktoken_rs::o200k_base_singleton())).unwrap();
+        tokenizers.load("cl100k_base", &asset(Encoding::Cl100kBase, tiktoken_rs::cl100k_base_singleton())).unwrap();
+        tokenizers
+    };
+}
+
+/// The package's tokenizers, with both vocabularies.
+pub(crate) fn tokenizers() -> Tokenizers {
+    TOKENIZERS.with(Clone::clone)
 }
 
 /// A counter of a caller's own, of which nothing is known: rounding makes it cost less to join than to keep apart.
@@ -73,6 +92,25 @@ impl Counter for Quarters {
 }
 
 pub(crate) const COUNTERS: [&dyn Counter; 4] = [&Heuristic, &O200K, &CL100K, &Quarters];
+
+/// One of the counters as a caller's own.
+#[derive(Debug)]
+struct Own(&'static dyn Counter);
+
+impl Counter for Own {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.count(text)
+    }
+}
+
+/// A host that brings a counter: requests ask for it by `tokenizer: {}`.
+pub(crate) fn own(counter: &'static dyn Counter) -> Host {
+    Host { counter: Some(Rc::new(Own(counter))), ..Host::default() }
+}
 
 /// How many cases to look at: so many, or `CTXWEAVE_CASES` for a long run.
 pub(crate) fn cases(usual: u32) -> u32 {

@@ -74,7 +74,7 @@ fn more() -> impl Strategy<Value = More> {
     let annotations = prop_oneof![4 => Just(Annotations::None), 2 => Just(Annotations::All), 1 => named];
     let path = prop::option::weighted(0.1, prop::collection::vec(0..30u8, 0..6));
     let explicit = prop::bool::weighted(0.15);
-    let image = prop::sample::select(vec![ImageRule::Unknown, ImageRule::Anthropic, ImageRule::Flat(7)]);
+    let image = prop::sample::select(vec![ImageRule::Unknown, ImageRule::anthropic(""), ImageRule::Flat(7)]);
     (
         some_pending,
         any::<bool>(),

@@ -1,34 +1,17 @@
 //! Counting by name, and what surrounds it (SPEC §6).
 
-use std::rc::Rc;
-
 use ctxweave::Code;
-use ctxweave::call::Host;
 use ctxweave::tokens::{CALLS, Counter, Tokenizers};
 use serde_json::{Value, json};
 
-use crate::generate::COUNTERS;
+use crate::generate::{COUNTERS, own};
 
 fn counter(name: &str) -> &'static dyn Counter {
     COUNTERS.into_iter().find(|counter| counter.name() == name).unwrap()
 }
 
-/// One of the counters as a caller's own.
-#[derive(Debug)]
-struct Own(&'static dyn Counter);
-
-impl Counter for Own {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn count(&self, text: &str) -> u32 {
-        self.0.count(text)
-    }
-}
-
 fn count_chat(messages: &Value, tokenizer: &str) -> Result<u64, ctxweave::Error> {
-    let host = Host { counter: Some(Rc::new(Own(counter(tokenizer)))), ..Host::default() };
+    let host = own(counter(tokenizer));
     let request = json!({ "messages": messages, "options": { "tokenizer": {} } }).to_string();
     let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
     let answer = call.answer(&mut (), request.as_bytes(), &[], &host)?;

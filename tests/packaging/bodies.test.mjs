@@ -4,12 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readGoldens } from "../runtimes/goldens.mjs";
 import { root } from "./packed.mjs";
+import { tsc } from "./tsc.mjs";
 
 // Inside the workspace, so that the vendors' packages are found.
 const dir = join(root, "target/xtask/bodies");
@@ -35,10 +35,7 @@ type GenerateContentBody = { contents: Required<Content>[]; systemInstruction?: 
 function check(name, lines) {
   const path = join(dir, name);
   writeFileSync(path, `${header}${lines.join("\n")}\n`);
-  const args = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext"];
-  args.push("--types", "node", path);
-  const { stdout, error } = spawnSync(join(root, "node_modules/.bin/tsc"), args, { cwd: dir, encoding: "utf8" });
-  if (error) throw error;
+  const { stdout } = tsc(dir, [path]);
   const offset = header.split("\n").length;
   const found = stdout.matchAll(/\.mts\((\d+),/g);
   return { wrong: new Set(Array.from(found, ([, line]) => Number(line) - offset)), stdout };
@@ -85,7 +82,7 @@ test("what is wrong is not", () => {
     '({ model: "m", max_tokens: 1, messages: [{ role: "assistant", content: [{ type: "thinking", thinking: "x" }] }] }) satisfies Anthropic.MessageCreateParams;',
     '({ model: "m", messages: [{ role: "tool", content: "x" }] }) satisfies OpenAI.ChatCompletionCreateParams;',
     '({ model: "m", messages: [{ role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: {} } }] }] }) satisfies OpenAI.ChatCompletionCreateParams;',
-    '({ model: "m", input: [{ type: "function_call_output", output: "x" }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
+    '({ model: "m", input: [{ type: "function_call_output", call_id: "c" }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
     '({ model: "m", input: [{ role: "user", content: [{ type: "text", text: "x" }] }] }) satisfies OpenAI.Responses.ResponseCreateParams;',
     '({ contents: [{ role: "user", parts: [{ txt: "x" }] }] }) satisfies GenerateContentBody;',
     '({ contents: [{ role: "user", parts: [{ functionResponse: { name: "f", response: "x" } }] }] }) satisfies GenerateContentBody;',

@@ -1,12 +1,12 @@
 /** The types are the contract: every golden's request and result must satisfy them, and wrong ones must not. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readGoldens } from "../runtimes/goldens.mjs";
-import { folder, root } from "./packed.mjs";
+import { folder } from "./packed.mjs";
+import { tsc } from "./tsc.mjs";
 
 const dir = folder("types");
 const { goldens, trees, media } = readGoldens();
@@ -18,13 +18,10 @@ type Given<T> = T extends undefined | void ? null : T;
 `;
 
 /** Writes and checks a file, strictly, as a user's own code would be. */
-function tsc(name, text, ...flags) {
+function check(name, text, ...flags) {
   const path = join(dir, name);
   writeFileSync(path, text);
-  const args = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext"];
-  const program = join(root, "node_modules/.bin/tsc");
-  const { status, stdout } = spawnSync(program, [...args, ...flags, path], { cwd: dir, encoding: "utf8" });
-  return { status, stdout };
+  return tsc(dir, [path], ["--exactOptionalPropertyTypes", ...flags]);
 }
 
 /**
@@ -47,7 +44,11 @@ const malformed = (result) =>
   result?.report?.diagnostics?.some(({ code }) => code === "unknown_option");
 
 /** What a call gives, where that follows from what it is given. */
-const results = { fitMessages: "ctxweave.FitResult<unknown[] | object>" };
+const results = {
+  convertMessages: "ctxweave.ConvertedChat",
+  fitMessages: "ctxweave.FitResult<unknown[] | object>",
+  loomTreeToChat: "ctxweave.ConvertedChat",
+};
 
 /** That a result is of the type; of an error, that it is one. */
 const satisfies = (result, type) =>
@@ -80,7 +81,7 @@ test("every golden satisfies the types", () => {
       lines.push(satisfies(result[at], `ReturnType<ctxweave.${call}["${method}"]>`));
     }
   }
-  const { status, stdout } = tsc("goldens.mts", lines.join("\n"), "--skipLibCheck");
+  const { status, stdout } = check("goldens.mts", lines.join("\n"), "--skipLibCheck");
   assert.equal(status, 0, stdout);
 });
 
@@ -92,7 +93,7 @@ test("what is wrong does not satisfy them", () => {
     '({ error: { code: "no_such_code", message: "", details: {} } }) satisfies ErrorResult;',
     "({ messages: [], report: {} }) satisfies ctxweave.DialogueAssembly;",
   ];
-  const { stdout } = tsc("wrong.mts", `${header}\n${wrong.join("\n")}`, "--skipLibCheck");
+  const { stdout } = check("wrong.mts", `${header}\n${wrong.join("\n")}`, "--skipLibCheck");
   const found = wrong.map((line, at) => stdout.includes(`wrong.mts(${header.split("\n").length + 1 + at},`) || line);
   assert.deepEqual(
     found,
@@ -210,7 +211,7 @@ export = [hooks, whole, backwards, rest, wider, part, least, parts, all, packed,
     ["entries.cts", (as, from) => `import ${as} = require("${from}");`],
   ]) {
     const source = name.endsWith(".cts") ? text(load) : text(load).replace("export = ", "export default ");
-    const { status, stdout } = tsc(name, source);
+    const { status, stdout } = check(name, source);
     assert.equal(status, 0, stdout);
   }
 });

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
-import { folder, installed, root } from "../packaging/packed.mjs";
+import { folder, installed } from "../packaging/packed.mjs";
+import { tsc } from "../packaging/tsc.mjs";
 
 let chat;
 
@@ -402,6 +403,51 @@ const instances = () => [
     new AIMessage({ content: long(`answer${at}.`), id: `a${at}` }),
   ]).flat(),
 ];
+
+describe("countChatTokens", () => {
+  test("a chat of any format costs the total of its report", () => {
+    const text = long("word");
+    const chats = {
+      openai: withTools(),
+      generic: conversation(),
+      anthropic: { system: "You are brief.", messages: [{ role: "user", content: [{ type: "text", text }] }] },
+      gemini: {
+        contents: [{ role: "user", parts: [{ text }, { inlineData: { mimeType: "image/png", data: "aGVsbG8=" } }] }],
+      },
+      "ai-sdk": [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: new Uint8Array(900) }] }],
+      langchain: [new SystemMessage("You are brief."), new HumanMessage(text), new AIMessage("So.")],
+    };
+    for (const [format, messages] of Object.entries(chats)) {
+      const { report } = chat.fitMessages(messages, { maxTokens: 1e6 });
+      assert.equal(report.format, format);
+      assert.equal(chat.countChatTokens(frozen(messages)), report.tokens.total, format);
+    }
+  });
+
+  test("tools, a system context and a tokenizer are counted; what is not known is refused", () => {
+    const messages = [{ role: "user", content: "a b" }];
+    const tokenizer = { count: (text) => text.split(" ").length };
+    assert.equal(chat.countChatTokens(messages, { tokenizer }), 3 + 3 + 1 + 2);
+    assert.equal(chat.countChatTokens(messages, { tokenizer, system: "be brief" }), 3 + 3 + 1 + 2 + 2);
+    assert.ok(chat.countChatTokens(messages, { tools: [{ name: "find" }] }) > chat.countChatTokens(messages) + 20);
+    assert.equal(chat.countChatTokens(messages, { tokenizer, perMessage: 0, perRequest: 0 }), 3);
+    for (const options of [{ maxTokens: 5 }, { tokeniser: "heuristic" }, null, 7]) {
+      assert.equal(
+        codeOf(() => chat.countChatTokens(messages, options)),
+        "invalid_input",
+        JSON.stringify(options),
+      );
+    }
+    assert.equal(
+      codeOf(() => chat.countChatTokens([{ text: "a" }])),
+      "invalid_input",
+    );
+    assert.equal(
+      codeOf(() => chat.countChatTokens(messages, { model: "gpt-4o" })),
+      "vocabulary_not_loaded",
+    );
+  });
+});
 
 describe("LangChain", () => {
   test("instances come back, and what is added is one", () => {
@@ -828,6 +874,53 @@ describe("AI SDK", () => {
     }
   });
 
+  test("pruneMessages is the SDK's own, but that pairs stay together and messages are the very objects", async () => {
+    const { pruneMessages, init } = await load("dropins/ai-sdk.js");
+    const theirs = (await import("ai")).pruneMessages;
+    await init();
+    const turn = (id, toolName) => [
+      { role: "user", content: `Question ${id}.` },
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "Hm." },
+          { type: "text", text: "I look." },
+          { type: "tool-call", toolCallId: id, toolName, input: {} },
+        ],
+      },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: id, toolName, output: { type: "text", value: id } }],
+      },
+    ];
+    const messages = frozen([...turn("a", "find"), ...turn("b", "read"), ...turn("c", "find")]);
+    const calls = ["none", "all", "before-last-message", "before-last-2-messages", "before-last-4-messages"];
+    const some = ["all", "before-last-message", "before-last-6-messages"];
+    const lists = some.map((type) => [
+      { type, tools: ["find"] },
+      { type: "before-last-3-messages", tools: ["read"] },
+    ]);
+    for (const reasoning of [undefined, "none", "all", "before-last-message"]) {
+      for (const toolCalls of [undefined, ...calls, ...lists]) {
+        const options = { ...(reasoning && { reasoning }), ...(toolCalls && { toolCalls }) };
+        const ours = pruneMessages({ messages, ...options });
+        assert.deepEqual(ours, theirs({ messages: structuredClone(messages), ...options }), JSON.stringify(options));
+        assert.ok(messages.includes(ours[0]) && ours.every((it) => it.role === "assistant" || messages.includes(it)));
+      }
+    }
+    // Theirs sends a call whose result was not the caller's to give yet into nothing, ours waits for it.
+    const open = messages.slice(0, 2);
+    assert.deepEqual(pruneMessages({ messages: open, toolCalls: "all" }), open);
+    assert.equal(theirs({ messages: open, toolCalls: "all" })[1].content.length, 2);
+    for (const wrong of [{ reasoning: "some" }, { toolCalls: "last" }, { emptyMessages: "keep" }, { tools: [] }]) {
+      assert.equal(
+        codeOf(() => pruneMessages({ messages, ...wrong })),
+        "invalid_input",
+        JSON.stringify(wrong),
+      );
+    }
+  });
+
   test("ModelMessage and UIMessage lists are fitted, a run within its message", async () => {
     const { fitModelMessages, fitUIMessages } = await load("dropins/ai-sdk.js");
     const messages = frozen(history().slice(0, -1));
@@ -984,20 +1077,6 @@ const filter: CallModelInputFilter = fitModelInput({ maxTokens: 5 });
 void run(agent, "text", { callModelInputFilter: filter });
 `,
   );
-  const args = [
-    "--noEmit",
-    "--strict",
-    "--skipLibCheck",
-    "--target",
-    "es2022",
-    "--module",
-    "nodenext",
-    "--types",
-    "node",
-  ];
-  const { stdout, status } = spawnSync(join(root, "node_modules/.bin/tsc"), [...args, path], {
-    cwd: dir,
-    encoding: "utf8",
-  });
+  const { stdout, status } = tsc(dir, [path]);
   assert.equal(status, 0, stdout);
 });

@@ -4,7 +4,6 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { transform } from "esbuild";
 import { folder, root } from "../packaging/packed.mjs";
+import { tsc } from "../packaging/tsc.mjs";
 
 /** The blocks in TypeScript that import this package. */
 function blocks(name) {
@@ -140,21 +140,7 @@ test("every example compiles with its vendor's types", () => {
       return path;
     });
   });
-  const args = [
-    "--noEmit",
-    "--strict",
-    "--skipLibCheck",
-    "--target",
-    "es2022",
-    "--module",
-    "nodenext",
-    "--types",
-    "node",
-  ];
-  const { status, stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), [...args, ...paths], {
-    cwd: dir,
-    encoding: "utf8",
-  });
+  const { status, stdout } = tsc(dir, paths);
   assert.equal(status, 0, stdout);
 });
 

@@ -2,6 +2,7 @@
 
 use ctxweave::call::Call;
 use js_sys::{Array, JSON, Object, Reflect, Uint8Array};
+use serde_json::Value as Json;
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Makes a call; nothing when no table has the name.
@@ -16,16 +17,20 @@ pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>>
         }
     };
     let answer = ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer));
-    Some(answer.map(|answer| if name == "fitMessages" { fitted(&args.get(0), &answer) } else { answer }))
+    Some(answer.map(|answer| match name {
+        "fitMessages" => of_chat(&args.get(0), &answer, &|chat, answer| crate::chat::fitted(chat, &answer)),
+        "convertMessages" => of_chat(&args.get(0), &answer, &crate::chat::converted),
+        _ => answer,
+    }))
 }
 
-/// What the npm package makes of the decisions about a chat.
-fn fitted(chat: &JsValue, answer: &JsValue) -> JsValue {
-    let read = |value: &JsValue| {
+/// What the npm package makes of the answer about a chat.
+fn of_chat(chat: &JsValue, answer: &JsValue, make: &dyn Fn(&Json, Json) -> Json) -> JsValue {
+    let read = |value: &JsValue| -> Json {
         let json = String::from(JSON::stringify(value).unwrap());
-        serde_json::from_str::<serde_json::Value>(&json).unwrap()
+        serde_json::from_str(&json).unwrap()
     };
-    JSON::parse(&crate::chat::fitted(&read(chat), &read(answer)).to_string()).unwrap()
+    JSON::parse(&make(&read(chat), read(answer)).to_string()).unwrap()
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

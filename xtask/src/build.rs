@@ -128,7 +128,12 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
     let stamp = project.scratch().join(format!("wasm-{name}.stamp"));
     let inputs = || -> Result<Inputs> {
         let mut inputs = Inputs::default().text(&output(project.command("rustc").arg("-vV"))?);
-        inputs = inputs.text(&format!("{build:?} {:?} {:?}", cargo_features(flavour), flavour.wasm_opt_level));
+        inputs = inputs.text(&format!(
+            "{build:?} {:?} {:?} {:?}",
+            cargo_features(flavour),
+            flavour.rustc,
+            flavour.wasm_opt_level
+        ));
         inputs = inputs.text(&flavour.imports.join(" "));
         for path in
             ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "package-lock.json"]
@@ -234,6 +239,7 @@ fn compile(project: &Project, build: &Build, flavour: &Flavour) -> Result<Vec<u8
         .text(&build.without_features.join(","))
         .text(&build.llvm_args.join(","))
         .text(&cargo_features(flavour).join(" "))
+        .text(&flavour.rustc.join(" "))
         .path(&project.path("Cargo.toml"))?
         .path(&project.path(".cargo"))?;
     let record = project.scratch().join("lto").join(inputs.hash());
@@ -260,7 +266,7 @@ fn cargo_rustc(project: &Project, build: &Build, flavour: &Flavour) -> Result<Op
     cargo.args(["rustc", "--package", "ctxweave", "--lib", "--crate-type", "cdylib", "--target", TARGET]);
     cargo.args(["--locked", "--verbose", "--profile", &build.profile]).args(cargo_features(flavour));
     // What one area does not use of the code that they share, another does.
-    cargo.args(["--", "-A", "dead_code", "-A", "unused_imports"]);
+    cargo.args(["--", "-A", "dead_code", "-A", "unused_imports"]).args(&flavour.rustc);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(project, build)?).env("CARGO_TERM_COLOR", "never");
     let mut lto = None;
     let status = watch(&mut cargo, |line| {

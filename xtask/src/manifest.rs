@@ -51,6 +51,9 @@ pub struct Flavour {
     pub default_features: bool,
     /// Cargo features besides.
     pub features: Vec<String>,
+    /// Flags of rustc for our own crate, after those of the profile.
+    #[serde(default)]
+    pub rustc: Vec<String>,
     /// How hard wasm-opt tries.
     pub wasm_opt_level: String,
     /// All that the module imports, without the hash that wasm-bindgen puts at the end of a name.

@@ -2,9 +2,9 @@
 
 import { CtxweaveError } from "../error.js";
 import { callJson } from "../json.js";
-import { reasonOf } from "../runtime.js";
+import { reasonOf } from "../source.js";
 import type {
-  ChatContainer,
+  CountMessagesOptions,
   FitOptions,
   FitReport,
   FitResult,
@@ -17,10 +17,19 @@ import type {
 } from "../types/chat.js";
 import type { ReadonlyData } from "../types/common.js";
 import { invalid } from "./checked.js";
-import { type Change, copyWith, type Entry, isLangChain, plainMessage } from "./messages.js";
-
-/** A chat as it may be given. */
-type AnyChat = readonly unknown[] | ChatContainer;
+import {
+  addedMessage,
+  type AnyChat,
+  type Entry,
+  listOf,
+  messageOf,
+  type Pinned,
+  pinnedBy,
+  plainChat,
+  refuseOwn,
+  withList,
+} from "./messages.js";
+import { type ChatCountOptions, type ChatMessage, countChatTokens as countTexts } from "./tokens.js";
 
 /**
  * Fits a chat into its limit: what does not fit is cut, in whole units of calls, their results and their reasoning, and the
@@ -98,6 +107,22 @@ export async function fitMessagesWith<Chat extends AnyChat>(
   return finishFit(begun.state, await summaryOf(begun.input, summarize));
 }
 
+/**
+ * How many tokens a chat is as it stands, in any format: the total that {@link fitMessages} reports where it changes nothing.
+ * With `perMessage`, `perName` or `perRequest` it is a chat of OpenAI's that is nothing but texts and calls.
+ *
+ * @throws {CtxweaveError} `vocabulary_not_loaded` where the `model` is counted by a vocabulary that is not loaded
+ */
+export function countChatTokens<Chat extends AnyChat>(
+  messages: Chat,
+  options: ReadonlyData<CountMessagesOptions> | ChatCountOptions = {},
+): number {
+  if (["perMessage", "perName", "perRequest"].some((name) => name in Object(options))) {
+    return countTexts(messages as readonly ChatMessage[], options);
+  }
+  return callJson("countMessages", { messages: plainChat(messages), options }, "sizes") as number;
+}
+
 async function summaryOf<Message>(
   input: SummaryInput<Message>,
   summarize: Summarize<Message>,
@@ -121,23 +146,13 @@ interface Answer {
 }
 
 function answerOf(chat: AnyChat, options: object): Answer {
-  let messages: unknown = chat;
-  try {
-    const list = listOf(chat);
-    if (list.some(isLangChain)) messages = withList(chat, list.map(plainMessage));
-  } catch {
-    // Whose getter threw, is said where the request is written.
-  }
-  return callJson("fitMessages", { messages, options }, "sizes") as Answer;
+  return callJson("fitMessages", { messages: plainChat(chat), options }, "sizes") as Answer;
 }
-
-/** Options that are between this file and the wasm. */
-const OWN = ["phase", "summaryText"];
 
 /** The options, with the indices of what is pinned. */
 function checkedOptions(chat: AnyChat, options: object): object {
   if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
+  refuseOwn(options);
   try {
     const { pinned } = options as { pinned?: unknown };
     return typeof pinned === "function"
@@ -150,53 +165,9 @@ function checkedOptions(chat: AnyChat, options: object): object {
   }
 }
 
-type Pinned = (message: unknown, index: number) => unknown;
-
-/** The indices of the messages that the caller's function names. */
-function pinnedBy(pinned: Pinned, list: readonly unknown[]): number[] {
-  return Array.from(list.keys()).filter((index) => {
-    try {
-      return pinned(list[index], index);
-    } catch (cause) {
-      const message = `\`options.pinned\` threw for message ${index}: ${reasonOf(cause)}`;
-      throw new CtxweaveError("invalid_input", message, { path: "options.pinned" }, { cause });
-    }
-  });
-}
-
 function resultOf<Chat extends AnyChat>(chat: Chat, { messages: entries, report }: Answer): FitResult<Fitted<Chat>> {
   const list = listOf(chat);
   const added = (message: object): unknown => addedMessage(message, list);
   const fitted = entries?.map((entry) => messageOf(entry, list, added)) ?? list.slice();
   return { messages: withList(chat, fitted) as Fitted<Chat>, report };
-}
-
-function messageOf(entry: Entry, list: readonly unknown[], added: (message: object) => unknown): unknown {
-  if (typeof entry === "number") return list[entry];
-  return Array.isArray(entry) ? copyWith(list[entry[0]], entry[1]) : added(entry);
-}
-
-/** A marker or a summary. Among instances it is one, made of another message of a human; where there is none, a plain object. */
-function addedMessage(message: object, list: readonly unknown[]): unknown {
-  const human = list.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
-  if (human === undefined) return message;
-  const { content } = message as { content: unknown };
-  const none: Change[] = ["id", "name"].filter((key) => key in (human as object)).map((key) => [[key]]);
-  return copyWith(human, [[["content"], content], [["additional_kwargs"], {}], [["response_metadata"], {}], ...none]);
-}
-
-/** The list of a chat: itself, or that of the container. */
-function listOf(chat: AnyChat): readonly unknown[] {
-  const list: unknown = Array.isArray(chat) ? chat : (chat as Partial<Record<string, unknown>> | null)?.[keyOf(chat)];
-  return Array.isArray(list) ? list : [];
-}
-
-function keyOf(chat: AnyChat): string {
-  return "contents" in Object(chat) ? "contents" : "messages";
-}
-
-/** The chat with another list in it. */
-function withList(chat: AnyChat, list: readonly unknown[]): unknown {
-  if (Array.isArray(chat)) return list;
-  return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], list]]) : chat;
 }

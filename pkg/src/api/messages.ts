@@ -1,12 +1,20 @@
 /** Messages of a chat, as they cross and as they come back. */
 
+import { CtxweaveError } from "../error.js";
+import { reasonOf } from "../source.js";
+import { invalid } from "./checked.js";
+import type { ChatContainer } from "../types/chat.js";
+
+/** A chat as it may be given. */
+export type AnyChat = readonly unknown[] | ChatContainer;
+
 /** What stands at a place of the result: a message by its index, a message with changes, or one that was added. */
 export type Entry = number | [index: number, changes: Change[]] | object;
 
 /** What becomes of the value at a path within a message: another value, or with none it is removed. */
 export type Change = [path: Path] | [path: Path, value: unknown];
 
-type Path = (string | number)[];
+export type Path = readonly (string | number)[];
 
 const langChain = Symbol.for("langchain.message");
 
@@ -37,6 +45,53 @@ export function plainMessage(message: unknown): Record<string, unknown> {
   const plain: Record<string, unknown> = { type: given.getType?.() ?? given["type"] };
   for (const field of FIELDS) if (field in given) plain[field] = given[field];
   return plain;
+}
+
+/** The list, with instances as plain data. */
+export function plainList(list: readonly unknown[]): readonly unknown[] {
+  try {
+    return list.some(isLangChain) ? list.map(plainMessage) : list;
+  } catch {
+    // Whose getter threw, is said where the request is written.
+    return list;
+  }
+}
+
+/** Options that are between the package and the wasm. */
+const OWN = ["phase", "summaryText"];
+
+export function refuseOwn(options: object): void {
+  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
+}
+
+export type Pinned = (message: unknown, index: number) => unknown;
+
+/** The indices of the messages that the caller's function names; the first has the index `from`. */
+export function pinnedBy(pinned: Pinned, list: readonly unknown[], from = 0): number[] {
+  const indices = Array.from(list.keys(), (at) => from + at);
+  return indices.filter((index) => {
+    try {
+      return pinned(list[index - from], index);
+    } catch (cause) {
+      const message = `\`options.pinned\` threw for message ${index}: ${reasonOf(cause)}`;
+      throw new CtxweaveError("invalid_input", message, { path: "options.pinned" }, { cause });
+    }
+  });
+}
+
+/** What stands at a place of the result. */
+export function messageOf(entry: Entry, list: readonly unknown[], added: (message: object) => unknown): unknown {
+  if (typeof entry === "number") return list[entry];
+  return Array.isArray(entry) ? copyWith(list[entry[0]], entry[1]) : added(entry);
+}
+
+/** A marker or a summary. Among instances it is one, made of another message of a human; where there is none, a plain object. */
+export function addedMessage(message: object, list: readonly unknown[]): unknown {
+  const human = list.find((it) => isLangChain(it) && plainMessage(it)["type"] === "human");
+  if (human === undefined) return message;
+  const { content } = message as { content: unknown };
+  const none: Change[] = ["id", "name"].filter((key) => key in (human as object)).map((key) => [[key]]);
+  return copyWith(human, [[["content"], content], [["additional_kwargs"], {}], [["response_metadata"], {}], ...none]);
 }
 
 /**
@@ -90,4 +145,32 @@ function copied(value: Holder): Holder {
 /** Not an assignment: there may be an accessor, and `__proto__` is a key as any other. */
 function put(holder: Holder, key: string | number, value: unknown): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** The list of a chat: itself, or that of the container. */
+export function listOf(chat: AnyChat): readonly unknown[] {
+  const list: unknown = Array.isArray(chat) ? chat : (chat as Partial<Record<string, unknown>> | null)?.[keyOf(chat)];
+  return Array.isArray(list) ? list : [];
+}
+
+function keyOf(chat: AnyChat): string {
+  return "contents" in Object(chat) ? "contents" : "messages";
+}
+
+/** The chat with another list in it. */
+export function withList(chat: AnyChat, list: readonly unknown[]): unknown {
+  if (Array.isArray(chat)) return list;
+  return typeof chat === "object" && chat !== null ? copyWith(chat, [[[keyOf(chat)], list]]) : chat;
+}
+
+/** The chat with LangChain's instances as plain data. */
+export function plainChat(chat: AnyChat): unknown {
+  try {
+    const list = listOf(chat);
+    const plain = plainList(list);
+    return plain === list ? chat : withList(chat, plain);
+  } catch {
+    // Whose getter threw, is said where the request is written.
+    return chat;
+  }
 }

@@ -2,7 +2,7 @@
 
 import { CtxweaveError } from "../error.js";
 import { callJson } from "../json.js";
-import { reasonOf } from "../runtime.js";
+import { reasonOf } from "../source.js";
 import type {
   BegunContextAssembly,
   ContextAssembly,

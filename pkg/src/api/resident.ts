@@ -4,7 +4,8 @@
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
 import { answerOf, rawAnswerOf, toRequest } from "../json.js";
-import { call, instance, reasonOf } from "../runtime.js";
+import { call } from "../runtime.js";
+import { reasonOf } from "../source.js";
 import { asBytes } from "../source.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
@@ -24,6 +25,7 @@ import type {
   TreeSize,
 } from "../types/resident.js";
 import { invalid } from "./checked.js";
+import { type Handle as AnyHandle, Handles } from "./handles.js";
 import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
 /**
@@ -40,7 +42,7 @@ export class LoomTree {
   constructor(tree: ReadonlyData<LoomTreeData> | ArrayBuffer | ArrayBufferView) {
     const json = asBytes(tree) ?? toRequest(tree).json;
     const raw = call((wasm) => new wasm.LoomTree(json));
-    handles.set(this, { raw, instance: instance(), defaults: {}, calls: 0, kept: { number: 0, messages: [] } });
+    handles.set(this, { raw, defaults: {}, kept: { number: 0, messages: [] } });
   }
 
   /** What had to be repaired in the tree when it was made. */
@@ -70,7 +72,7 @@ export class LoomTree {
 
   /** Changes what the tree says about itself, and the defaults of the options. */
   configure(settings: ReadonlyData<TreeSettings>): void {
-    using(this, (handle) => {
+    handles.use(this, (handle) => {
       if (typeof settings !== "object" || settings === null) throw invalid("settings", "an object");
       const defaults = { ...handle.defaults };
       const all = given(settings);
@@ -107,7 +109,7 @@ export class LoomTree {
 
   /** Messages, as the function `assembleDialogue` gives them. */
   assembleDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueAssembly {
-    return using(this, (handle) => unpackAssembly(packed(handle, options, true), handle.kept));
+    return handles.use(this, (handle) => unpackAssembly(packed(handle, options, true), handle.kept));
   }
 
   /**
@@ -115,7 +117,7 @@ export class LoomTree {
    * cut: for every keystroke.
    */
   summarizeDialogue(options: ReadonlyData<TreeDialogueOptions>): DialogueSummary {
-    return using(this, (handle) => unpackDialogue(packed(handle, options, false), handle.kept));
+    return handles.use(this, (handle) => unpackDialogue(packed(handle, options, false), handle.kept));
   }
 
   /** A document, as the function `assembleBuffer` gives it. */
@@ -136,11 +138,7 @@ export class LoomTree {
 
   /** Gives the memory back. To free it again is harmless. */
   free(): void {
-    const handle = handles.get(this);
-    if (!handle) return;
-    if (handle.calls > 0) throw busy();
-    handles.delete(this);
-    if (handle.instance === instance()) call(() => handle.raw.free());
+    handles.free(this);
   }
 
   [Symbol.dispose](): void {
@@ -151,22 +149,18 @@ export class LoomTree {
 /** What the tree itself keeps; all other settings are defaults of what is asked. */
 const OWN = new Set(["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"]);
 
-interface Handle {
+interface Handle extends AnyHandle {
   raw: glue.LoomTree;
-  instance: number;
   defaults: Record<string, unknown>;
-  /** Calls that have not come back yet. */
-  calls: number;
   /** What came out of the wasm, so that it need not come again. */
   kept: KeptMessages;
 }
 
-/** What lives in the wasm, by its owner; apart from it, so that the owner's type is the same in every flavour. */
-const handles = new WeakMap<LoomTree, Handle>();
+const handles = new Handles<Handle>("tree", "nodes and edges");
 
 /** Calls a method of the handle by its name. */
 function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
-  return using(tree, (handle) => answerOf(method(handle, name), request(handle)));
+  return handles.use(tree, (handle) => answerOf(method(handle, name), request(handle)));
 }
 
 function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
@@ -181,36 +175,11 @@ function packed(handle: Handle, options: object, withRows: boolean): unknown {
 }
 
 function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withReport: boolean): unknown {
-  return using(tree, (handle) =>
+  return handles.use(tree, (handle) =>
     rawAnswerOf(
       (_, { json, bytes }, tokenizer) => handle.raw.requestBody(json, bytes, tokenizer, withReport),
       withDefaults(handle, options),
     ),
-  );
-}
-
-function using<T>(tree: LoomTree, use: (handle: Handle) => T): T {
-  const handle = handles.get(tree);
-  if (!handle) throw new CtxweaveError("handle_freed", "the tree was freed; make a new one");
-  if (handle.instance !== instance()) {
-    throw new CtxweaveError(
-      "handle_lost",
-      "the tree was lost when the module had to be started anew; make a new one from your own nodes and edges",
-    );
-  }
-  if (handle.calls > 0) throw busy();
-  handle.calls += 1;
-  try {
-    return use(handle);
-  } finally {
-    handle.calls -= 1;
-  }
-}
-
-function busy(): CtxweaveError {
-  return new CtxweaveError(
-    "handle_busy",
-    "the tree is in the middle of another call; a tokenizer of one's own must not use the tree that it counts for",
   );
 }
 

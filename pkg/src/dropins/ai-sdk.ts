@@ -1,6 +1,7 @@
 /** `ctxweave/ai-sdk`: messages of the AI SDK, fitted, and hooks that fit them. Nothing of the SDK is imported. */
 
-import { type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
+import { invalid } from "../api/checked.js";
+import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
 
 export { CtxweaveError, fitMessagesWith, init, loadVocabulary } from "../entries/chat.js";
@@ -21,6 +22,63 @@ export function fitUIMessages<Message>(
   options: FitOptions<Message>,
 ): FitResult<Message[]> {
   return fitMessages(messages, { format: "ai-sdk-ui", ...options } as object) as FitResult<Message[]>;
+}
+
+type PrunedCalls = "all" | "before-last-message" | `before-last-${number}-messages`;
+
+/** What the AI SDK's `pruneMessages` takes. Messages of which nothing is left go: every provider refuses them. */
+export interface PruneOptions<Message> {
+  messages: readonly Message[];
+  /** Default `none`. */
+  reasoning?: "all" | "before-last-message" | "none";
+  /** Which calls go, with their results. Default: none. */
+  toolCalls?: PrunedCalls | "none" | readonly { type: PrunedCalls; tools?: readonly string[] }[];
+  emptyMessages?: "remove";
+}
+
+/**
+ * `pruneMessages` of the AI SDK, by the edits of `fitMessages`: a call never parts from its result, an open call at the end
+ * stays, and messages that stay are the very objects. Call `init` before.
+ *
+ * @throws {CtxweaveError} `invalid_input` for values that are not known
+ */
+export function pruneMessages<Message>(options: PruneOptions<Message>): Message[] {
+  const { messages, reasoning = "none", toolCalls = "none", emptyMessages = "remove", ...rest } = options;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw invalid(unknown, "left out: there is no such option");
+  if (emptyMessages !== "remove") throw invalid("emptyMessages", "`remove`");
+  let list = [...messages];
+  // Which of those that were given each is: the last ones are counted with those that are gone.
+  let indices = Array.from(list.keys());
+  const prune = (kept: number, edits: FitEdits): void => {
+    const pinned = Array.from(list.keys()).filter((at) => (indices[at] as number) >= messages.length - kept);
+    const whole = { maxTokens: Number.MAX_SAFE_INTEGER, pinned, edits: { ...edits, when: "always" as const } };
+    const fitted = fitModelMessages(list, whole);
+    list = fitted.messages;
+    indices = indices.filter((_, at) => fitted.report.messages[at]?.fate !== "cut");
+  };
+  if (reasoning !== "none") prune(keptBy("reasoning", reasoning), { reasoning: { remove: "all" } });
+  const calls = typeof toolCalls === "string" ? (toolCalls === "none" ? [] : [{ type: toolCalls }]) : toolCalls;
+  for (const { type, tools } of calls as readonly { type: PrunedCalls; tools?: readonly string[] }[]) {
+    const exclude = tools && namesOfTools(list).filter((name) => !tools.includes(name));
+    prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...given({ exclude }) } });
+  }
+  return list;
+}
+
+/** How many messages at the end are left as they are. */
+function keptBy(option: string, type: string): number {
+  const [, count] = /^before-last-(\d+)-messages$/.exec(type) ?? [];
+  const kept = { all: 0, "before-last-message": 1 }[type] ?? Number(count);
+  if (Number.isNaN(kept)) {
+    throw invalid(option, "`all`, `before-last-message`, `none` or for calls `before-last-N-messages`");
+  }
+  return kept;
+}
+
+function namesOfTools(messages: readonly unknown[]): string[] {
+  const parts = messages.flatMap((message) => (message as { content?: unknown }).content);
+  return parts.flatMap((part) => (part as { toolName?: string } | undefined)?.toolName ?? []);
 }
 
 /** What `wrapLanguageModel` takes, of each version of the SDK that has middleware. */

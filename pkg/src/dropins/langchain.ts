@@ -5,6 +5,7 @@ import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesF
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { CtxweaveError, type FitOptions, fitMessages, init } from "../entries/chat.js";
+import { invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
 
@@ -36,17 +37,15 @@ export function trimMessages(
 }
 
 function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
-  const wrong = (path: string, expected: string): CtxweaveError =>
-    new CtxweaveError("invalid_input", `\`${path}\` must be ${expected}`, { path });
-  if (typeof fields !== "object" || fields === null) throw wrong("fields", "an object");
+  if (typeof fields !== "object" || fields === null) throw invalid("fields", "an object");
   const { maxTokens, tokenCounter, strategy = "last", startOn, includeSystem } = fields;
-  if (!(typeof maxTokens === "number" && maxTokens > 0)) throw wrong("maxTokens", "a number above 0");
+  if (!(typeof maxTokens === "number" && maxTokens > 0)) throw invalid("maxTokens", "a number above 0");
   if (typeof tokenCounter !== "function" && typeof Object(tokenCounter).getNumTokens !== "function") {
-    throw wrong("tokenCounter", "a function of a list of messages, or a model");
+    throw invalid("tokenCounter", "a function of a list of messages, or a model");
   }
-  if (strategy !== "first" && strategy !== "last") throw wrong("strategy", "`first` or `last`");
-  if (strategy === "first" && startOn !== undefined) throw wrong("startOn", "left out where `strategy` is `first`");
-  if (strategy === "first" && includeSystem) throw wrong("includeSystem", "left out where `strategy` is `first`");
+  if (strategy !== "first" && strategy !== "last") throw invalid("strategy", "`first` or `last`");
+  if (strategy === "first" && startOn !== undefined) throw invalid("startOn", "left out where `strategy` is `first`");
+  if (strategy === "first" && includeSystem) throw invalid("includeSystem", "left out where `strategy` is `first`");
   return fields;
 }
 

@@ -1,6 +1,11 @@
 /** `ctxweave/chat`: chats fitted to their limits, and counting. */
 
 export * from "../api/chat.js";
+export * from "../api/chat-resident.js";
+export * from "../api/convert.js";
 export * from "../api/tokens.js";
+// Of every format, instead of OpenAI's alone.
+export { countChatTokens } from "../api/chat.js";
 export * from "../common.js";
 export type * from "../types/chat.js";
+export type { LoomTreeData, Media } from "../types/loom.js";

@@ -1,8 +1,12 @@
 /** `ctxweave`: all areas. */
 
+export * from "../api/bridges.js";
+export type * from "../types/bridges.js";
 export * from "./chat.js";
 export * from "./commits.js";
 export * from "./folders.js";
 export * from "./loom.js";
 export * from "./operators.js";
 export * from "./workspace.js";
+// Of every format, instead of OpenAI's alone.
+export { countChatTokens } from "../api/chat.js";

@@ -1,5 +1,6 @@
+import type { Target } from "./bodies.js";
 import type { Diagnostic, OwnTokenizer, Tokenizer } from "./common.js";
-import type { TruncationStrategy } from "./loom.js";
+import type { LoomTreeData, Media, TruncationStrategy } from "./loom.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What is fitted
@@ -49,7 +50,10 @@ export interface FitOptions<Message = unknown> {
   contextWindow?: number;
   /** Tokens kept free for the answer. Default 1024; of a `model` its output limit. */
   tokenBuffer?: number;
-  /** A model that `modelInfo` knows: its context window, and where `tokenizer` is not given its tokenizer. */
+  /**
+   * A model that `modelInfo` knows: its context window, what images cost there, and where `tokenizer` is not given its tokenizer
+   * (the estimate, with a diagnostic, as long as that is not loaded).
+   */
   model?: string;
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
@@ -87,6 +91,9 @@ export interface FitOptions<Message = unknown> {
   };
 }
 
+/** How to count a chat. A `model` brings its tokenizer, which must be loaded, and what images cost there. */
+export type CountMessagesOptions = Pick<FitOptions, "format" | "tokenizer" | "model" | "tools" | "system">;
+
 /**
  * What is taken out of messages before whole ones are cut, in this order, oldest first, only as far as the limit needs; each
  * is counted in `report.edits`.
@@ -109,11 +116,21 @@ export interface FitEdits {
     exclude?: readonly string[];
   };
   /** Takes out old tool calls with their results. */
-  toolCalls?: { keepLast: number };
+  toolCalls?: {
+    keepLast: number;
+    /** Tools whose calls stay. */
+    exclude?: readonly string[];
+  };
   /** Takes out what the model thought. */
   reasoning?: { remove: "all" | "beforeLastUser" };
   /** Takes out old images. */
   images?: { keepLast: number };
+}
+
+/** How a {@link Chat} is fitted, and whom its bodies are for. */
+export interface ChatOptions<Message = unknown> extends FitOptions<Message> {
+  /** For {@link Chat.requestBody}. */
+  target?: Target;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -236,3 +253,40 @@ export interface FitState<Chat> {
 
 /** Makes a summary. */
 export type Summarize<Message = unknown> = (input: SummaryInput<Message>) => string | Promise<string>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Conversion
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** From which format a chat is converted to which. */
+export interface ConvertOptions {
+  /** Default: found by the shape of the messages. */
+  from?: ChatFormat;
+  /** `ai-sdk` are `ModelMessage`s, `ai-sdk-ui` `UIMessage`s, `langchain` plain `{ type, content }` that LangChain takes. */
+  to: ChatFormat;
+}
+
+/** A chat in another format. The type of its messages is that library's or vendor's own, which the caller can name. */
+export interface ConvertedChat<Message = unknown> {
+  messages: Message[];
+  /** The system context where the format has it beside the messages: Anthropic's `system`, Gemini's `systemInstruction`. */
+  system?: string;
+  /** What the format cannot say, and what was changed for its rules. */
+  diagnostics: Diagnostic[];
+}
+
+/** How to read a chat that becomes a tree. */
+export interface ChatTreeOptions {
+  /** Default: found by the shape of the messages. */
+  from?: ChatFormat;
+}
+
+/** A chat as a Loom tree: a node a message, of a run in one message a node for each of its steps and for their results. */
+export interface ChatTree {
+  tree: LoomTreeData;
+  /** The newest node; absent where the chat is empty. */
+  tip?: string;
+  /** What the `ref`s of its images and recordings stand for: the `media` of a request. */
+  media: { [ref: string]: Media };
+  diagnostics: Diagnostic[];
+}

@@ -7,7 +7,7 @@ use crate::json::Object;
 
 pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (role, overhead) = reader.role(message.need("role")?, None)?;
-    content(&mut reader, vec![Key("content")], Some(message.need("content")?), part)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), &mut part)?;
     Ok(reader.message(role, overhead))
 }
 
@@ -36,8 +36,9 @@ pub(super) fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>,
             reader.piece(Kind::Reasoning, Some(at)).sealed(block.get("data")?);
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let [id, name, input] = block.fields(["id", "name", "input"])?;
-            call(reader, Some(at), id.ok_or_else(|| block.value().lacks("id"))?, name, input)?;
+            let [id, name, input, caller] = block.fields(["id", "name", "input", "caller"])?;
+            let id = id.ok_or_else(|| block.value().lacks("id"))?;
+            call(reader, Some(at), id, name, input)?.caller(caller);
         }
         "tool_result" | "mcp_tool_result" => {
             let id = block.text("tool_use_id")?;

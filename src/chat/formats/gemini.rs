@@ -2,24 +2,44 @@
 
 use std::borrow::Cow;
 
-use super::{At, Key, call_by_name};
+use super::{At, Key, call_by_name, called_by_name};
 use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::maps::SortedMap;
 
 /// What has to be known of the contents before one: calls mostly have no ids, and are answered by name and order.
 #[derive(Debug, Default)]
-pub(super) struct Contents<'t> {
+pub(super) struct Contents {
     index: usize,
     /// The content with the last calls.
     calls: usize,
-    /// The names that were called there, or answered since.
-    called: Vec<Cow<'t, str>>,
-    answered: Vec<Cow<'t, str>>,
+    /// How often each name was called there, and answered since.
+    called: SortedMap<String, usize>,
+    answered: SortedMap<String, usize>,
 }
 
-impl<'t> Contents<'t> {
-    pub(super) fn message(&mut self, content: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
+impl Contents {
+    /// What has to be known behind these.
+    pub(super) fn behind(messages: &[Message<'_>]) -> Self {
+        let calls = |message: &Message<'_>| message.pieces.iter().any(|it| matches!(it.kind, Kind::Call { .. }));
+        let calls = messages.iter().rposition(calls).map_or(0, |at| at + 1);
+        let mut this = Self { index: messages.len(), calls, ..Self::default() };
+        let since = messages.get(calls.saturating_sub(1)..).unwrap_or_default();
+        for piece in since.iter().flat_map(|message| &message.pieces) {
+            let (id, names) = match &piece.kind {
+                Kind::Call { id, .. } => (id, &mut this.called),
+                Kind::Result { id } => (id, &mut this.answered),
+                _ => continue,
+            };
+            if let Some((name, before)) = called_by_name(id, calls) {
+                names.insert(name.to_owned(), before + 1);
+            }
+        }
+        this
+    }
+
+    pub(super) fn message<'t>(&mut self, content: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
         self.index += 1;
         let (role, overhead) = match content.get("role")? {
             Some(role) => reader.role(role, None)?,
@@ -32,7 +52,7 @@ impl<'t> Contents<'t> {
         Ok(reader.message(if role == Role::Tool { Role::User } else { role }, overhead))
     }
 
-    fn part(&mut self, reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
+    fn part<'t>(&mut self, reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>) -> Result<()> {
         let [text, thought] = part.fields(["text", "thought"])?;
         if let Some(text) = text {
             if thought.is_some_and(|thought| thought.bool().unwrap_or(false)) {
@@ -47,8 +67,8 @@ impl<'t> Contents<'t> {
             let [id, name, args] = call.fields(["id", "name", "args"])?;
             let name = name.ok_or_else(|| call.value().lacks("name"))?;
             if self.calls != self.index {
-                self.called.clear();
-                self.answered.clear();
+                self.called = SortedMap::new();
+                self.answered = SortedMap::new();
                 self.calls = self.index;
             }
             let id = match id {
@@ -121,9 +141,9 @@ fn either<'t>(object: Object<'t>, names: [&'static str; 2]) -> Result<Option<(&'
 }
 
 /// An id for the next call of this name, or its answer.
-fn numbered<'t>(content: usize, names: &mut Vec<Cow<'t, str>>, name: Cow<'t, str>) -> Cow<'t, str> {
-    let before = names.iter().filter(|known| **known == name).count();
+fn numbered<'t>(content: usize, names: &mut SortedMap<String, usize>, name: Cow<'t, str>) -> Cow<'t, str> {
+    let before = names.get(&*name).copied().unwrap_or(0);
     let id = call_by_name(content, &name, before);
-    names.push(name);
+    names.insert(name.into_owned(), before + 1);
     Cow::Owned(id)
 }

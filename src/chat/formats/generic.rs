@@ -7,7 +7,7 @@ use crate::json::Object;
 
 pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (role, overhead) = reader.role(message.need("role")?, message.get("name")?)?;
-    content(&mut reader, vec![Key("content")], Some(message.need("content")?), part)?;
+    content(&mut reader, vec![Key("content")], Some(message.need("content")?), &mut part)?;
     Ok(reader.message(role, overhead))
 }
 

@@ -4,6 +4,7 @@ use super::{At, Key, anthropic, call, content, openai, result_content, source_of
 use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
+use crate::maps::SortedMap;
 
 pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Result<Message<'t>> {
     let (base, kind, fields) = unwrap(message)?;
@@ -29,17 +30,18 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
         result_content(&mut reader, at("content"), body, TextShape::String)?;
         return Ok(reader.message(role, overhead));
     }
-    content(&mut reader, at("content"), body, part)?;
+    content(&mut reader, at("content"), body, &mut part)?;
     // One call stands in several places: it costs once, and goes from all of them.
+    let mut known = Calls::default();
     if let Some(calls) = calls {
         for (index, value) in calls.list("a list of calls")?.enumerate() {
             let [id, name, args, function] =
                 value.object("a call, an object")?.fields(["id", "name", "args", "function"])?;
             let place = path(base, &[Key("tool_calls"), At(index)]);
             if function.is_some() {
-                openai_call(&mut reader, place, value)?;
+                openai_call(&mut reader, &mut known, place, value)?;
             } else if let Some(id) = id {
-                if !also_at(&mut reader, &id.text()?, &place) {
+                if !known.also_at(&mut reader, &id.text()?, &place) {
                     call(&mut reader, Some(place), id, name, args)?;
                 }
             } else {
@@ -53,14 +55,19 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     };
     if let Some(calls) = inner(extra, "tool_calls")? {
         for (index, value) in calls.list("a list of calls")?.enumerate() {
-            openai_call(&mut reader, path(base, &[Key("additional_kwargs"), Key("tool_calls"), At(index)]), value)?;
+            openai_call(
+                &mut reader,
+                &mut known,
+                path(base, &[Key("additional_kwargs"), Key("tool_calls"), At(index)]),
+                value,
+            )?;
         }
     }
     if let Some(output) = inner(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
         for (index, value) in output.list("a list of items")?.enumerate() {
             let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();
             if let Some(id) = id.and_then(Value::as_text) {
-                also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
+                known.also_at(&mut reader, &id, &path(base, &[Key("response_metadata"), Key("output"), At(index)]));
             }
         }
     }
@@ -91,13 +98,13 @@ fn unwrap(message: Object<'_>) -> Result<(&'static [Step], std::borrow::Cow<'_, 
 }
 
 /// A call of OpenAI's form.
-fn openai_call<'t>(reader: &mut Reader<'_, 't>, place: Path, value: Value<'t>) -> Result<()> {
+fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, value: Value<'t>) -> Result<()> {
     let [id, function] = value.object("a call, an object")?.fields(["id", "function"])?;
     let Some(id) = id else {
         reader.other(place, value);
         return Ok(());
     };
-    if also_at(reader, &id.text()?, &place) {
+    if known.also_at(reader, &id.text()?, &place) {
         return Ok(());
     }
     let called = function.map(|function| function.object("a function, an object")).transpose()?;
@@ -106,10 +113,26 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, place: Path, value: Value<'t>) -
     Ok(())
 }
 
-/// Notes that a call stands in another place, too; whether it is known.
-fn also_at(reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
-    let known = reader.pieces.iter_mut().find(|piece| matches!(&piece.kind, Kind::Call { id, .. } if id == call));
-    known.map(|piece| piece.places.push(place.clone())).is_some()
+/// The calls of a message by their ids.
+#[derive(Debug, Default)]
+struct Calls {
+    pieces: SortedMap<String, usize>,
+    /// How many pieces were looked at.
+    seen: usize,
+}
+
+impl Calls {
+    /// Notes that a call stands in another place, too; whether it is known.
+    fn also_at(&mut self, reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
+        for (at, piece) in reader.pieces.iter().enumerate().skip(self.seen) {
+            if let Kind::Call { id, .. } = &piece.kind {
+                self.pieces.insert(id.to_string(), at);
+            }
+        }
+        self.seen = reader.pieces.len();
+        let known = self.pieces.get(call).and_then(|&at| reader.pieces.get_mut(at));
+        known.map(|piece| piece.places.push(place.clone())).is_some()
+    }
 }
 
 /// A block of a content: of version 1, or the vendor's own.
@@ -123,10 +146,9 @@ fn part<'t>(reader: &mut Reader<'_, 't>, at: Path, block: Object<'t>, kind: &str
         "tool_call" | "server_tool_call" => {
             let [id, name, args] = block.fields(["id", "name", "args"])?;
             match id {
-                Some(id) if !also_at(reader, &id.text()?, &at) => {
+                Some(id) => {
                     call(reader, Some(at), id, name, args)?;
                 }
-                Some(_) => {}
                 None => reader.other(at, block.value()),
             }
         }

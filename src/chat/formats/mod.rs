@@ -21,11 +21,27 @@ use Step::{At, Key};
 /// # Errors
 /// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no message of the format.
 pub(super) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_>) -> Result<Vec<Message<'t>>> {
+    read_behind(&[], format, messages, prices)
+}
+
+/// Reads messages that stand behind others.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_behind<'t>(
+    before: &[Message<'_>],
+    format: Format,
+    messages: &[Value<'t>],
+    prices: Prices<'_>,
+) -> Result<Vec<Message<'t>>> {
     let mut gemini = gemini::Contents::default();
-    let read = |(index, &message): (usize, &Value<'t>)| {
+    if format == Format::Gemini {
+        gemini = gemini::Contents::behind(before);
+    }
+    let mut read = |message: &Value<'t>| {
         let object = message.object("a chat message, an object")?;
         let reader = Reader::new(prices);
-        let read = match format {
+        match format {
             Format::OpenAi => openai::message(object, reader),
             Format::Responses | Format::Agents => responses::item(object, reader),
             Format::Anthropic => anthropic::message(object, reader),
@@ -34,10 +50,10 @@ pub(super) fn read<'t>(format: Format, messages: &[Value<'t>], prices: Prices<'_
             Format::AiSdkUi => ai_sdk::ui_message(object, reader),
             Format::LangChain => langchain::message(object, reader),
             Format::Generic => generic::message(object, reader),
-        };
-        read.map_err(|error| error.with("index", index))
+        }
     };
-    messages.iter().enumerate().map(read).collect()
+    let messages = messages.iter().enumerate();
+    messages.map(|(index, message)| read(message).map_err(|error| error.with("index", before.len() + index))).collect()
 }
 
 /// The message that a text of our own is, in a format.
@@ -62,11 +78,12 @@ pub(super) fn text_of<'m>(message: &'m Message<'_>) -> Option<&'m str> {
 }
 
 /// A content that is a text, or a list of parts read by `part`.
+#[inline(never)]
 fn content<'r, 't>(
     reader: &mut Reader<'r, 't>,
     at: Path,
     content: Option<Value<'t>>,
-    mut part: impl FnMut(&mut Reader<'r, 't>, Path, Object<'t>, &str) -> Result<()>,
+    part: &mut dyn FnMut(&mut Reader<'r, 't>, Path, Object<'t>, &str) -> Result<()>,
 ) -> Result<()> {
     let Some(content) = content else { return Ok(()) };
     if content.as_text().is_some() {
@@ -87,12 +104,14 @@ fn content<'r, 't>(
 }
 
 /// The bytes or the address of an image, wherever its format has them.
+#[inline(never)]
 fn source_of(part: Object<'_>) -> Option<Value<'_>> {
     let found = part.fields(["image_url", "source", "image", "data", "url"]).ok()?.into_iter().flatten().next()?;
     if found.kind() == json::Kind::Object { source_of(found.object("an image").ok()?) } else { Some(found) }
 }
 
 /// A text part of a message: the field holds the text.
+#[inline(never)]
 fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field: &'static str) -> Result<()> {
     let text = part.need(field)?;
     reader.piece(Kind::Text, Some(at.clone())).text(path(&at, &[Key(field)]), text)?;
@@ -100,6 +119,7 @@ fn text_part<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, field:
 }
 
 /// A call with its name and arguments.
+#[inline(never)]
 fn call<'r, 'm, 't>(
     reader: &'m mut Reader<'r, 't>,
     at: Option<Path>,
@@ -114,6 +134,7 @@ fn call<'r, 'm, 't>(
 
 /// The content of a result, a text or a list of parts, into the last piece: texts may be cut, images and the rest cost what
 /// they cost.
+#[inline(never)]
 fn result_content<'t>(
     reader: &mut Reader<'_, 't>,
     at: Path,
@@ -157,4 +178,11 @@ fn result_content<'t>(
 /// An id for the call of a name that has none.
 fn call_by_name(message: usize, name: &str, before: usize) -> String {
     format!("\0{message}\0{name}\0{before}")
+}
+
+/// The name in such an id, and how often it was called before, where it is one of this message.
+fn called_by_name(id: &str, message: usize) -> Option<(&str, usize)> {
+    let rest = id.strip_prefix('\0')?.strip_prefix(&*message.to_string())?;
+    let (name, before) = rest.strip_prefix('\0')?.rsplit_once('\0')?;
+    Some((name, before.parse().ok()?))
 }

@@ -21,7 +21,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             result_content(&mut reader, vec![Key("content")], body, TextShape::String)?;
         }
         (Role::Tool, None, None) => return Err(message.value().lacks("tool_call_id")),
-        _ => content(&mut reader, vec![Key("content")], body, part)?,
+        _ => content(&mut reader, vec![Key("content")], body, &mut part)?,
     }
     let [refusal, reasoning, thinking, function, audio] =
         message.fields(["refusal", "reasoning_content", "thinking_blocks", "function_call", "audio"])?;

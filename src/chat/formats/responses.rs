@@ -10,11 +10,17 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
     let kind = kind.and_then(Value::as_text).unwrap_or_default();
     if let Some(role) = role {
         let (role, overhead) = reader.role(role, None)?;
-        content(&mut reader, vec![Key("content")], Some(item.need("content")?), part)?;
+        if !matches!(&*kind, "" | "message") {
+            // Such as more tools, for the developer's part.
+            reader.piece(Kind::Other, None).value(Some(item.value()));
+            return Ok(reader.message(role, overhead));
+        }
+        content(&mut reader, vec![Key("content")], Some(item.need("content")?), &mut part)?;
         let has_id = item.get("id")?.is_some();
         return Ok(Message { has_id, ..reader.message(role, overhead) });
     }
-    let [id, call_id, called, approval] = item.fields(["id", "call_id", "callId", "approval_request_id"])?;
+    let [id, call_id, called, approval, caller] =
+        item.fields(["id", "call_id", "callId", "approval_request_id", "caller"])?;
     let call_id = call_id.or(called).or(approval);
     let role = match &*kind {
         "item_reference" => {
@@ -30,12 +36,13 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
         "function_call" | "custom_tool_call" => {
             let [name, arguments, input] = item.fields(["name", "arguments", "input"])?;
             let id = call_id.ok_or_else(|| item.value().lacks("call_id"))?;
-            call(&mut reader, None, id, name, arguments.or(input))?;
+            call(&mut reader, None, id, name, arguments.or(input))?.caller(caller);
             Role::Assistant
         }
         kind if kind.ends_with("_output") || kind.ends_with("_result") || kind == "mcp_approval_response" => {
-            let id = call_id.or(id).ok_or_else(|| item.value().lacks("call_id"))?.text()?;
-            reader.piece(Kind::Result { id }, None);
+            // What a local shell gives has the id of the call; an output with neither belongs to no call.
+            let id = call_id.or(id.filter(|_| kind.starts_with("local_shell"))).and_then(Value::as_text);
+            reader.piece(id.map_or(Kind::Other, |id| Kind::Result { id }), None);
             let output = item.get("output")?;
             let is_function = kind.starts_with("function_call") || kind.starts_with("custom_tool_call");
             if is_function {
@@ -48,9 +55,11 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             }
             Role::Tool
         }
-        kind if kind.ends_with("_call") && call_id.is_some() || kind == "mcp_approval_request" => {
+        kind if (kind.ends_with("_call") || kind == "program") && call_id.is_some()
+            || kind == "mcp_approval_request" =>
+        {
             let id = call_id.or(id).ok_or_else(|| item.value().lacks("call_id"))?;
-            call(&mut reader, None, id, None, Some(item.value()))?;
+            call(&mut reader, None, id, None, Some(item.value()))?.caller(caller);
             Role::Assistant
         }
         "compaction" => {

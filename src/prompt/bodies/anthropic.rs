@@ -28,6 +28,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
     reasoning: ReasoningPlace::First,
+    chat: false,
 };
 
 /// What the provider reads out of one request at most.
@@ -46,7 +47,7 @@ pub(super) fn write<'m>(
     sink: &mut DiagnosticSink<'_>,
 ) {
     let target = body.target;
-    let mut normalized = normalize(conversation, target, &RULES, sink);
+    let mut normalized = normalize(conversation, target, &Rules { chat: body.chat, ..RULES }, sink);
     body.model();
     max_tokens(body, sink);
 

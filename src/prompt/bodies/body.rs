@@ -1,5 +1,7 @@
 //! The fields of a body: those that providers share, and those that the caller gives.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::json::Json;
@@ -18,13 +20,27 @@ pub(super) struct Body<'t> {
     pub merged: Option<&'static str>,
     /// The fields that are not the caller's to give.
     pub written: Vec<&'static str>,
+    /// Whether a chat is written, of which the list alone is wanted.
+    pub chat: bool,
+    /// Where the list of turns is, and the system context that stands beside it.
+    list: Range<usize>,
+    system: Option<String>,
     json: Json,
     spans: Vec<Span>,
 }
 
 impl<'t> Body<'t> {
     pub(super) fn open(target: &'t Target, room: usize) -> Self {
-        Self { target, merged: None, written: Vec::new(), json: Json::begin_object(room), spans: Vec::new() }
+        Self {
+            target,
+            merged: None,
+            written: Vec::new(),
+            chat: false,
+            list: 0..0,
+            system: None,
+            json: Json::begin_object(room),
+            spans: Vec::new(),
+        }
     }
 
     /// Starts a field; its value has to follow.
@@ -42,8 +58,27 @@ impl<'t> Body<'t> {
         write: &mut dyn FnMut(&mut Json, &[Item<'_>]),
     ) {
         let mut spans = Vec::new();
-        self.field(name).list(|json| spans = turns.write_turns(json, write));
+        self.list(name, turns, |json| spans = turns.write_turns(json, write));
         self.spans = spans;
+    }
+
+    /// The same, written by the caller.
+    pub(super) fn list(&mut self, name: &'static str, turns: &Normalized<'_>, write: impl FnOnce(&mut Json)) {
+        let json = self.field(name);
+        let start = json.len();
+        json.list(write);
+        self.list = start..json.len();
+        if self.chat {
+            self.system = turns.system.as_deref().map(str::to_owned);
+        }
+    }
+
+    /// The list of turns alone, and the system context that stands beside it.
+    #[cfg(feature = "chat")]
+    pub(super) fn close_chat(self) -> (Option<String>, Vec<u8>) {
+        let mut json = self.json.end_object();
+        json.truncate(self.list.end);
+        (self.system, json.split_off(self.list.start))
     }
 
     pub(super) fn model(&mut self) {

@@ -30,6 +30,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule { longest: 128, others: Some(".:"), letter_first: true },
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
+    chat: false,
 };
 
 fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
@@ -47,7 +48,7 @@ fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &RULES, sink);
+    let normalized = normalize(conversation, body.target, &Rules { chat: body.chat, ..RULES }, sink);
     if let Some(system) = &normalized.system {
         body.field("systemInstruction").object(|json| {
             json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));

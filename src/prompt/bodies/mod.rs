@@ -15,6 +15,8 @@ mod completion;
 mod conversation;
 mod escape;
 mod gemini;
+#[cfg(feature = "chat")]
+mod hosts;
 mod ids;
 mod json;
 mod media;
@@ -30,6 +32,8 @@ mod tool;
 
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, Error, Result};
+#[cfg(feature = "chat")]
+use crate::prompt::format::Format;
 use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
@@ -102,22 +106,101 @@ fn write(
     hints: &Hints,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<WrittenBody> {
-    let system = conversation.system.map_or(0, |(_, text)| text.len() + text.len() / 16);
-    let messages = size_hint(conversation.messages, conversation.last);
-    let mut body = Body::open(target, 1024 + system + messages);
     let mut sink = DiagnosticSink { list: diagnostics, conversation: Some(conversation) };
-    match target.provider {
-        Provider::Anthropic => anthropic::write(&mut body, conversation, hints, &mut sink),
-        Provider::OpenAi => openai_chat::write(&mut body, conversation, &mut sink),
-        Provider::OpenAiResponses => openai_responses::write(&mut body, conversation, &mut sink),
-        Provider::Gemini => gemini::write(&mut body, conversation, &mut sink),
+    let mut body = open(&conversation, target);
+    fill(&mut body, conversation, hints, &mut sink)?;
+    Ok(body.close(&mut sink))
+}
+
+fn open<'t>(conversation: &Conversation<'_>, target: &'t Target) -> Body<'t> {
+    let system = conversation.system.map_or(0, |(_, text)| text.len() + text.len() / 16);
+    Body::open(target, 1024 + system + size_hint(conversation.messages, conversation.last))
+}
+
+// Bodies and chats go the same way.
+#[inline(never)]
+fn fill<'m>(
+    body: &mut Body<'m>,
+    conversation: Conversation<'m>,
+    hints: &Hints,
+    sink: &mut DiagnosticSink<'_>,
+) -> Result<()> {
+    match body.target.provider {
+        Provider::Anthropic => anthropic::write(body, conversation, hints, sink),
+        Provider::OpenAi => openai_chat::write(body, conversation, sink),
+        Provider::OpenAiResponses => openai_responses::write(body, conversation, sink),
+        Provider::Gemini => gemini::write(body, conversation, sink),
         Provider::Completion => {
             let message =
                 "`target.provider` is `completion`, which takes a document and not messages; assemble a buffer";
             return Err(Error::new(Code::InvalidInput, message).with("path", "target.provider"));
         }
     }
-    Ok(body.close(&mut sink))
+    Ok(())
+}
+
+/// A chat in a format: its messages as JSON, and the system context where that stands beside them.
+#[cfg(feature = "chat")]
+#[derive(Debug)]
+pub(crate) struct WrittenChat {
+    pub system: Option<String>,
+    pub messages: Vec<u8>,
+}
+
+/// The result of a conversion: the messages, the system context beside them, and diagnostics. Without messages they are the same
+/// as before.
+#[cfg(feature = "chat")]
+pub(crate) fn chat_json(messages: Option<&[u8]>, system: Option<&str>, found: &[Diagnostic]) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(messages.map_or(0, <[u8]>::len) + 256);
+    match messages {
+        Some(messages) => {
+            out.extend_from_slice(b"{\"messages\":");
+            out.extend_from_slice(messages);
+        }
+        None => out.extend_from_slice(b"{\"same\":true"),
+    }
+    if let Some(system) = system {
+        out.extend_from_slice(b",\"system\":");
+        crate::json::append(&mut out, system)?;
+    }
+    out.extend_from_slice(b",\"diagnostics\":");
+    crate::json::append(&mut out, found)?;
+    out.push(b'}');
+    Ok(out)
+}
+
+/// Writes these messages in a format, by the same rules as bodies. A call at the end may be open.
+///
+/// # Errors
+/// None of its own.
+#[cfg(feature = "chat")]
+pub(crate) fn write_chat(
+    system: Option<&str>,
+    messages: &[Message<'_>],
+    format: Format,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<WrittenChat> {
+    let provider = match format {
+        Format::Anthropic => Some(Provider::Anthropic),
+        Format::OpenAi => Some(Provider::OpenAi),
+        Format::Responses => Some(Provider::OpenAiResponses),
+        Format::Gemini => Some(Provider::Gemini),
+        Format::Generic | Format::Agents | Format::AiSdk | Format::AiSdkUi | Format::LangChain => None,
+    };
+    // Anthropic's body has to say how long the answer may be.
+    let target = Target { max_tokens: Some(1), ..Target::new(provider.unwrap_or(Provider::OpenAi), "") };
+    let last = WrittenBody::default();
+    let system = system.map(|text| (None, text));
+    let conversation = Conversation { system, messages: &messages, irregular: Some(messages), last: &last };
+    let mut sink = DiagnosticSink { list: diagnostics, conversation: Some(conversation) };
+    let mut body = open(&conversation, &target);
+    body.chat = true;
+    match provider {
+        Some(_) => fill(&mut body, conversation, &Hints::default(), &mut sink)?,
+        None => hosts::write(&mut body, conversation, format, &mut sink),
+    }
+    let (system, messages) = body.close_chat();
+    Ok(WrittenChat { system, messages })
 }
 
 /// Writes the body of a plain completion: the document is the prompt.

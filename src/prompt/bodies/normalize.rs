@@ -38,6 +38,9 @@ pub(super) struct Rules {
     /// Whether a failed result must be texts only, at least one.
     pub failed_result_is_text: bool,
     pub reasoning: ReasoningPlace,
+    /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
+    /// empty, and messages stay apart where their roles need not alternate.
+    pub chat: bool,
 }
 
 /// Where reasoning is allowed in a turn of the assistant.
@@ -112,6 +115,16 @@ impl ToolResult<'_> {
         }
     }
 
+    /// All its texts as one.
+    #[cfg(feature = "chat")]
+    pub(super) fn joined(&self) -> String {
+        let texts = self.content.iter().filter_map(|content| match content {
+            ItemContent::Text(Text::Whole(text)) => Some(&**text),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// The text before media that were moved out of it.
     pub(super) fn media_label(&self) -> String {
         format!("[shown by the result of {} ({})]", self.name, self.id)
@@ -130,9 +143,18 @@ pub(super) struct Normalized<'m> {
     /// Regular messages that a cache breakpoint follows.
     marked: SortedSet<usize>,
     results_apart: bool,
+    /// Whether messages stay apart that are not the assistant's.
+    messages_apart: bool,
+    chat: bool,
 }
 
 impl Normalized<'_> {
+    /// All items of irregular messages.
+    #[cfg(feature = "chat")]
+    pub(super) fn items(&self) -> &[Item<'_>] {
+        &self.items
+    }
+
     /// Puts a cache breakpoint after each of these messages that can have one.
     pub(super) fn mark(&mut self, messages: &[usize]) {
         for &message in messages {
@@ -150,14 +172,18 @@ impl Normalized<'_> {
             None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
             Some(_) => self.items.last().map(|last| last.role),
         };
-        last == Some(Role::Assistant)
+        !self.chat && last == Some(Role::Assistant)
     }
 
     /// Writes all turns as elements of a list. Gives the places of the regular messages.
     pub(super) fn write_turns(&self, json: &mut Json, write: &mut dyn FnMut(&mut Json, &[Item<'_>])) -> Vec<Span> {
         let Conversation { messages, irregular, last, .. } = self.conversation;
-        let is_result = |item: &Item<'_>| self.results_apart && matches!(item.content, ItemContent::Result(_));
-        let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b));
+        let is_tool_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
+        let is_result = |item: &Item<'_>| self.results_apart && is_tool_result(item);
+        let is_apart = |a: &Item<'_>, b: &Item<'_>| {
+            self.messages_apart && a.role != Role::Assistant && a.message != b.message && !is_tool_result(a)
+        };
+        let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b) && !is_apart(a, b));
         turns.for_each(|turn| write(json, turn));
         if irregular.is_some() {
             return Vec::new();
@@ -201,7 +227,7 @@ pub(super) fn normalize<'m>(
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
     // A system context alone is no request either.
-    if begins.is_none_or(|role| rules.user_first && role != Role::User) {
+    if begins.map_or(!rules.chat, |role| rules.user_first && role != Role::User) {
         items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));
         let why = if begins.is_some() {
             format!("{} requires a user message first", rules.name)
@@ -211,8 +237,18 @@ pub(super) fn normalize<'m>(
         let message = format!("{why}; `{}` stands there", target.opening_text);
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
-    let results_apart = rules.results_apart;
-    Normalized { system, tool_names, items, conversation, marked: SortedSet::new(), results_apart }
+    let Rules { results_apart, chat, .. } = *rules;
+    let messages_apart = chat && !rules.user_first;
+    Normalized {
+        system,
+        tool_names,
+        items,
+        conversation,
+        marked: SortedSet::new(),
+        results_apart,
+        messages_apart,
+        chat,
+    }
 }
 
 fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {
@@ -320,6 +356,10 @@ impl Order<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
         let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
+        // What is called after all else may still be open.
+        let speaks = |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
+        let open_from =
+            if self.rules.chat { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };
         for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
                 self.results(flat, at, &mut open, out);
@@ -338,7 +378,7 @@ impl Order<'_, '_> {
                     ItemContent::Reasoning { text, signature }
                 }
                 Block::ToolCall { id: own_id, name, arguments, .. } => {
-                    if !self.pairs.result_of.contains_key(&at) {
+                    if at < open_from && !self.pairs.result_of.contains_key(&at) {
                         self.broken(message, format!("tool call `{own_id}` has no result after it"));
                         continue;
                     }

@@ -26,6 +26,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::Anywhere,
+    chat: false,
 };
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
@@ -46,7 +47,7 @@ fn audio_format(mime: &str) -> Option<&'static str> {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &RULES, sink);
+    let normalized = normalize(conversation, body.target, &Rules { chat: body.chat, ..RULES }, sink);
     body.model();
     body.turns("messages", &normalized, &mut |json, turn| match turn.first().map_or(Role::User, |item| item.role) {
         Role::User => user(json, turn, sink),

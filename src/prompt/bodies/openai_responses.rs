@@ -27,6 +27,7 @@ const RULES: Rules = Rules {
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
     reasoning: ReasoningPlace::NotLast,
+    chat: false,
 };
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
@@ -34,7 +35,8 @@ fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &RULES, sink);
+    let normalized =
+        normalize(conversation, body.target, &Rules { system_field: !body.chat, chat: body.chat, ..RULES }, sink);
     body.model();
     if let Some(system) = &normalized.system {
         body.field("instructions").string(system.as_ref());
@@ -113,6 +115,7 @@ fn reasoning(
 }
 
 fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+    let role = turn.first().map_or(Role::User, |item| item.role);
     for item in turn {
         if let ItemContent::Result(content) = &item.content {
             result(json, content, item.message, sink);
@@ -122,10 +125,10 @@ fn user(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
     let mut first_two = others();
     match (first_two.next(), first_two.next()) {
         (None, _) => return,
-        (Some(ItemContent::Text(text)), None) => return message(json, Role::User, text),
+        (Some(ItemContent::Text(text)), None) => return message(json, role, text),
         _ => {}
     }
-    json.message(Role::User, |json| json.list(|json| others().for_each(|content| input(json, content))));
+    json.message(role, |json| json.list(|json| others().for_each(|content| input(json, content))));
 }
 
 fn input(json: &mut Json, content: &ItemContent<'_>) {

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use super::merge_cache::MergeCache;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
+#[cfg(feature = "chat")]
+use crate::tokens::Grown;
 
 /// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
 /// come again they are found sooner.
@@ -38,6 +40,11 @@ impl Counter for CachingCounter {
 
     fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
         up_to(limit, self.count_until(text, limit.into()))
+    }
+
+    #[cfg(feature = "chat")]
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        saturate(self.vocabulary.count_grown(text.as_bytes(), &mut grown.end, &mut self.cache.borrow_mut()))
     }
 
     fn adds_up_before(&self, next: &str) -> bool {

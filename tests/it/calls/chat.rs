@@ -24,6 +24,15 @@ pub(crate) fn fitted(given: &Value, answer: &Value) -> Value {
     json!({ "messages": messages, "report": answer["report"] })
 }
 
+/// The result of `convertMessages`: where the format is the same, the messages that were given.
+pub(crate) fn converted(given: &Value, mut answer: Value) -> Value {
+    let fields = answer.as_object_mut().unwrap();
+    if fields.shift_remove("same").is_some() {
+        fields.shift_insert(0, "messages".to_owned(), json!(list_of(given)));
+    }
+    answer
+}
+
 /// The list of a chat: itself, or that of its container.
 pub(crate) fn list_of(chat: &Value) -> Option<Vec<Value>> {
     let list = chat.get("contents").or(chat.get("messages")).unwrap_or(chat);

@@ -30,7 +30,11 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         _ => request(call, args),
     };
     let answer = call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer));
-    Some(answer.map(|answer| if name == "fitMessages" { chat::fitted(&args[0], &answer) } else { answer }))
+    Some(answer.map(|answer| match name {
+        "fitMessages" => chat::fitted(&args[0], &answer),
+        "convertMessages" => chat::converted(&args[0], answer),
+        _ => answer,
+    }))
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

@@ -1,10 +1,12 @@
 //! Chats of which every decision is known.
 
 use ctxweave::Code;
+use ctxweave::call::Host;
 use serde_json::{Value, json};
 
 use super::written::{Call, FORMATS, Turn, write};
-use super::{fit, options};
+use super::{count, fit, options};
+use crate::bodies::rules::broken_chat;
 
 fn fates(report: &Value) -> Vec<&str> {
     report["messages"].as_array().unwrap().iter().map(|row| row["fate"].as_str().unwrap()).collect()
@@ -82,12 +84,268 @@ fn a_limit_is_said_in_three_ways() {
 
 #[test]
 fn no_option_is_ignored() {
-    let given = json!({ "maxTokens": 9000, "truncateStrategy": 1, "edits": { "toolResult": {}, "toolCalls": { "keep": 1 } }, "summary": { "max": 1 } });
+    let given = json!({ "maxTokens": 9000, "truncateStrategy": 1, "edits": { "toolResult": {}, "toolCalls": { "keepLast": 1, "keep": 1 } }, "summary": { "max": 1 } });
     let report = fit(&json!([{ "role": "user", "content": "a" }]), &given).unwrap().report;
     let messages: Vec<&str> =
         report["diagnostics"].as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap()).collect();
     assert_eq!(messages.len(), 4, "{messages:?}");
     assert!(messages[0].contains("truncationStrategy"), "{messages:?}");
+}
+
+fn found(report: &Value) -> Vec<(&str, &str)> {
+    let found = report["diagnostics"].as_array().unwrap().iter();
+    found.map(|found| (found["code"].as_str().unwrap(), found["path"].as_str().unwrap_or_default())).collect()
+}
+
+#[test]
+fn an_option_that_says_nothing_is_named() {
+    let chat = json!([{ "role": "user", "content": "a" }]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 500, "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
+    let unused = ["options.contextWindow", "options.tokenBuffer"].map(|path| ("option_unused", path));
+    assert_eq!(found(&fitted.report), unused);
+    let fitted = fit(&chat, &json!({ "contextWindow": 4000, "tokenBuffer": 9 })).unwrap();
+    assert_eq!(found(&fitted.report), []);
+}
+
+/// A model brings its tokenizer. Where that is not loaded a fit goes on with estimates and says so, and a count is refused.
+#[test]
+fn a_model_whose_vocabulary_is_not_loaded_is_estimated() {
+    let chat = json!([{ "role": "user", "content": "a" }]);
+    let fitted = fit(&chat, &json!({ "model": "gpt-4o" })).unwrap();
+    assert_eq!(found(&fitted.report), [("tokens_estimated", "options.model")]);
+    assert_eq!(fitted.report["tokens"]["tokenizer"], "heuristic");
+    for options in [json!({ "model": "gpt-4o", "tokenizer": "heuristic" }), json!({ "model": "claude-opus-4-1" })] {
+        assert_eq!(found(&fit(&chat, &options).unwrap().report), [], "{options}");
+    }
+    let host = Host::default();
+    assert_eq!(count(&chat, &json!({ "model": "gpt-4o" }), &host).unwrap_err().code(), Code::VocabularyNotLoaded);
+    assert_eq!(count(&chat, &json!({ "model": "claude-opus-4-1" }), &host).unwrap(), 8);
+}
+
+#[test]
+fn a_count_takes_tools_and_the_system_context() {
+    let count = |options: Value| count(&json!([{ "role": "user", "content": "a" }]), &options, &Host::default());
+    assert_eq!(count(json!({})).unwrap(), 8);
+    assert_eq!(count(json!({ "system": "a" })).unwrap(), 9);
+    assert!(count(json!({ "tools": [{ "name": "look", "description": "looks" }] })).unwrap() > 8 + 22);
+    let error = count(json!({ "maxTokens": 9 })).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidInput, "{error}");
+}
+
+/// What an image costs depends on the model: 1024 by 1024 pixels.
+#[test]
+fn images_cost_what_the_model_takes_for_them() {
+    let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAAA=";
+    let openai = json!([{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": png } }] }]);
+    let host = Host::default();
+    let image = |options: Value| {
+        let mut options = options;
+        options["tokenizer"] = json!("heuristic");
+        count(&openai, &options, &host).unwrap()
+            - count(&json!([{ "role": "user", "content": [] }]), &json!({}), &host).unwrap()
+    };
+    assert_eq!(image(json!({ "model": "gpt-4o" })), 765);
+    assert_eq!(image(json!({ "model": "openai/gpt-5-mini" })), 1659);
+    assert_eq!(image(json!({})), 2520);
+    // A format of every vendor's: the model says whose the image is.
+    let parts = json!([{ "type": "text", "text": "" }, { "type": "image", "mimeType": "image/png", "data": png }]);
+    let langchain = json!([{ "type": "human", "content": parts }]);
+    let cost = |options: Value| count(&langchain, &options, &host).unwrap();
+    let without = cost(json!({ "format": "langchain" })) - 4784;
+    assert_eq!(cost(json!({ "format": "langchain", "model": "claude-sonnet-4-5" })) - without, 1369);
+    let options = json!({ "format": "langchain", "model": "gpt-4o", "tokenizer": "heuristic" });
+    assert_eq!(cost(options) - without, 765);
+}
+
+#[test]
+fn an_edit_says_how_many_stay() {
+    for edit in ["toolResults", "toolCalls", "images"] {
+        let chat = json!([{ "role": "user", "content": "a" }]);
+        let error = fit(&chat, &json!({ "maxTokens": 9, "edits": { edit: { "keep": 1 } } })).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidInput, "{error}");
+        assert!(error.message().contains("lacks `keepLast`"), "{error}");
+    }
+}
+
+#[test]
+fn an_edit_leaves_the_tools_alone_that_it_excludes() {
+    let chat = json!(write("openai", &agent(6)));
+    let calls = |edits: Value| {
+        let fitted = fit(&chat, &json!({ "maxTokens": 90_000, "edits": edits })).unwrap();
+        let acts = super::written::acts(&fitted.messages);
+        acts.iter().filter(|act| act.starts_with('+')).count()
+    };
+    assert_eq!(calls(json!({ "when": "always" })), 6);
+    assert_eq!(calls(json!({ "when": "always", "toolCalls": { "keepLast": 2 } })), 2);
+    assert_eq!(calls(json!({ "when": "always", "toolCalls": { "keepLast": 2, "exclude": ["none"] } })), 2);
+    assert_eq!(calls(json!({ "when": "always", "toolCalls": { "keepLast": 2, "exclude": ["read"] } })), 6);
+}
+
+/// Items of Responses as its SDK types them: what has no call to belong to stands alone, and nothing is refused.
+#[test]
+fn items_that_belong_to_no_call_are_kept() {
+    let items = json!([
+        { "role": "user", "content": "go" },
+        { "type": "additional_tools", "role": "developer", "tools": [{ "type": "function", "name": "f" }] },
+        { "type": "function_call_output", "output": "pushed" },
+        { "type": "function_call_output", "call_id": null, "output": "pushed" },
+        { "type": "tool_search_output", "tools": [] },
+        { "type": "compaction_trigger" },
+    ]);
+    let fitted = fit(&items, &json!({ "maxTokens": 9000 })).unwrap();
+    assert_eq!(fitted.report["format"], "openai-responses");
+    assert_eq!(json!(fitted.messages), items);
+    assert_eq!(found(&fitted.report), []);
+}
+
+/// A program, the calls that it makes and all outputs stay or go together, and no edit takes one of them.
+#[test]
+fn a_program_stays_or_goes_with_its_calls() {
+    let program = |id: &str| {
+        vec![
+            json!({ "type": "program", "id": format!("pr_{id}"), "call_id": id, "code": "f()", "fingerprint": "x" }),
+            json!({ "type": "function_call", "call_id": format!("{id}_f"), "name": "f", "arguments": "{}", "caller": { "type": "program", "caller_id": id } }),
+            json!({ "type": "function_call_output", "call_id": format!("{id}_f"), "output": long(1) }),
+            json!({ "type": "program_output", "id": format!("po_{id}"), "call_id": id, "result": "1", "status": "completed" }),
+        ]
+    };
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let items = json!([vec![user("one")], program("a"), vec![user("two")], program("b"), vec![user("three")]].concat());
+    let whole = fit(&items, &json!({ "maxTokens": 9000 })).unwrap();
+    assert!(whole.same.iter().all(|same| *same), "{}", whole.report);
+    let edits = json!({ "when": "always", "toolCalls": { "keepLast": 0 } });
+    let edited = fit(&items, &json!({ "maxTokens": 9000, "edits": edits })).unwrap();
+    assert!(edited.same.iter().all(|same| *same), "{}", edited.report);
+    let total = whole.report["tokens"]["total"].as_u64().unwrap();
+    for limit in 60..total {
+        let options = json!({ "maxTokens": limit, "truncationStrategy": "rollingWindow" });
+        let Ok(cut) = fit(&items, &options) else { continue };
+        for id in ["a", "b"] {
+            let of =
+                |item: &&Value| ["call_id"].iter().any(|key| item[*key].as_str().is_some_and(|of| of.starts_with(id)));
+            let count = cut.messages.iter().filter(of).count();
+            assert!(count == 0 || count == 4, "{limit}: {:?}", cut.messages);
+        }
+    }
+}
+
+/// A thought that nothing follows from is no reason to keep, or to shorten, what the user said after it.
+#[test]
+fn a_thought_alone_goes_by_itself() {
+    let thought =
+        json!({ "role": "assistant", "content": [{ "type": "thinking", "thinking": long(1), "signature": "x" }] });
+    let chat = json!([{ "role": "user", "content": "go" }, thought, { "role": "user", "content": "on" }]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 40 })).unwrap();
+    assert_eq!(fitted.messages.last().unwrap()["content"], "on");
+    assert!(!json!(fitted.messages).to_string().contains("thinking"));
+}
+
+/// Anthropic merges turns of the assistant that are neighbours and wants a thought first; Gemini wants calls behind the user's turn.
+#[test]
+fn what_goes_makes_no_neighbours_that_are_refused() {
+    let user = |content: Value| json!({ "role": "user", "content": content });
+    let assistant = |content: Value| json!({ "role": "assistant", "content": content });
+    let call = |id: &str| json!({ "type": "tool_use", "id": id, "name": "f", "input": {} });
+    let result = |id: &str| json!([{ "type": "tool_result", "tool_use_id": id, "content": "r" }]);
+    let thinks = json!([{ "type": "thinking", "thinking": "t", "signature": "s" }, { "type": "text", "text": "so" }]);
+    // The call goes by an edit: it stays, since what is around it would be one turn.
+    let edits = json!({ "when": "always", "toolCalls": { "keepLast": 0 } });
+    let chat = json!([
+        user(json!("a")),
+        assistant(json!("b")),
+        assistant(json!([call("1")])),
+        user(result("1")),
+        assistant(thinks.clone())
+    ]);
+    assert_eq!(broken_chat("anthropic", chat.as_array().unwrap()), Ok(()));
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000, "edits": edits })).unwrap();
+    assert_eq!(broken_chat("anthropic", &fitted.messages), Ok(()), "{:?}", fitted.messages);
+    assert_eq!(fitted.messages.len(), 5);
+    // It goes since its result is not there: what else its turn said goes with it.
+    let text = json!({ "type": "text", "text": "b" });
+    let chat = json!([user(json!("a")), assistant(json!([text, call("1")])), assistant(thinks)]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000, "format": "anthropic" })).unwrap();
+    assert_eq!(broken_chat("anthropic", &fitted.messages), Ok(()), "{:?}", fitted.messages);
+    assert_eq!(fitted.messages.len(), 2);
+    let turn = |role: &str, part: Value| json!({ "role": role, "parts": [part] });
+    let calls = |name: &str| {
+        [
+            turn("model", json!({ "functionCall": { "name": name, "args": {} } })),
+            turn("user", json!({ "functionResponse": { "name": name, "response": {} } })),
+        ]
+    };
+    let said = [
+        turn("user", json!({ "text": "a" })),
+        turn("user", json!({ "text": "b" })),
+        turn("model", json!({ "text": "c" })),
+    ];
+    let chat = json!([&said[..], &calls("f"), &calls("g")].concat());
+    let edits = json!({ "when": "always", "toolCalls": { "keepLast": 1 } });
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000, "edits": edits })).unwrap();
+    assert_eq!(fitted.messages.len(), 7, "{:?}", fitted.messages);
+}
+
+#[test]
+fn what_is_pinned_stays_behind_the_end() {
+    let chat = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": "b" },
+        { "role": "user", "content": "c" },
+        { "role": "user", "content": "d" },
+    ]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000, "endOn": "assistant", "pinned": [3] })).unwrap();
+    assert_eq!(fitted.from, [Some(0), Some(1), Some(3)]);
+}
+
+#[test]
+fn a_refusal_says_something() {
+    let call = json!({ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let chat = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": null, "refusal": "I will not.", "tool_calls": [call] },
+        { "role": "user", "content": "b" },
+    ]);
+    let fitted = fit(&chat, &json!({ "maxTokens": 9000 })).unwrap();
+    assert_eq!(fitted.messages[1], json!({ "role": "assistant", "content": null, "refusal": "I will not." }));
+}
+
+#[test]
+fn what_is_left_out_at_the_end_is_not_edited() {
+    let mut messages = write("openai", &agent(3));
+    messages.push(json!({ "role": "user", "content": "go on" }));
+    messages.extend(write("openai", &agent(2)).into_iter().skip(1).map(|mut message| {
+        // Ids of their own.
+        for field in ["tool_call_id"] {
+            if let Some(id) = message.get(field).and_then(Value::as_str).map(|id| format!("b{id}")) {
+                message[field] = json!(id);
+            }
+        }
+        if let Some(id) = message["tool_calls"][0]["id"].as_str().map(|id| format!("b{id}")) {
+            message["tool_calls"][0]["id"] = json!(id);
+        }
+        message
+    }));
+    let options =
+        json!({ "maxTokens": 9000, "endOn": "user", "edits": { "toolResults": { "keepLast": 0 }, "when": "always" } });
+    let report = fit(&json!(messages), &options).unwrap().report;
+    assert_eq!(report["edits"][0]["count"], 3, "{report}");
+}
+
+#[test]
+fn a_part_of_a_message_is_summarized() {
+    let messages = json!(write("ai-sdk-ui", &agent(8)));
+    let run = |more: Value| {
+        let mut given = json!({ "maxTokens": 320, "keepFirst": 1, "summary": { "maxTokens": 40 } });
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fit(&messages, &given).unwrap()
+    };
+    let input = run(json!({ "phase": "plan" })).summarize.unwrap();
+    assert_eq!(input["indices"], json!([1]));
+    let text = input["text"].as_str().unwrap();
+    assert!(text.contains("0 the river") && !text.contains("7 the river"), "{text}");
+    let done = run(json!({ "phase": "finish", "summaryText": "They read." }));
+    assert_eq!(done.report["added"]["kind"], "summary");
+    assert_eq!(done.report["messages"][1]["parts"][0]["fate"], "summarized");
 }
 
 #[test]

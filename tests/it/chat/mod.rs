@@ -1,7 +1,9 @@
 //! Chats under a budget (SPEC §8).
 
 mod cases;
+mod convert;
 mod properties;
+mod resident;
 mod written;
 
 use crate::calls::chat::{changed, list_of};
@@ -52,6 +54,14 @@ pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result
         fitted.messages.push(from.map_or_else(|| entry.clone(), |at| changed(&list[at], changes)));
     }
     Ok(fitted)
+}
+
+/// What a chat costs as it stands.
+pub(crate) fn count(messages: &Value, options: &Value, host: &Host) -> Result<u64, Error> {
+    let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
+    let call = CALLS.iter().find(|call| call.name == "countMessages").unwrap();
+    let answer = call.answer(&mut (), &request, &[], host)?;
+    Ok(serde_json::from_slice(&answer.json).unwrap())
 }
 
 fn options(more: Value) -> Value {

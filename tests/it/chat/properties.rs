@@ -1,21 +1,20 @@
 //! What holds for every chat, in every format.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use ctxweave::Code;
 use ctxweave::call::Host;
-use ctxweave::tokens::Counter;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::bodies::rules::broken_chat;
+use crate::generate::{COUNTERS, own};
 
 use super::written::{Call, FORMATS, Turn, acts, is_assistant, is_user, write};
-use super::{Fitted, fit, fit_with};
+use super::{Fitted, count, fit, fit_with};
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     (select(vec!["word ", "Wörter, ", "言葉。", "code(); ", "🙂 ", "a\n\nb "]), 1usize..60)
         .prop_map(|(word, times)| word.repeat(times) + "end")
 }
@@ -39,7 +38,7 @@ fn turn() -> impl Strategy<Value = Turn> {
 }
 
 /// A conversation that begins with the user, with an id for each call, and where it is said with a last call that is open.
-fn turns() -> impl Strategy<Value = Vec<Turn>> {
+pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let first = (proptest::option::of(text()), text());
     (first, prop::collection::vec(turn(), 0..14), any::<bool>()).prop_map(|((system, user), rest, open)| {
         let mut turns: Vec<Turn> = system.map(Turn::System).into_iter().chain([Turn::User(user)]).chain(rest).collect();
@@ -60,11 +59,11 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     })
 }
 
-fn strategy() -> impl Strategy<Value = &'static str> {
+pub(super) fn strategy() -> impl Strategy<Value = &'static str> {
     select(vec!["truncateMiddle", "rollingWindow", "keepStart"])
 }
 
-fn edits() -> impl Strategy<Value = Value> {
+pub(super) fn edits() -> impl Strategy<Value = Value> {
     let keep = || 0u32..3;
     prop_oneof![
         4 => Just(Value::Null),
@@ -75,24 +74,6 @@ fn edits() -> impl Strategy<Value = Value> {
         1 => keep().prop_map(|keep| json!({ "images": { "keepLast": keep }, "when": "always" })),
         1 => (keep(), 0u32..200).prop_map(|(keep, least)| json!({ "toolResults": { "keepLast": keep }, "toolCalls": { "keepLast": keep }, "atLeast": least })),
     ]
-}
-
-/// A third of the text's length: of it nothing is known but that it counts.
-#[derive(Debug)]
-struct Thirds;
-
-impl Counter for Thirds {
-    fn name(&self) -> &str {
-        "thirds"
-    }
-
-    fn count(&self, text: &str) -> u32 {
-        text.len().div_ceil(3) as u32
-    }
-}
-
-fn host(custom: bool) -> Host {
-    Host { counter: custom.then(|| Rc::new(Thirds) as Rc<dyn Counter>), ..Host::default() }
 }
 
 fn tokens(messages: &Value, format: &str, host: &Host, tokenizer: &Value) -> u64 {
@@ -143,13 +124,17 @@ fn check(format: &str, messages: &[Value], options: &Value, fitted: &Fitted, hos
     for (at, row) in rows.iter().enumerate() {
         let place = fitted.from.iter().position(|from| *from == Some(at));
         let fate = match place {
+            None if row["fate"] == "summarized" && options.get("phase").is_some() => "summarized",
             None => "cut",
             Some(place) if fitted.same[place] => "kept",
             Some(_) => "changed",
         };
         prop_assert_eq!(&row["fate"], fate, "{}", row);
         prop_assert_eq!(&row["index"], at);
-        prop_assert_eq!(fate == "kept", row.get("reason").is_none(), "{}", row);
+        // What is summarized needs no reason, nor does what lost a part to the summary.
+        let of_parts = row["parts"].as_array().into_iter().flatten();
+        let is_summarized = of_parts.chain([row]).any(|part| part["fate"] == "summarized");
+        prop_assert!(is_summarized || (fate == "kept") == row.get("reason").is_none(), "{}", row);
     }
     // What belongs together stays together, and an open call at the end is no broken one.
     let open = unpaired(messages);
@@ -202,12 +187,12 @@ proptest! {
         strategy in strategy(),
         edits in edits(),
         share in 5u64..130,
-        custom in any::<bool>(),
+        counter in select(COUNTERS.to_vec()),
         pin in proptest::option::of(0usize..6),
         first in 0u32..3,
+        summary in proptest::option::weighted(0.2, 0u32..60),
     ) {
-        let host = host(custom);
-        let tokenizer = if custom { json!({}) } else { json!("heuristic") };
+        let (host, tokenizer) = (own(counter), json!({}));
         for format in FORMATS {
             let messages = write(format, &turns);
             let given = json!(messages);
@@ -216,6 +201,11 @@ proptest! {
             let mut options = json!({ "format": format, "maxTokens": limit, "truncationStrategy": strategy, "tokenizer": tokenizer, "keepFirst": first });
             if !edits.is_null() {
                 options["edits"] = edits.clone();
+            }
+            if let Some(most) = summary {
+                options["phase"] = json!("finish");
+                options["summaryText"] = json!("What was said before, in short. ".repeat(9));
+                options["summary"] = json!({ "maxTokens": most });
             }
             let pin = pin.filter(|pin| *pin < messages.len());
             if let Some(pin) = pin {
@@ -239,6 +229,24 @@ proptest! {
             // The same again gives the same; and what was fitted fits, without a second marker.
             let again = fit_with(&json!(fitted.messages), &json!({ "format": format, "maxTokens": limit, "tokenizer": tokenizer }), &host).unwrap();
             prop_assert!(again.same.iter().all(|same| *same), "{:?}", again.report);
+        }
+    }
+
+    /// A count is the total that a fit reports where it changes nothing; of OpenAI's texts and calls, that of the tokens area.
+    #[test]
+    fn a_count_is_the_total_of_a_report(turns in turns(), counter in select(COUNTERS.to_vec())) {
+        let (host, tokenizer) = (own(counter), json!({}));
+        for format in FORMATS {
+            let messages = json!(write(format, &turns));
+            let options = json!({ "format": format, "tokenizer": tokenizer });
+            let counted = count(&messages, &options, &host).unwrap();
+            prop_assert_eq!(counted, tokens(&messages, format, &host, &tokenizer));
+            if *format == "openai" && !turns.iter().any(|turn| matches!(turn, Turn::Look(_))) {
+                let request = json!({ "messages": messages, "options": { "tokenizer": tokenizer } }).to_string();
+                let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+                let of_tokens = call.answer(&mut (), request.as_bytes(), &[], &host).unwrap();
+                prop_assert_eq!(serde_json::from_slice::<u64>(&of_tokens.json).unwrap(), counted);
+            }
         }
     }
 

@@ -9,7 +9,8 @@ use super::split;
 use super::texts::Text;
 
 #[path = "../../../src/tokens/heuristic.rs"]
-#[allow(dead_code, missing_docs)]
+// `chat` is a feature of the library.
+#[allow(dead_code, missing_docs, unexpected_cfgs)]
 mod heuristic;
 #[path = "../../../src/tokens/heuristic_ranges.rs"]
 #[allow(dead_code)]
@@ -27,7 +28,7 @@ use heuristic::{DENSE_LEN, GRAM_UNIT, Sink, walk};
 const SPREAD: f32 = 0.04;
 const MOST: f32 = 0.11;
 /// How many times dearer an error of a long sample is that is this far below the aim.
-const DEARER: f32 = 10.0;
+const DEARER: f32 = 16.0;
 const BELOW: f32 = 0.05;
 /// How many times more a kind may weigh that is off its aim.
 const MORE: f32 = 4.0;
@@ -35,6 +36,8 @@ const MORE: f32 = 4.0;
 const SIZES: [(usize, usize); 4] = [(30, 1), (100, 3), (500, 22), (2000, 6)];
 /// How much a sample of less than 400 characters weighs.
 const SHORT: f32 = 0.1;
+/// What the error of each piece counts beside that of the sample, and what a piece should cost for each token.
+const PIECE: (f32, f32) = (0.05, 1.05);
 /// What holds back weights that are seldom seen.
 const DAMP: f32 = 3e-4;
 /// What n-gram weights lose in a round, so that those that do little become 0 and the table compresses.
@@ -53,6 +56,8 @@ const STEPS: f32 = UNIT / GRAM_UNIT as f32;
 struct Recorder {
     open: Vec<u16>,
     pieces: Vec<(Vec<u16>, u32)>,
+    /// Where each ends.
+    ends: Vec<usize>,
 }
 
 impl Sink for Recorder {
@@ -62,17 +67,22 @@ impl Sink for Recorder {
     fn gram(&mut self, cell: usize) {
         self.open.push((DENSE_LEN + cell) as u16);
     }
-    fn close(&mut self, _: usize, least: u32) -> bool {
-        self.pieces.push((std::mem::take(&mut self.open), least));
+    fn close(&mut self, end: usize, least: u32) -> bool {
+        let open = std::mem::take(&mut self.open);
+        // One without a character, as after the last of a script without spaces, costs nothing.
+        if self.ends.last().is_none_or(|&last| last < end) {
+            self.pieces.push((open, least));
+            self.ends.push(end);
+        }
         false
     }
     fn paragraph(&mut self) {}
 }
 
-/// A sample of one of [`SIZES`]: its pieces and its true count.
+/// A sample of one of [`SIZES`]: its pieces, with how many tokens begin in each, and its true count.
 struct Sample {
     kind: usize,
-    pieces: Vec<u32>,
+    pieces: Vec<(u32, u16)>,
     truth: f32,
     /// Too short for its error to say much by itself.
     is_short: bool,
@@ -87,8 +97,8 @@ pub fn fit(from: &[u8], texts: &[Text], bpe: &CoreBPE) -> Vec<u8> {
     for text in texts {
         let total = &mut kinds.entry(&text.kind).or_insert((text.aim, 0.0)).1;
         for sample in cut_to_sizes(&text.text) {
-            let tokens = bpe.encode_ordinary(sample).len() as f32;
-            *total += tokens;
+            let tokens = bpe.encode_ordinary(sample);
+            *total += tokens.len() as f32;
             cuts.push((text, sample, tokens));
         }
     }
@@ -96,9 +106,10 @@ pub fn fit(from: &[u8], texts: &[Text], bpe: &CoreBPE) -> Vec<u8> {
     let mut index: HashMap<(Vec<u16>, u32), u32> = HashMap::new();
     let mut samples = Vec::new();
     // Every other one: that is enough.
-    for (text, cut, truth) in cuts.into_iter().step_by(2) {
+    for (text, cut, tokens) in cuts.into_iter().step_by(2) {
         let mut recorder = Recorder::default();
         walk(cut, &mut recorder);
+        let truth = tokens.len() as f32;
         let is_short = cut.chars().count() < 400;
         // Every kind weighs the same, by tokens.
         let weight = text.weight * 1000.0 / kinds[text.kind.as_str()].1.max(3000.0) * truth;
@@ -107,14 +118,10 @@ pub fn fit(from: &[u8], texts: &[Text], bpe: &CoreBPE) -> Vec<u8> {
             let next = index.len() as u32;
             *index.entry(piece).or_insert(next)
         };
-        let pieces = recorder.pieces.into_iter().map(&mut number).collect();
-        samples.push(Sample {
-            kind: names.binary_search(&text.kind.as_str()).unwrap_or(0),
-            pieces,
-            truth,
-            is_short,
-            weight,
-        });
+        let pieces = recorder.pieces.into_iter().map(&mut number);
+        let pieces = pieces.zip(begun(&recorder.ends, &tokens, bpe)).collect();
+        let kind = names.binary_search(&text.kind.as_str()).unwrap_or(0);
+        samples.push(Sample { kind, pieces, truth, is_short, weight });
     }
     println!("{} kinds, {} samples, {} different pieces", kinds.len(), samples.len(), index.len());
     let mut pieces = vec![(Vec::new(), 0.0); index.len()];
@@ -124,10 +131,13 @@ pub fn fit(from: &[u8], texts: &[Text], bpe: &CoreBPE) -> Vec<u8> {
     let (dense, grams) = from.split_at(2 * DENSE_LEN);
     let dense = dense.chunks(2).map(|pair| f32::from(i16::from_le_bytes([pair[0], pair[1]])) / UNIT);
     let before: Vec<f32> = dense.chain(grams.iter().map(|byte| f32::from(byte.cast_signed()) / STEPS)).collect();
-    let aims: Vec<f32> = kinds.values().map(|(aim, _)| *aim).collect();
-    let used = descend(&before, &samples, &pieces, &aims);
+    let used = descend(&before, &samples, &pieces, &kinds.values().map(|kind| kind.0).collect::<Vec<_>>());
     let (dense, grams) = used.split_at(DENSE_LEN);
-    let dense = dense.iter().flat_map(|weight| ((weight * UNIT).round().clamp(-500.0, 500.0) as i16).to_le_bytes());
+    // Capitals cost some units more than fitted: by the letter that begins a piece, and by the ends of words with one capital.
+    let ends = DENSE_LEN - 60..DENSE_LEN - 20;
+    let more = |id: usize| if id == 4 { 4.0 } else { 2.0 * f32::from(u8::from(ends.contains(&id) && id % 4 == 1)) };
+    let dense = dense.iter().enumerate().map(|(id, weight)| (weight * UNIT).round() + more(id));
+    let dense = dense.flat_map(|weight| (weight.clamp(-500.0, 500.0) as i16).to_le_bytes());
     dense.chain(grams.iter().map(|weight| ((weight * STEPS).round() as i8).cast_unsigned())).collect()
 }
 
@@ -148,6 +158,16 @@ fn cut_to_sizes(text: &str) -> Vec<&str> {
     samples
 }
 
+/// How many of the tokens begin in each of the pieces that end there.
+fn begun(ends: &[usize], tokens: &[u32], bpe: &CoreBPE) -> Vec<u16> {
+    let (mut begun, mut at) = (vec![0_u16; ends.len()], 0);
+    for &token in tokens {
+        begun[ends.partition_point(|&end| end <= at)] += 1;
+        at += bpe.decode_bytes(&[token]).map_or(0, |bytes| bytes.len());
+    }
+    begun
+}
+
 /// The weights after [`ROUNDS`], in tokens: those of n-grams in whole steps.
 fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wanted: &[f32]) -> Vec<f32> {
     let mut random = Random(1);
@@ -160,7 +180,8 @@ fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wante
         (before[id] * STEPS + moved).round().clamp(-8.0, 7.0) / STEPS
     };
     let mut squares = vec![DAMP; before.len()];
-    let mut times_in = vec![0.0_f32; before.len()];
+    // How many pieces of a sample a weight is in, and their errors.
+    let [mut times_in, mut errors] = [(); 2].map(|()| vec![0.0_f32; before.len()]);
     let mut touched: Vec<u16> = Vec::new();
     // Kinds whose samples are off on average weigh more in the next round, and are aimed the other way.
     let mut boost = vec![1.0_f32; wanted.len()];
@@ -177,7 +198,8 @@ fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wante
         let mut sums = vec![(0.0_f32, 0.0_f32, 0.0_f32); wanted.len()];
         for sample in order.iter().map(|&i| &samples[i]) {
             let mut predicted = 0.0;
-            for (features, least) in sample.pieces.iter().map(|&piece| &pieces[piece as usize]) {
+            for &(piece, begun) in &sample.pieces {
+                let (features, least) = &pieces[piece as usize];
                 let sum: f32 = features.iter().map(|&f| used[f as usize]).sum();
                 predicted += sum.max(*least);
                 // The weights of what costs the least say nothing.
@@ -186,6 +208,7 @@ fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wante
                         touched.push(f);
                     }
                     times_in[f as usize] += 1.0;
+                    errors[f as usize] += sum - f32::from(begun) * PIECE.1;
                 }
             }
             let error = predicted / sample.truth - 1.0;
@@ -198,7 +221,8 @@ fn descend(before: &[f32], samples: &[Sample], pieces: &[(Vec<u16>, f32)], wante
             let dearer = if off < -BELOW && !sample.is_short { DEARER } else { 1.0 };
             let push = off * dearer * sample.weight * boost[sample.kind];
             for f in touched.drain(..).map(usize::from) {
-                let gradient = push * std::mem::take(&mut times_in[f]) / sample.truth * 10.0;
+                let own = PIECE.0 * sample.weight * std::mem::take(&mut errors[f]);
+                let gradient = (push * std::mem::take(&mut times_in[f]) + own) / sample.truth * 10.0;
                 squares[f] += gradient * gradient;
                 weights[f] -= rate * gradient / squares[f].sqrt();
                 used[f] = if is_coarse && f >= DENSE_LEN { coarse(weights[f], f) } else { weights[f] };

@@ -1,5 +1,7 @@
 //! Kinds of text that no package has enough of, made out of those that packages have: transcripts of agents, chats with emoji,
-//! encoded bytes.
+//! encoded bytes, terse code.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -135,6 +137,34 @@ impl Stock {
         }
     }
 
+    /// Code whose words are cut short or written in capitals, the same always in the same way, with tabs and CRLF in some.
+    fn terse(&mut self, in_capitals: bool) -> String {
+        let lines: Vec<_> = self.code(60).into_iter().map(|line| line.1).collect();
+        let mut text = lines.join(["\n", "\n", "\r\n"][self.random.below(3)]);
+        if self.random.below(2) == 0 {
+            text = text.replace("    ", "\t").replace("  ", "\t");
+        }
+        let mut known: BTreeMap<&str, String> = BTreeMap::new();
+        let words = text.split_inclusive(|c: char| !c.is_ascii_alphabetic()).map(|part| {
+            let word = part.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+            known.entry(word).or_insert_with(|| self.short(word, in_capitals)).clone() + &part[word.len()..]
+        });
+        words.collect()
+    }
+
+    /// A word as it is half of the time, else without its vowels, its beginning, or that with some letters.
+    fn short(&mut self, word: &str, in_capitals: bool) -> String {
+        let (from, is_long) = (3 + self.random.below(3), word.len() > 3);
+        let start: String = word.chars().take(from).collect();
+        let short = match self.random.below(8) {
+            0 | 1 if is_long => word[..1].to_owned() + &word[1..].replace(['a', 'e', 'i', 'o', 'u'], ""),
+            2 if is_long => start,
+            3 if is_long => start + &self.random.chars(2 + from % 3, "bcdfghklmnprstvwxabeiou"),
+            _ => word.to_owned(),
+        };
+        if in_capitals { short.to_ascii_uppercase() } else { short }
+    }
+
     fn base64(&mut self) -> String {
         let lines: Vec<String> = (0..48).map(|_| self.random.chars(76, BASE64)).collect();
         lines.join(["", "\n"][self.random.below(2)])
@@ -146,14 +176,16 @@ const AIM: f32 = 0.07;
 
 type Maker = fn(&mut Stock) -> String;
 
-/// Each kind, what it weighs, how many make a text, and whether it is fitted: one form serves to judge alone.
-const KINDS: [(&str, f32, usize, bool, Maker); 6] = [
-    ("made: transcript, messages", 3.0, 4, true, |stock| stock.turn(0)),
-    ("made: transcript, blocks", 3.0, 4, true, |stock| stock.turn(1)),
-    ("made: transcript, items", 0.0, 4, false, |stock| stock.turn(2)),
-    ("made: emoji chat", 3.0, 50, true, Stock::chat),
-    ("made: base64", 1.0, 1, true, Stock::base64),
-    ("made: hex", 0.7, 1, true, |stock| stock.random.chars(3000, HEX)),
+/// Each kind, what it weighs, how many make a text, and whether it serves to fit and to judge.
+const KINDS: [(&str, f32, usize, [bool; 2], Maker); 8] = [
+    ("made: transcript, messages", 3.0, 4, [true, true], |stock| stock.turn(0)),
+    ("made: transcript, blocks", 3.0, 4, [true, true], |stock| stock.turn(1)),
+    ("made: transcript, items", 0.0, 4, [false, true], |stock| stock.turn(2)),
+    ("made: emoji chat", 3.0, 50, [true, true], Stock::chat),
+    ("made: base64", 1.0, 1, [true, true], Stock::base64),
+    ("made: hex", 0.7, 1, [true, true], |stock| stock.random.chars(3000, HEX)),
+    ("made: code, cut short", 3.0, 1, [true, false], |stock| stock.terse(false)),
+    ("made: code, in capitals", 3.0, 1, [true, false], |stock| stock.terse(true)),
 ];
 
 /// Adds what is made of `texts` to them.
@@ -166,7 +198,7 @@ pub fn add(texts: &mut Vec<Text>, to_fit: bool) {
             stock.prose.push(text.text.clone());
         }
     }
-    for (kind, weight, times, _, make) in KINDS.into_iter().filter(|kind| kind.3 || !to_fit) {
+    for (kind, weight, times, _, make) in KINDS.into_iter().filter(|kind| kind.3[usize::from(!to_fit)]) {
         for _ in 0..if to_fit { 40 } else { 12 } {
             let text: String = (0..times).map(|_| make(&mut stock)).collect();
             texts.push(Text { kind: kind.to_owned(), text, weight, aim: AIM, is_code: false });

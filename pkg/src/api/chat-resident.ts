@@ -1,0 +1,460 @@
+/// <reference lib="esnext.disposable" />
+/** The chat that goes on. */
+
+import { CtxweaveError } from "../error.js";
+import type * as glue from "../glue.js";
+import { answerOf, rawAnswerOf } from "../json.js";
+import type { Target } from "../types/bodies.js";
+import type { ChatFormat, ChatOptions, ChatTree, FitReport, FitResult, FitRow } from "../types/chat.js";
+import type { Diagnostic, ReadonlyData } from "../types/common.js";
+import { fitMessages } from "./chat.js";
+import { checkedText, invalid } from "./checked.js";
+import { chatToLoomTree, convertMessages } from "./convert.js";
+import { type Handle as AnyHandle, Handles } from "./handles.js";
+import {
+  addedMessage,
+  type Change,
+  copyWith,
+  type Entry,
+  isLangChain,
+  messageOf,
+  type Path,
+  type Pinned,
+  pinnedBy,
+  plainList,
+  refuseOwn,
+} from "./messages.js";
+
+/**
+ * A chat that goes on. It gives what `fitMessages` gives for the same messages and options, but each message is read and
+ * counted once, when it comes: a turn costs what is new. The messages are your own and come back as they are; do not change
+ * one that was given, but `replace` it.
+ *
+ * A call that throws leaves it as it was. Call `free` when it is done with (or say `using`); else the garbage collector
+ * frees it some time. After that, and after the module had to be started anew, its methods throw `handle_freed` and
+ * `handle_lost`.
+ */
+export class Chat<Message = unknown> {
+  /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
+  constructor(options: ReadonlyData<ChatOptions<Message>>) {
+    if (typeof options !== "object" || options === null) throw invalid("options", "an object");
+    refuseOwn(options);
+    const { target, pinned, ...rest } = options as ChatOptions;
+    const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
+    let raw: glue.Chat | undefined;
+    rawAnswerOf(
+      (wasm, { json }, tokenizer) => {
+        raw = new wasm.Chat(json, tokenizer);
+      },
+      { options: own },
+    );
+    handles.set(this, {
+      raw: raw as unknown as glue.Chat,
+      options: own,
+      target,
+      pinned: typeof pinned === "function" ? (pinned as Pinned) : undefined,
+      format: "generic",
+      list: [],
+      pins: [],
+      tokens: [],
+      areTokensShared: false,
+      total: undefined,
+      text: undefined,
+    });
+  }
+
+  /** How many messages there are. */
+  get length(): number {
+    return handles.use(this, ({ list }) => list.length);
+  }
+
+  /** Tokens of the whole request as it is, with nothing taken out. */
+  get tokens(): number {
+    return handles.use(this, (handle) => {
+      settle(handle);
+      if (handle.total === undefined) splice(handle, 0, 0, []);
+      return handle.total as number;
+    });
+  }
+
+  /**
+   * Adds messages at the end.
+   *
+   * @throws {CtxweaveError} `invalid_input` for one that is in no format, or in another one than those before it
+   */
+  append(...messages: readonly Message[]): void {
+    handles.use(this, (handle) => {
+      settle(handle);
+      splice(handle, handle.list.length, 0, messages);
+    });
+  }
+
+  /**
+   * Adds to the text at the end of the last message, while a reply streams; where its content is empty, that becomes the text.
+   * It costs what the delta costs. The message that you gave stays as it is: a copy has the longer text.
+   *
+   * @throws {CtxweaveError} `invalid_input` where there is no message, or none that takes a text
+   */
+  appendText(delta: string): void {
+    handles.use(this, (handle) => appendText(handle, checkedText(delta, "delta")));
+  }
+
+  /** Puts a message in the place of another. */
+  replace(index: number, message: Message): void {
+    handles.use(this, (handle) => {
+      settle(handle);
+      const { list } = handle;
+      if (!Number.isInteger(index) || index < 0 || index >= list.length) throw invalid("index", "that of a message");
+      // What answers Gemini's calls is found by the order of all.
+      const rest = handle.format === "gemini" ? list.slice(index + 1) : [];
+      splice(handle, index, 1 + rest.length, [message, ...rest], 1);
+    });
+  }
+
+  /** Leaves so many messages, and takes out those behind them. */
+  truncate(length: number): void {
+    handles.use(this, (handle) => {
+      settle(handle);
+      if (!Number.isInteger(length) || length < 0) throw invalid("length", "a whole number, 0 or more");
+      const more = handle.list.length - length;
+      if (more > 0) splice(handle, length, more, []);
+    });
+  }
+
+  /**
+   * The messages inside the limit, with the report, as `fitMessages` gives them. Options are for this time, over those of the
+   * chat; with another `format`, `tokenizer`, `model`, `system` or other `tools` all is counted anew.
+   */
+  fit(options?: ReadonlyData<ChatOptions<Message>>): FitResult<Message[]> {
+    return handles.use(this, (handle) => fit(handle, options as ChatOptions | undefined)) as FitResult<Message[]>;
+  }
+
+  /**
+   * The body that the target's provider is sent, with the messages inside the limit: JSON in UTF-8. Where the provider takes another
+   * format, what `convertMessages` makes of them; what that says stands in the report of {@link Chat.requestBodyWithReport}.
+   */
+  requestBody(options?: ReadonlyData<ChatOptions<Message>>): Uint8Array<ArrayBuffer> {
+    return this.requestBodyWithReport(options).body;
+  }
+
+  /** The same with the report of the fit, and in its diagnostics what the provider cannot say. */
+  requestBodyWithReport(options?: ReadonlyData<ChatOptions<Message>>): {
+    body: Uint8Array<ArrayBuffer>;
+    report: FitReport;
+  } {
+    return handles.use(this, (handle) => {
+      const given = (options ?? {}) as ChatOptions;
+      const target = given.target ?? handle.target;
+      if (typeof target !== "object" || target === null)
+        throw invalid("target", "an object, here or in the chat's options");
+      const { messages, report } = fit(handle, given);
+      const [body, found] = bodyOf(target, handle, given, messages);
+      report.diagnostics.push(...found);
+      return { body: new TextEncoder().encode(JSON.stringify(body)), report };
+    });
+  }
+
+  /** The chat as a Loom tree, a node a message: what `chatToLoomTree` makes of all of it. */
+  toTree(): ChatTree {
+    return handles.use(this, (handle) => {
+      settle(handle);
+      return chatToLoomTree(handle.list, { from: handle.format });
+    });
+  }
+
+  /** Gives the memory back. To free it again is harmless. */
+  free(): void {
+    handles.free(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+}
+
+interface Handle extends AnyHandle {
+  raw: glue.Chat;
+  options: Record<string, unknown>;
+  target: Target | undefined;
+  /** The caller's function, and which messages it said are pinned. */
+  pinned: Pinned | undefined;
+  pins: boolean[];
+  format: ChatFormat;
+  list: unknown[];
+  /** Tokens of each message as it came; a report whose rows were not read yet may look at them. */
+  tokens: number[];
+  areTokensShared: boolean;
+  total: number | undefined;
+  text: GrowingText | undefined;
+}
+
+/** The text at the end of the last message. */
+interface GrowingText {
+  path: Path;
+  /** With all that was added. */
+  text: string;
+  /** Whether the list has a message with it. */
+  isWritten: boolean;
+  /** The first half of a surrogate pair, which waits for the second. */
+  waiting: string;
+}
+
+const handles = new Handles<Handle>("chat", "messages");
+
+function ask({ raw }: Handle, name: string, request: unknown): unknown {
+  return answerOf((_, { json }) => raw.call(name, json), request, "sizes");
+}
+
+/** Puts messages in the place of others. Whether they are pinned is asked of so many of them; the others were there before. */
+function splice(
+  handle: Handle,
+  at: number,
+  remove: number,
+  messages: readonly unknown[],
+  fresh = messages.length,
+): void {
+  const { list, pinned } = handle;
+  let pins: boolean[] = [];
+  if (pinned) {
+    const found = new Set(pinnedBy(pinned, messages.slice(0, fresh), at));
+    const old = handle.pins.slice(at + fresh, at + messages.length);
+    pins = messages.map((_, index) => (index < fresh ? found.has(at + index) : (old[index - fresh] ?? false)));
+  }
+  put(handle, at, remove, messages, pins);
+  insert(list, at, remove, messages);
+  insert(handle.pins, at, remove, pins);
+}
+
+interface Spliced {
+  again: boolean;
+  format: ChatFormat;
+  tokens: number[];
+  total: number;
+}
+
+function put(handle: Handle, at: number, remove: number, messages: readonly unknown[], pins: readonly boolean[]): void {
+  const send = (from: number, gone: number, list: readonly unknown[], flags: readonly boolean[]): Spliced => {
+    const pinned = flags.flatMap((isPinned, index) => (isPinned ? [from + index] : []));
+    const request = { at: from, remove: gone, messages: plainList(list), ...(handle.pinned && { pinned }) };
+    return ask(handle, "splice", request) as Spliced;
+  };
+  let answer = send(at, remove, messages, pins);
+  if (answer.again) {
+    // They are in another format together than apart.
+    const { length } = handle.list;
+    answer = send(0, length, replaced(handle.list, at, remove, messages), replaced(handle.pins, at, remove, pins));
+    handle.tokens = answer.tokens;
+  } else {
+    if (at < handle.list.length) ownTokens(handle);
+    insert(handle.tokens, at, remove, answer.tokens);
+  }
+  handle.format = answer.format;
+  handle.total = answer.total;
+  handle.text = undefined;
+}
+
+function replaced<T>(list: readonly T[], at: number, remove: number, items: readonly T[]): T[] {
+  return [...list.slice(0, at), ...items, ...list.slice(at + remove)];
+}
+
+function insert<T>(list: T[], at: number, remove: number, items: readonly T[]): void {
+  if (at === list.length) for (const item of items) list.push(item);
+  else if (remove === items.length) for (const [index, item] of items.entries()) list[at + index] = item;
+  else list.splice(at, remove, ...items);
+}
+
+/** Before a number is changed that a report may still look at. */
+function ownTokens(handle: Handle): void {
+  if (handle.areTokensShared) handle.tokens = handle.tokens.slice();
+  handle.areTokensShared = false;
+}
+
+/** Half of a surrogate pair without the other. */
+const LONE = /[\ud800-\udfff]/u;
+
+function appendText(handle: Handle, delta: string): void {
+  const last = handle.list.at(-1);
+  if (last === undefined)
+    throw new CtxweaveError("invalid_input", "there is no message to add text to; append one first");
+  const growing = handle.text;
+  let more = (growing?.waiting ?? "") + delta;
+  const waiting = /[\ud800-\udbff]$/.test(more) ? more.slice(-1) : "";
+  if (waiting) more = more.slice(0, -1);
+  if (LONE.test(more) || (growing && LONE.test(growing.text))) {
+    // What is read of it depends on what comes before: all of it is read again.
+    settle(handle);
+    return withText(handle, growing ? [growing.path, growing.text + more + waiting] : addition(handle, more + waiting));
+  }
+  const answer = ask(handle, "appendText", more) as { path: Path | null; tokens: [number]; total: number };
+  const { path, tokens, total } = answer;
+  if (!path) return withText(handle, addition(handle, more + waiting));
+  const text = (growing?.text ?? valueAt(last, path)) + more;
+  handle.text = { path, text, isWritten: false, waiting };
+  ownTokens(handle);
+  handle.tokens[handle.tokens.length - 1] = tokens[0];
+  handle.total = total;
+}
+
+/** The last message with a change, read anew. */
+function withText(handle: Handle, change: Change): void {
+  const at = handle.list.length - 1;
+  const [path, text] = change;
+  splice(handle, at, 1, [copyWith(handle.list[at], [change])], 0);
+  if (typeof text === "string" && LONE.test(text)) handle.text = { path, text, isWritten: true, waiting: "" };
+}
+
+/** Writes the text that has grown into a copy of the last message. */
+function settle(handle: Handle): void {
+  const growing = handle.text;
+  if (!growing || growing.isWritten) return;
+  const { path, text, waiting } = growing;
+  const at = handle.list.length - 1;
+  if (waiting) return withText(handle, [path, text + waiting]);
+  handle.list[at] = copyWith(handle.list[at], [[path, text]]);
+  growing.isWritten = true;
+}
+
+function valueAt(message: unknown, path: Path): string {
+  return path.reduce((value, key) => (value as Record<string | number, unknown>)[key], message) as string;
+}
+
+/** How a text comes into the last message, where there is none. */
+function addition({ list, format }: Handle, text: string): Change {
+  const message = list.at(-1) as Record<string, unknown>;
+  const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);
+  const fields = (base.length > 0 ? message[base[0] as string] : message) as Record<string, unknown>;
+  const key = format === "gemini" || format === "ai-sdk-ui" ? "parts" : "content";
+  const path = [...base.slice(0, 1), key];
+  const isItem = format === "openai-responses" || format === "openai-agents";
+  const isModel = message["role"] === "assistant";
+  const part = {
+    ...(format !== "gemini" && { type: isItem ? (isModel ? "output_text" : "input_text") : "text" }),
+    text,
+  };
+  const content = fields[key] ?? "";
+  if (Array.isArray(content)) return [[...path, content.length], part];
+  if (content === "" && !(isItem && !("role" in message))) return [path, key === "parts" ? [part] : text];
+  throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
+}
+
+/** Options that say what a message costs: with others all is counted anew. */
+const COUNTING = ["format", "tokenizer", "model", "system", "tools"];
+
+function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[]> {
+  settle(handle);
+  if (given !== undefined && (typeof given !== "object" || given === null)) throw invalid("options", "an object");
+  const { target: _, ...rest } = { ...given };
+  const own = Object.entries(rest).filter(([, value]) => value !== undefined);
+  if (own.length === 0) return resultOf(handle, ask(handle, "fit", null) as Answer);
+  const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
+  refuseOwn(options);
+  const pinned = options["pinned"] as Pinned | undefined;
+  if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.list);
+  if (own.some(([name]) => COUNTING.includes(name))) {
+    if (handle.pinned && pinned === undefined) {
+      options["pinned"] = handle.pins.flatMap((isPinned, index) => (isPinned ? [index] : []));
+    }
+    return fitMessages(handle.list, options as ChatOptions);
+  }
+  delete options["system"];
+  delete options["tools"];
+  return resultOf(handle, ask(handle, "fit", { options }) as Answer);
+}
+
+/** What the wasm says of the chat. */
+interface Answer {
+  messages?: (Entry | Run)[];
+  rows?: (FitRow | [...Run, FitRow["fate"], FitRow["reason"] | null])[];
+  report: FitReport;
+}
+
+/** From one index to another. */
+type Run = [from: number, to: number];
+
+function resultOf(handle: Handle, { messages: entries, rows, report }: Answer): FitResult<unknown[]> {
+  const { list, tokens } = handle;
+  let fitted: unknown[] = [];
+  if (entries) {
+    const added = (message: object): unknown => (handle.format === "langchain" ? addedMessage(message, list) : message);
+    for (const entry of entries) {
+      if (isRun(entry)) for (let at = entry[0]; at < entry[1]; at += 1) fitted.push(list[at]);
+      else fitted.push(messageOf(entry, list, added));
+    }
+  } else fitted = list.slice();
+  // Ten thousand rows take longer to make than all the rest, and few callers look at them.
+  handle.areTokensShared = true;
+  const put = (value: unknown): void => {
+    Object.defineProperty(report, "messages", { value, writable: true, enumerable: true, configurable: true });
+  };
+  Object.defineProperty(report, "messages", {
+    get: () => {
+      put((rows ?? []).flatMap((row) => rowsOf(row, tokens)));
+      return report.messages;
+    },
+    set: put,
+    enumerable: true,
+    configurable: true,
+  });
+  return { messages: fitted, report };
+}
+
+function isRun(entry: Entry | Run): entry is Run {
+  return Array.isArray(entry) && typeof entry[1] === "number";
+}
+
+function rowsOf(row: NonNullable<Answer["rows"]>[number], tokens: readonly number[]): FitRow[] {
+  if (!Array.isArray(row)) return [row];
+  const [from, to, fate, reason] = row;
+  return Array.from({ length: to - from }, (_, at) => {
+    const index = from + at;
+    return { index, fate, ...(reason !== null && { reason }), tokens: tokens[index] as number } as FitRow;
+  });
+}
+
+/** The formats that a provider takes as they are, and what the list is called there. */
+const TAKES: Record<string, { list: string; formats: readonly ChatFormat[] }> = {
+  anthropic: { list: "messages", formats: ["anthropic"] },
+  openai: { list: "messages", formats: ["openai", "generic"] },
+  "openai-responses": { list: "input", formats: ["openai-responses"] },
+  gemini: { list: "contents", formats: ["gemini"] },
+};
+
+function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unknown[]): [body: object, Diagnostic[]] {
+  const { provider, model, maxTokens, temperature, stream, tools, ...others } = target as Target &
+    Record<string, unknown>;
+  const takes = TAKES[provider];
+  if (!takes) throw invalid("target.provider", `one of \`${Object.keys(TAKES).join("`, `")}\``);
+  const { list, formats } = takes;
+  const isOwn = formats.includes(handle.format);
+  const to = formats[0] as ChatFormat;
+  const converted = isOwn ? undefined : convertMessages(fitted, { from: handle.format, to });
+  const messages = converted?.messages ?? fitted;
+  const { dropReasoning: _, openingText: __, cache: ___, ...fields } = others;
+  const all = { ...handle.options, ...given } as ChatOptions;
+  const texts = [all.system, converted?.system].filter((text) => text !== undefined);
+  const system = texts.length < 2 ? texts[0] : texts.join("\n\n");
+  const body: Record<string, unknown> = { model, [list]: messages, tools: tools ?? all.tools, temperature, stream };
+  switch (provider) {
+    case "anthropic":
+      body["system"] = system;
+      body["max_tokens"] = maxTokens ?? fields["max_tokens"] ?? all.tokenBuffer ?? 1024;
+      break;
+    case "openai":
+      if (system !== undefined) body[list] = [{ role: "system", content: system }, ...messages];
+      body["max_completion_tokens"] = maxTokens;
+      break;
+    case "openai-responses":
+      body["instructions"] = system;
+      body["max_output_tokens"] = maxTokens;
+      break;
+    default: {
+      const config = { ...(fields["generationConfig"] as object | undefined), maxOutputTokens: maxTokens, temperature };
+      delete body["model"];
+      delete body["stream"];
+      delete body["temperature"];
+      body["systemInstruction"] = typeof system === "string" ? { parts: [{ text: system }] } : system;
+      fields["generationConfig"] = JSON.stringify(config) === "{}" ? undefined : config;
+    }
+  }
+  return [{ ...fields, ...body }, converted?.diagnostics ?? []];
+}

@@ -1,0 +1,75 @@
+//! What a chat costs beside its messages.
+
+use super::detect::Format;
+use super::given::each_text;
+use super::message::PER_REQUEST;
+use super::options::Options;
+use crate::error::Result;
+use crate::json::{Kind, Object, Value};
+use crate::prompt::{ImageRule, Prices};
+
+/// What a chat of this format costs.
+pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
+    let (model, family) = options.model.as_ref().map_or(("", ""), |(name, model)| (name, model.family));
+    let image = match (format, family) {
+        (Format::OpenAi | Format::Responses | Format::Agents, _) => ImageRule::openai(model),
+        (Format::Anthropic, _) => ImageRule::anthropic(model),
+        (Format::Gemini, _) => ImageRule::gemini(model),
+        // These formats are every vendor's.
+        (_, "openai") => ImageRule::openai(model),
+        (_, "claude") => ImageRule::anthropic(model),
+        (_, "gemini") => ImageRule::gemini(model),
+        _ => ImageRule::Unknown,
+    };
+    Prices { image, ..Prices::new(options.counter.as_ref()) }
+}
+
+/// Tokens of what stands beside the messages: the system context, and the definitions of tools.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside {
+    pub system: u64,
+    pub tools: u64,
+}
+
+impl Beside {
+    /// With those of the request.
+    pub(super) fn tokens(self) -> u64 {
+        self.system.saturating_add(self.tools).saturating_add(PER_REQUEST)
+    }
+}
+
+/// What the options have beside the messages, with the tools of a container where there are none.
+pub(super) fn beside_messages(
+    options: Object<'_>,
+    tools: Option<Value<'_>>,
+    format: Format,
+    prices: &Prices<'_>,
+) -> Result<Beside> {
+    let system = options.get("system")?.map_or(0, |system| texts(system, prices));
+    let tools = options.get("tools")?.or(tools).map_or(0, |tools| tools_cost(tools, format, prices));
+    Ok(Beside { system, tools })
+}
+
+/// Tokens of a system context.
+pub(super) fn texts(system: Value<'_>, prices: &Prices<'_>) -> u64 {
+    let mut tokens = 0_u64;
+    each_text(system, &mut |text| tokens = tokens.saturating_add(prices.text(text)));
+    tokens
+}
+
+/// Tokens of the definitions of tools: their JSON, and what the vendor adds to it.
+fn tools_cost(tools: Value<'_>, format: Format, prices: &Prices<'_>) -> u64 {
+    /// OpenAI's for each tool, and Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
+    const PER_TOOL: u64 = 10;
+    const ANTHROPIC: u64 = 675;
+    let count = match tools.kind() {
+        Kind::List => tools.list("a list").map_or(0, |tools| tools.len()),
+        Kind::Object => tools.object("tools").map_or(0, Object::len),
+        _ => return 0,
+    } as u64;
+    if count == 0 {
+        return 0;
+    }
+    let hidden = if format == Format::Anthropic { ANTHROPIC } else { 12 };
+    prices.text(&tools.json()).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(hidden)
+}

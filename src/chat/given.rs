@@ -1,0 +1,57 @@
+//! A chat as it is given: a list of messages, or the container of one.
+
+use super::detect::{self, Format};
+use crate::error::Result;
+use crate::json::{Kind, Value};
+
+/// The messages, and what stands beside them in a container.
+#[derive(Debug)]
+pub(super) struct Given<'t> {
+    pub list: Vec<Value<'t>>,
+    pub system: Option<Value<'t>>,
+    pub tools: Option<Value<'t>>,
+    of_contents: bool,
+    is_list: bool,
+}
+
+impl<'t> Given<'t> {
+    pub(super) fn read(given: Value<'t>) -> Result<Self> {
+        const EXPECTED: &str = "a list of chat messages, `{ system?, messages }` or `{ systemInstruction?, contents }`";
+        if given.kind() == Kind::List {
+            let list = given.list(EXPECTED)?.collect();
+            return Ok(Self { list, system: None, tools: None, of_contents: false, is_list: true });
+        }
+        let container = given.object(EXPECTED)?;
+        let [contents, messages, system, instruction, snake, tools] =
+            container.fields(["contents", "messages", "system", "systemInstruction", "system_instruction", "tools"])?;
+        let of_contents = contents.is_some();
+        let list = contents.or(messages).ok_or_else(|| given.mismatch(EXPECTED))?.list(EXPECTED)?.collect();
+        Ok(Self { list, system: system.or(instruction).or(snake), tools, of_contents, is_list: false })
+    }
+
+    /// The format, by the shape of the messages where it is not said.
+    pub(super) fn format(&self, said: Option<Format>) -> Result<Format> {
+        if let Some(format) = said {
+            return Ok(format);
+        }
+        let found = detect::detect(&self.list, detect::container(self.of_contents, self.is_list))?;
+        // `{ system, messages }` is Anthropic's.
+        Ok(if found == Format::Generic && self.system.is_some() { Format::Anthropic } else { found })
+    }
+}
+
+/// Each text of a system context: a text, a list of parts with texts, or a content with such parts.
+pub(super) fn each_text(system: Value<'_>, each: &mut dyn FnMut(&str)) {
+    if let Some(text) = system.as_text() {
+        return each(&text);
+    }
+    match system.kind() {
+        Kind::List => system.list("a list").into_iter().flatten().for_each(|part| each_text(part, each)),
+        Kind::Object => {
+            let found = system.object("a part").and_then(|part| part.fields(["text", "parts", "content"]));
+            let [text, parts, content] = found.unwrap_or_default();
+            text.or(parts).or(content).into_iter().for_each(|inner| each_text(inner, each));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,127 @@
+//! The messages of a chat while it is fitted: those that were read, and copies of the few that change.
+
+use super::message::{At, Message, Piece};
+use crate::sorting;
+
+/// Tokens of the contents of the messages before one, and of their overhead.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    pub content: u64,
+    pub overhead: u64,
+}
+
+impl Sum {
+    pub(super) fn total(self) -> u64 {
+        self.content.saturating_add(self.overhead)
+    }
+
+    /// What the messages of one list cost: a sum before each, and that of all. Those that are there already stay.
+    pub(super) fn extend(sums: &mut Vec<Self>, messages: &[Message<'_>]) {
+        let mut sum = sums.last().copied().unwrap_or_default();
+        if sums.is_empty() {
+            sums.push(sum);
+        }
+        for message in messages.iter().skip(sums.len() - 1) {
+            sum.overhead = sum.overhead.saturating_add(message.overhead.saturating_mul(message.steps));
+            sum.content = message.pieces.iter().map(|piece| piece.now).fold(sum.content, u64::saturating_add);
+            sums.push(sum);
+        }
+    }
+}
+
+/// Messages of which some are changed. Those that were read stay as they are; copies have their texts from them.
+#[derive(Clone, Debug)]
+pub(super) struct Messages<'m> {
+    read: &'m [Message<'m>],
+    /// What those before each of them cost, and all of them.
+    sums: &'m [Sum],
+    /// The copies, with the index of each.
+    copies: Vec<(usize, Message<'m>)>,
+    /// For each message the place of its copy and one more, or 0; empty as long as there are none.
+    places: Vec<u32>,
+}
+
+impl<'m> Messages<'m> {
+    /// Messages that were read, and their [sums](Sum::extend).
+    pub(super) fn new(read: &'m [Message<'m>], sums: &'m [Sum]) -> Self {
+        Self { read, sums, copies: Vec::new(), places: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.read.len()
+    }
+
+    fn copy(&self, at: usize) -> Option<usize> {
+        (*self.places.get(at)? as usize).checked_sub(1)
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Message<'m>> {
+        match self.copy(at) {
+            Some(copy) => self.copies.get(copy).map(|(_, message)| message),
+            None => self.read.get(at),
+        }
+    }
+
+    /// A message that may be changed.
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Message<'m>> {
+        let copy = match self.copy(at) {
+            Some(copy) => copy,
+            None => {
+                let copy = self.read.get(at)?.borrowed();
+                self.places.resize(self.read.len(), 0);
+                self.copies.push((at, copy));
+                *self.places.get_mut(at)? = self.copies.len() as u32;
+                self.copies.len() - 1
+            }
+        };
+        self.copies.get_mut(copy).map(|(_, message)| message)
+    }
+
+    pub(super) fn piece_mut(&mut self, (message, piece): At) -> Option<&mut Piece<'m>> {
+        self.get_mut(message)?.pieces.get_mut(piece)
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Message<'m>> + ExactSizeIterator {
+        self.range(0, self.read.len())
+    }
+
+    /// Those from one index to another.
+    pub(super) fn range(
+        &self,
+        from: usize,
+        to: usize,
+    ) -> impl DoubleEndedIterator<Item = &Message<'m>> + ExactSizeIterator {
+        let read = self.read.get(from..to).unwrap_or_default();
+        read.iter().enumerate().map(move |(at, read)| {
+            let copy = self.copy(from + at).and_then(|copy| self.copies.get(copy));
+            copy.map_or(read, |(_, message)| message)
+        })
+    }
+
+    /// Whether any was changed.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
+    /// The indices of those that were changed, in their order.
+    pub(super) fn changed(&self) -> Vec<usize> {
+        let mut changed: Vec<usize> = self.copies.iter().map(|&(at, _)| at).collect();
+        sorting::sort(&mut changed);
+        changed
+    }
+
+    /// Tokens of all of them as they are now.
+    pub(super) fn tokens(&self) -> u64 {
+        let change = |tokens: u64, (at, message): &(usize, Message<'_>)| {
+            tokens.saturating_sub(self.read.get(*at).map_or(0, Message::now)).saturating_add(message.now())
+        };
+        self.copies.iter().fold(self.read_sum(0, self.len()).total(), change)
+    }
+
+    /// What those from one index to another cost as they were read.
+    pub(super) fn read_sum(&self, from: usize, to: usize) -> Sum {
+        let [from, to] = [from, to].map(|at| self.sums.get(at).copied().unwrap_or_default());
+        let content = to.content.saturating_sub(from.content);
+        Sum { content, overhead: to.overhead.saturating_sub(from.overhead) }
+    }
+}

@@ -1,0 +1,678 @@
+//! A chat in the terms that every format can be written from: messages of blocks, from the pieces that were read.
+//!
+//! What a format says in its own way (where the arguments of a call are, what proves a thought) is looked up here by the names
+//! that all formats have for it: they do not collide.
+
+use std::borrow::Cow;
+
+use serde_json::{Value as Json, json};
+
+use super::given::{Given, each_text};
+use super::message::{Kind, Message, Path, Piece, Role, Step, TextShape};
+use crate::content::{Audio, Block, Image, Media, data_url};
+use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
+use crate::json::{Document, Kind as JsonKind, Object, Value};
+use crate::maps::SortedMap;
+use crate::prompt::{self, Format};
+use crate::text::is_blank;
+
+/// A chat that any format can be written from.
+#[derive(Debug)]
+pub(super) struct Neutral<'t> {
+    pub messages: Vec<prompt::Message<'t>>,
+    /// For each of them, which message of the chat it is from.
+    pub from: Vec<usize>,
+    /// What stands beside the messages.
+    pub system: Option<String>,
+    /// What has no place in the target.
+    pub notes: Notes,
+}
+
+/// Things of one kind that have no place in the target, counted.
+#[derive(Debug, Default)]
+pub(super) struct Notes(Vec<(Cow<'static, str>, Severity, usize, u32)>);
+
+/// In the place of a message: what stands beside them.
+const SYSTEM: usize = usize::MAX;
+
+/// More kinds are counted as the last of them.
+const MOST_KINDS: usize = 50;
+
+impl Notes {
+    fn add(&mut self, what: Cow<'static, str>, severity: Severity, message: usize) {
+        let is_full = self.0.len() >= MOST_KINDS;
+        match self.0.iter_mut().find(|(known, ..)| *known == what) {
+            Some((.., count)) => *count = count.saturating_add(1),
+            None if is_full => self.0.last_mut().into_iter().for_each(|(.., count)| *count = count.saturating_add(1)),
+            None => self.0.push((what, severity, message, 1)),
+        }
+    }
+
+    /// A diagnostic for each kind, at the first message that it is in.
+    pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
+        for (what, severity, message, count) in self.0 {
+            let times = if count == 1 { "time" } else { "times" };
+            let text = format!("{what}, {count} {times}: the target format has no place for it");
+            let found = Diagnostic::new(DiagnosticCode::NotExpressible, severity, text);
+            let path = if message == SYSTEM { "system".to_owned() } else { format!("messages[{message}]") };
+            diagnostics.push(found.at_path(path));
+        }
+    }
+}
+
+/// A chat in the terms of all formats, for one to be written: proofs of thoughts are those that it takes.
+pub(super) fn neutral<'t>(
+    format: Format,
+    target: Format,
+    given: &Given<'t>,
+    read: &[Message<'t>],
+) -> Result<Neutral<'t>> {
+    let mut maker = Maker {
+        format,
+        target,
+        message: SYSTEM,
+        ids: SortedMap::new(),
+        list: None,
+        out: Neutral { messages: Vec::new(), from: Vec::new(), system: None, notes: Notes::default() },
+    };
+    if let Some(system) = given.system {
+        maker.out.system = system_text(system);
+        let parts = system.list("a list").into_iter().flatten();
+        parts.filter_map(|part| part.object("").ok()).for_each(|part| maker.fields(part));
+    }
+    for (at, (message, &value)) in read.iter().zip(&given.list).enumerate() {
+        maker.message = at;
+        maker.list = None;
+        maker.message(value, message)?;
+    }
+    Ok(maker.out)
+}
+
+/// The text of a system context, wherever it stands: a text, parts with texts, or a content with such parts.
+pub(super) fn system_text(system: Value<'_>) -> Option<String> {
+    let mut texts: Vec<String> = Vec::new();
+    each_text(system, &mut |text| texts.push(text.to_owned()));
+    let text = texts.join("\n\n");
+    (!is_blank(&text)).then_some(text)
+}
+
+struct Maker<'t> {
+    format: Format,
+    target: Format,
+    message: usize,
+    /// The ids of calls that were given none.
+    ids: SortedMap<String, String>,
+    /// The list that was looked into last, so that going through it takes one pass.
+    list: Option<(Path, Vec<Value<'t>>)>,
+    out: Neutral<'t>,
+}
+
+impl<'t> Maker<'t> {
+    fn message(&mut self, value: Value<'t>, message: &Message<'t>) -> Result<()> {
+        let object = value.object("a chat message, an object")?;
+        let fields = object.fields(["role", "name", "thinking_blocks"])?;
+        let [role, name, thinking_blocks] = fields;
+        if name.is_some() && message.role != Role::Tool && role.is_some() {
+            self.note("the `name` of who speaks", Severity::Info);
+        }
+        // Of an item that is told as a whole, or becomes the arguments of a call, no field is lost by itself.
+        let is_whole = |piece: &Piece<'_>| {
+            piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
+        };
+        if !message.pieces.iter().any(is_whole) {
+            self.fields(object);
+        }
+        let role = match message.role {
+            Role::System if role.is_some_and(|role| role.is_string("developer")) => prompt::Role::Developer,
+            Role::System => prompt::Role::System,
+            Role::Assistant => prompt::Role::Assistant,
+            Role::User | Role::Tool => prompt::Role::User,
+        };
+        let mut blocks = Vec::new();
+        // The results of calls that are one with them.
+        let mut results = Vec::new();
+        let mut step = 0;
+        // Thoughts that stand beside the content come before it.
+        let is_beside = |piece: &&Piece<'_>| {
+            let place = piece.places.first().and_then(|place| place.last());
+            piece.kind == Kind::Reasoning && matches!(place, Some(Step::Key(_)))
+        };
+        let beside = message.pieces.iter().filter(is_beside);
+        for piece in beside.chain(message.pieces.iter().filter(|piece| !is_beside(piece))) {
+            if piece.step != step {
+                step = piece.step;
+                self.push(role, &mut blocks);
+                self.push(prompt::Role::User, &mut results);
+            }
+            let place = piece.places.first().map_or(&[][..], Vec::as_slice);
+            let Some(part) = self.at(value, place) else { continue };
+            let is_said_twice = thinking_blocks.is_some() && matches!(place, [Step::Key("reasoning_content")]);
+            if !is_said_twice {
+                self.piece(value, part, piece, &mut blocks, &mut results)?;
+            }
+        }
+        if role.is_system() {
+            let texts: Vec<&str> = blocks.iter().filter_map(Block::as_text).collect();
+            if texts.len() > 1 {
+                blocks = vec![Block::text(texts.join("\n\n"))];
+            }
+        }
+        self.push(role, &mut blocks);
+        self.push(prompt::Role::User, &mut results);
+        Ok(())
+    }
+
+    /// A message of these blocks. Where each item is a message, those of one answer are one.
+    fn push(&mut self, role: prompt::Role, blocks: &mut Vec<Block<'t>>) {
+        if blocks.is_empty() {
+            return;
+        }
+        let mut content = std::mem::take(blocks);
+        let is_result = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
+        let is_one = |last: &prompt::Message<'_>| {
+            let results = last.content.iter().chain(&content).all(is_result);
+            matches!(self.format, Format::Responses | Format::Agents)
+                && last.role == role
+                && (role == prompt::Role::Assistant || results)
+        };
+        if self.out.messages.last().is_some_and(is_one) {
+            self.out.messages.last_mut().into_iter().for_each(|last| last.content.append(&mut content));
+            return;
+        }
+        self.out.messages.push(prompt::Message { role, content, node_ids: Vec::new(), spans: Vec::new() });
+        self.out.from.push(self.message);
+    }
+
+    #[inline(never)]
+    fn note(&mut self, what: impl Into<Cow<'static, str>>, severity: Severity) {
+        self.out.notes.add(what.into(), severity, self.message);
+    }
+
+    fn lost(&mut self, what: impl Into<Cow<'static, str>>) {
+        self.note(what, Severity::Warning);
+    }
+
+    /// What stands at a place.
+    fn at(&mut self, value: Value<'t>, place: &[Step]) -> Option<Value<'t>> {
+        let Some((Step::At(index), before)) = place.split_last() else { return walk(value, place) };
+        if self.list.as_ref().is_none_or(|(path, _)| path != before) {
+            let items = walk(value, before)?.list("a list").ok()?.collect();
+            self.list = Some((before.to_vec(), items));
+        }
+        self.list.as_ref().and_then(|(_, items)| items.get(*index)).copied()
+    }
+
+    fn piece(
+        &mut self,
+        message: Value<'t>,
+        part: Value<'t>,
+        piece: &Piece<'t>,
+        blocks: &mut Vec<Block<'t>>,
+        results: &mut Vec<Block<'t>>,
+    ) -> Result<()> {
+        let object = part.object("a part").ok().filter(|_| !piece.places.is_empty());
+        let proof = match object {
+            Some(object) => {
+                if piece.kind != Kind::Other {
+                    self.fields(object);
+                }
+                proof_of(self.format, object)
+            }
+            None if piece.kind == Kind::Reasoning => part.object("").ok().and_then(|item| proof_of(self.format, item)),
+            None => None,
+        };
+        // What proves something else than a thought stands before it.
+        if let (Some(proof), true) = (&proof, piece.kind != Kind::Reasoning) {
+            self.thought(Cow::Borrowed(""), Some(proof), blocks);
+        }
+        match &piece.kind {
+            Kind::Text if piece.texts.is_empty() => blocks.extend(part.as_text().map(Block::Text)),
+            Kind::Text => blocks.extend(piece.texts.iter().map(|text| Block::Text(text.text.clone()))),
+            Kind::Call { id, name } => {
+                let id = self.id(id);
+                blocks.push(self.call(id, name, part)?);
+            }
+            Kind::Result { id } => {
+                let id = self.id(id);
+                let place = piece.body.as_ref().map(|(path, shape)| (path.as_slice(), *shape));
+                let result = self.result(id, message, part, place)?;
+                blocks.push(result);
+            }
+            Kind::CallAndResult { name } => {
+                let id = part.object("a part")?.text("toolCallId")?;
+                blocks.push(self.call(id.clone(), name, part)?);
+                let place = piece.body.as_ref().map(|(path, shape)| (path.as_slice(), *shape));
+                let result = self.result(id, message, part, place)?;
+                results.push(result);
+            }
+            // Thoughts that LiteLLM has beside the content, each with its proof.
+            Kind::Reasoning if part.kind() == JsonKind::List => {
+                for block in part.list("a list of thoughts")? {
+                    let proof = proof_of(Format::Anthropic, block.object("a thought, an object")?);
+                    self.thought(reasoning_text(block), proof.as_ref(), blocks);
+                }
+            }
+            Kind::Reasoning => self.thought(reasoning_text(part), proof.as_ref(), blocks),
+            Kind::Image | Kind::Other => {
+                let is_image = piece.kind == Kind::Image;
+                let block = self.other(part, is_image);
+                if let (Some(object), true, false) = (object, block.is_some(), is_image) {
+                    self.fields(object);
+                }
+                blocks.extend(block);
+            }
+            Kind::Linked { .. } => self.lost("an approval of a call"),
+        }
+        Ok(())
+    }
+
+    /// The id of a call: where the format gives none it is found by name and order, which is no id for others.
+    fn id(&mut self, id: &Cow<'t, str>) -> Cow<'t, str> {
+        if !id.starts_with('\0') {
+            return id.clone();
+        }
+        let number = self.ids.len() + 1;
+        let made = match self.ids.get(&**id) {
+            Some(made) => made.clone(),
+            None => format!("call_{number}"),
+        };
+        self.ids.insert(id.to_string(), made.clone());
+        Cow::Owned(made)
+    }
+
+    fn call(&mut self, id: Cow<'t, str>, name: &Cow<'t, str>, part: Value<'t>) -> Result<Block<'t>> {
+        let (arguments, is_text) = arguments(part)?;
+        let kind =
+            part.object("a call").ok().map(|call| call.get("type")).transpose()?.flatten().and_then(Value::as_text);
+        if kind.as_deref().is_some_and(|kind| kind.starts_with("server_") || kind.starts_with("mcp_")) {
+            self.note("a call that the vendor itself answers, written as a call of a function", Severity::Info);
+        }
+        let arguments = match arguments {
+            // The calls of a vendor's own tools have no name: all of them is what is asked.
+            _ if name.is_empty() => {
+                self.note("a call of a vendor's own tool, written as a call of a function", Severity::Info);
+                Json::String(part.json().into_owned())
+            }
+            Some(text) if is_text => {
+                self.note(
+                    "a call of a custom tool, written as a call of a function with the text as `input`",
+                    Severity::Info,
+                );
+                json!({ "input": text.as_text() })
+            }
+            // A text is the JSON of the arguments; so they stay as they were written.
+            Some(value) => Json::String(
+                value.as_text().filter(|_| self.has_json_text()).unwrap_or_else(|| value.json()).into_owned(),
+            ),
+            None => Json::Null,
+        };
+        let name = if name.is_empty() { kind.unwrap_or_default() } else { name.clone() };
+        Ok(Block::ToolCall { id, name, arguments: Cow::Owned(arguments), server: false })
+    }
+
+    /// Whether the arguments of a call may be JSON in a text.
+    fn has_json_text(&self) -> bool {
+        !matches!(self.format, Format::Anthropic | Format::Gemini | Format::AiSdk | Format::AiSdkUi)
+    }
+
+    fn result(
+        &mut self,
+        id: Cow<'t, str>,
+        message: Value<'t>,
+        part: Value<'t>,
+        place: Option<(&[Step], TextShape)>,
+    ) -> Result<Block<'t>> {
+        let (holder, body) = match place {
+            Some((path, _)) => {
+                let before = path.split_last().map_or(path, |(_, before)| before);
+                (self.at(message, before), walk(message, path))
+            }
+            None => {
+                let [content, output] = part.object("a result, an object")?.fields(["content", "output"])?;
+                (Some(part), content.or(output).or(Some(part)))
+            }
+        };
+        let mut is_error = false;
+        let mut content = Vec::new();
+        if let Some(holder) = holder.and_then(|holder| holder.object("").ok()) {
+            let [snake, camel, status, error, parts] =
+                holder.fields(["is_error", "isError", "status", "errorText", "parts"])?;
+            let says_so = |value: Option<Value<'_>>| value.is_some_and(|value| value.bool().unwrap_or(false));
+            is_error = says_so(snake)
+                || says_so(camel)
+                || error.is_some()
+                || status.is_some_and(|status| status.is_string("error"));
+            if let (Some(parts), Some((_, TextShape::GeminiResponse))) = (parts, place) {
+                self.shown(parts, &mut content)?;
+            }
+        }
+        let object = body.and_then(|body| body.object("").ok());
+        match (place.map(|(_, shape)| shape), object) {
+            (Some(TextShape::GeminiResponse), Some(response)) => {
+                let [output, result, error] = response.fields(["output", "result", "error"])?;
+                is_error |= error.is_some();
+                let only = output.or(result).or(error).filter(|only| response.len() == 1 && only.as_text().is_some());
+                content
+                    .insert(0, Block::Text(only.and_then(Value::as_text).unwrap_or_else(|| response.value().json())));
+            }
+            (Some(TextShape::AiSdkOutput), Some(output)) => {
+                let [kind, value, reason] = output.fields(["type", "value", "reason"])?;
+                let kind = kind.and_then(Value::as_text).unwrap_or_default();
+                is_error |= kind.starts_with("error") || kind == "execution-denied";
+                if let Some(value) = value.or(reason) {
+                    self.shown(value, &mut content)?;
+                }
+            }
+            _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
+        }
+        if content.is_empty() {
+            content.push(Block::text(""));
+        }
+        Ok(Block::ToolResult { tool_call_id: id, content, is_error: is_error.then_some(true), server: false })
+    }
+
+    /// What a tool gave: a text, parts, or any JSON.
+    fn shown(&mut self, body: Value<'t>, out: &mut Vec<Block<'t>>) -> Result<()> {
+        if let Some(text) = body.as_text() {
+            out.push(Block::Text(text));
+            return Ok(());
+        }
+        let is_part = |value: &Value<'t>| {
+            value
+                .object("")
+                .ok()
+                .map(|part| part.fields(["type", "inlineData", "inline_data", "fileData"]))
+                .is_some_and(|fields| {
+                    fields.is_ok_and(|[kind, ..]| kind.is_some_and(|kind| kind.as_text().is_some()))
+                        || media(*value, None).is_some()
+                })
+        };
+        let parts: Vec<Value<'t>> = match body.kind() {
+            JsonKind::List => body.list("a list")?.collect(),
+            _ => vec![body],
+        };
+        if parts.is_empty() || !parts.iter().all(is_part) {
+            out.push(Block::Text(body.json()));
+            return Ok(());
+        }
+        for part in parts {
+            let object = part.object("a part, an object")?;
+            let [kind, text] = object.fields(["type", "text"])?;
+            let kind = kind.and_then(Value::as_text).unwrap_or_default();
+            if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
+                out.push(Block::Text(text));
+            } else if media(part, None).is_some() || is_one_of(MEDIA, &kind) {
+                let is_image = kind.contains("image") || kind.contains("screenshot");
+                let block = self.other(part, is_image);
+                out.extend(block);
+            } else {
+                out.push(Block::Text(part.json()));
+            }
+        }
+        Ok(())
+    }
+
+    /// An image, a recording or a file, as far as it can be said; a text where it is one.
+    fn other(&mut self, part: Value<'t>, is_image: bool) -> Option<Block<'t>> {
+        let object = part.object("a part").ok()?;
+        let kind = text_in(object, "type").unwrap_or_default();
+        let found = media(part, None);
+        let mime = found.as_ref().map_or("", |(mime, _)| mime).to_owned();
+        if is_image || mime.starts_with("image/") {
+            let (mime_type, media) = found.map_or((Cow::default(), None), |(mime, media)| (mime, Some(media)));
+            let mime_type = if mime_type.starts_with("image/") { mime_type } else { Cow::Borrowed("image/*") };
+            let alt_text = text_in(object, "altText");
+            return Some(Block::Image(Image { mime_type, media, alt_text, ..Image::default() }));
+        }
+        if let (true, Some((mime_type, media))) = (mime.starts_with("audio/"), found) {
+            return Some(Block::Audio(Audio { mime_type, media: Some(media), ..Audio::default() }));
+        }
+        // A document that is a text.
+        let source = object_in(object, "source")
+            .filter(|source| text_in(*source, "type").is_some_and(|kind| kind == "text"))
+            .and_then(|source| text_in(source, "data"));
+        let tagged = || text_in(object_in(object, "data")?, "text");
+        let plain = || text_in(object, "text").filter(|_| kind == "text-plain");
+        if let Some(text) = source.or_else(tagged).or_else(plain) {
+            return Some(Block::Text(text));
+        }
+        let is_file = is_one_of(MEDIA, &kind) || !mime.is_empty();
+        if is_file {
+            let inner = || text_in(object_in(object, "file")?, "filename");
+            let name = text_in(object, "filename").or_else(|| text_in(object, "title")).or_else(inner);
+            self.lost("a file, written as its name");
+            return Some(Block::Text(Cow::Owned(crate::prompt::placeholder("file", name.as_deref()))));
+        }
+        let what = match &*kind {
+            "" => "a part of a kind that is not known".to_owned(),
+            kind => format!("a part `{}`", kind.chars().take(40).collect::<String>()),
+        };
+        self.lost(what);
+        None
+    }
+
+    /// A thought, with its proof where the target takes it.
+    fn thought(&mut self, text: Cow<'t, str>, proof: Option<&Proof<'t>>, blocks: &mut Vec<Block<'t>>) {
+        let signature = proof.and_then(|proof| proof.for_target(self.target));
+        // What takes no thoughts at all says so by itself.
+        if proof.is_some() && signature.is_none() && self.target != Format::OpenAi {
+            self.note("the proof of a thought, which is another vendor's", Severity::Info);
+        }
+        if signature.is_some() || !is_blank(&text) {
+            blocks.push(Block::Reasoning { text, signature: signature.map(Cow::Owned), redacted: false });
+        }
+    }
+
+    /// Notes the fields of a message or a part that nothing is made of.
+    fn fields(&mut self, object: Object<'_>) {
+        for (key, value) in object.entries() {
+            let is_empty = match value.kind() {
+                JsonKind::Null => true,
+                JsonKind::List => value.list("a list").is_ok_and(|list| list.len() == 0),
+                JsonKind::Object => value.object("an object").is_ok_and(|object| object.len() == 0),
+                _ => false,
+            };
+            let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
+            if is_one_of(READ, &key) {
+                if let Some(inner) = value.object("").ok().filter(|_| is_one_of(HOLDERS, &key)) {
+                    self.fields(inner);
+                }
+                continue;
+            }
+            self.note(format!("the field `{}`", key.chars().take(40).collect::<String>()), Severity::Info);
+        }
+    }
+}
+
+/// Kinds of parts that are an image, a recording or a file.
+const MEDIA: &str = "image image_url input_image image-data image-url media computer_screenshot audio input_audio video file \
+     input_file file-data file-url document reasoning-file";
+
+/// The fields of messages and parts that are read, or that say nothing by themselves.
+const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks signature \
+     summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \
+     source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
+     mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
+     tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
+     function_response output errorText is_error isError refusal lc kwargs providerOptions providerMetadata \
+     callProviderMetadata providerData approvalId";
+
+/// Those among them that have fields of their own.
+const HOLDERS: &str = "image_url source file input_audio inlineData inline_data fileData function kwargs data";
+
+/// Whether a list of words has this one.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// The value at the end of a path.
+fn walk<'t>(value: Value<'t>, path: &[Step]) -> Option<Value<'t>> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.object("").ok()?.get(key).ok()?,
+        Step::At(at) => value.list("").ok()?.nth(*at),
+    })
+}
+
+/// The arguments of a call, and whether they are a text that is no JSON.
+fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
+    let Ok(object) = call.object("a call") else { return Ok((None, false)) };
+    let [kind, function, custom, called, snake] =
+        object.fields(["type", "function", "custom", "functionCall", "function_call"])?;
+    if let Some(inner) = function.or(custom).or(called).or(snake) {
+        let (found, is_text) = arguments(inner)?;
+        return Ok((found, is_text || custom.is_some()));
+    }
+    let [arguments, args, input] = object.fields(["arguments", "args", "input"])?;
+    Ok((arguments.or(args).or(input), kind.is_some_and(|kind| kind.is_string("custom_tool_call"))))
+}
+
+/// The text of a thought.
+fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
+    let Ok(object) = part.object("a thought") else { return part.as_text().unwrap_or_default() };
+    let text = ["thinking", "text", "reasoning", "content"].into_iter().find_map(|name| text_in(object, name));
+    if let Some(text) = text {
+        return text;
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for name in ["summary", "content", "rawContent"] {
+        if let (Some(list), true) = (object.last(name), texts.is_empty()) {
+            each_text(list, &mut |text| texts.push(text.to_owned()));
+        }
+    }
+    Cow::Owned(texts.join("\n\n"))
+}
+
+/// The type of an image, a recording or a file, and where its bytes are.
+fn media<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(Cow<'t, str>, Media<'t>)> {
+    if let Some(source) = value.as_text() {
+        if let Some((mime, data)) = data_url(&source) {
+            return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
+        }
+        let media = if source.contains("://") { Media::Url(source) } else { Media::Data(source) };
+        return Some((mime.unwrap_or_default(), media));
+    }
+    let object = value.object("").ok()?;
+    let types = ["mediaType", "mimeType", "mime_type", "media_type"];
+    let format = || text_in(object, "format").map(|format| Cow::Owned(["audio/", &format].concat()));
+    let given = types.into_iter().find_map(|name| text_in(object, name));
+    let mime = given.or_else(format).or(mime);
+    PLACES.split(' ').find_map(|name| media(object.last(name)?, mime.clone()))
+}
+
+/// The fields that lead to the bytes of something, or hold them.
+const PLACES: &str = "image_url source image inlineData inline_data fileData file_data input_audio audio file data url fileUri \
+     file_uri base64 output";
+
+/// What a vendor gives with a thought, or with what came of it, and wants back unchanged.
+#[derive(Debug)]
+enum Proof<'t> {
+    /// Anthropic's, of a thought that can be read.
+    Thinking(Cow<'t, str>),
+    /// Anthropic's, of one that cannot.
+    Redacted(Cow<'t, str>),
+    /// Gemini's.
+    Thought(Cow<'t, str>),
+    /// OpenAI's, with the id of its item.
+    OpenAi(Option<Cow<'t, str>>, Cow<'t, str>),
+    /// One of which it is not said whose it is.
+    Opaque(Cow<'t, str>),
+}
+
+/// The proof beside a thought or a part.
+fn proof_of<'t>(format: Format, part: Object<'t>) -> Option<Proof<'t>> {
+    if let Some(signature) = text_in(part, "thoughtSignature").or_else(|| text_in(part, "thought_signature")) {
+        return Some(Proof::Thought(signature));
+    }
+    if text_in(part, "type").is_some_and(|kind| kind == "redacted_thinking") {
+        return text_in(part, "data").map(Proof::Redacted);
+    }
+    if let Some(signature) = text_in(part, "signature").filter(|signature| !signature.is_empty()) {
+        return Some(if format == Format::Generic { proof_of_text(signature) } else { Proof::Thinking(signature) });
+    }
+    let id = || text_in(part, "id");
+    if let Some(sealed) = text_in(part, "encrypted_content") {
+        return Some(Proof::OpenAi(id(), sealed));
+    }
+    let beside = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
+    let beside = beside.into_iter().find_map(|name| object_in(part, name))?;
+    let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));
+    if let Some(sealed) = sealed {
+        return Some(Proof::OpenAi(id(), sealed));
+    }
+    let vendor = ["anthropic", "google", "vertex", "openai"].into_iter().find_map(|name| object_in(beside, name))?;
+    text_in(vendor, "redactedData")
+        .map(Proof::Redacted)
+        .or_else(|| text_in(vendor, "signature").map(Proof::Thinking))
+        .or_else(|| text_in(vendor, "thoughtSignature").map(Proof::Thought))
+        .or_else(|| Some(Proof::OpenAi(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?)))
+}
+
+/// A field that is a text.
+#[inline(never)]
+fn text_in<'t>(object: Object<'t>, name: &str) -> Option<Cow<'t, str>> {
+    object.last(name)?.as_text()
+}
+
+/// A field that is an object.
+#[inline(never)]
+fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
+    object.last(name)?.object("").ok()
+}
+
+/// Our own signature may be the JSON of the vendor's block.
+fn proof_of_text<'t>(signature: Cow<'t, str>) -> Proof<'t> {
+    let block = || {
+        let document = Document::read(signature.as_bytes(), &[]).ok()?;
+        let document: &Document<'_> = &document;
+        let texts = document.root().object("").ok()?.fields(["type", "data", "id", "encrypted_content"]).ok()?;
+        let [kind, data, id, sealed] = texts.map(|value| value.and_then(|value| value.string().ok()));
+        match kind.as_deref()? {
+            "redacted_thinking" => Some(Proof::Redacted(Cow::Owned(data?))),
+            "reasoning" => Some(Proof::OpenAi(id.map(Cow::Owned), Cow::Owned(sealed?))),
+            _ => None,
+        }
+    };
+    match block() {
+        Some(proof) if signature.starts_with('{') => proof,
+        _ => Proof::Opaque(signature),
+    }
+}
+
+impl Proof<'_> {
+    /// As the target is given it: as it is, as the vendor's block, or for the AI SDK as what stands beside a part.
+    fn for_target(&self, target: Format) -> Option<String> {
+        let is_sdk = matches!(target, Format::AiSdk | Format::AiSdkUi);
+        let is_anthropic = matches!(target, Format::Anthropic | Format::LangChain | Format::Generic);
+        let is_openai = matches!(target, Format::Responses | Format::Agents | Format::Generic);
+        let (parts, text): ([&str; 2], &str) = match self {
+            Self::Thinking(text) if is_sdk => (["{\"anthropic\":{\"signature\":", "}}"], text),
+            Self::Redacted(data) if is_sdk => (["{\"anthropic\":{\"redactedData\":", "}}"], data),
+            Self::Thought(text) if is_sdk => (["{\"google\":{\"thoughtSignature\":", "}}"], text),
+            Self::Redacted(data) if is_anthropic => (["{\"type\":\"redacted_thinking\",\"data\":", "}"], data),
+            Self::OpenAi(id, sealed) if is_sdk || is_openai => {
+                let (begin, name, seal, end) = if is_sdk {
+                    ("{\"openai\":{", "\"itemId\":", "\"reasoningEncryptedContent\":", "}}")
+                } else {
+                    ("{\"type\":\"reasoning\",", "\"id\":", "\"encrypted_content\":", "}")
+                };
+                let id = id.as_deref().map(|id| [name, &quoted(id), ","].concat()).unwrap_or_default();
+                return Some([begin, &id, seal, &quoted(sealed), end].concat());
+            }
+            Self::Thinking(text) if is_anthropic => return Some(text.to_string()),
+            Self::Thought(text) if matches!(target, Format::Gemini | Format::Generic) => return Some(text.to_string()),
+            Self::Opaque(text)
+                if matches!(target, Format::Anthropic | Format::Gemini | Format::Responses | Format::Generic) =>
+            {
+                return Some(text.to_string());
+            }
+            _ => return None,
+        };
+        let [begin, end] = parts;
+        Some([begin, &quoted(text), end].concat())
+    }
+}
+
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    Json::from(text).to_string()
+}

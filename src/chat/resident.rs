@@ -1,0 +1,302 @@
+//! A chat that goes on: its messages are read and counted once, when they come (SPEC §7 `class Chat`).
+//!
+//! [`Chat`] gives what `fitMessages` gives for the same messages and options, by the same code. The messages themselves stay with
+//! the caller.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use serde::Serialize;
+
+use super::beside::{Beside, beside_messages, prices};
+use super::detect::{Format, Formats, first_of, formats_beside};
+use super::fit::{Earlier, Fit};
+use super::formats;
+use super::message::{Kind, Message, Path};
+use super::messages::{Messages, Sum};
+use super::options::Options;
+use super::pairs::Pairs;
+use crate::assembly::costs::Sums as CutSums;
+use crate::call::{Answer, Call, Host};
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::json::{Document, Value};
+use crate::tokens::Grown;
+
+/// The methods by their names.
+pub const METHODS: &[Call<Chat>] = &[
+    Call::new("splice", &["at", "remove", "messages", "pinned"], |chat, request, _| chat.splice(request)),
+    Call::new("appendText", &[], |chat, request, _| chat.append_text(request)),
+    Call::new("fit", &[], |chat, request, host| chat.fit(request, host)),
+];
+
+/// A chat, as far as fitting it needs it.
+#[derive(Debug)]
+pub struct Chat {
+    /// The JSON that the options were read from.
+    request: Vec<u8>,
+    options: Options,
+    /// What there was to say of the options.
+    found: Vec<Diagnostic>,
+    format: Format,
+    beside: Beside,
+    messages: Vec<Message<'static>>,
+    /// What the messages before each of them cost, and all of them.
+    sums: Vec<Sum>,
+    /// The formats that each message can be in, and that all of them can be in.
+    shapes: Vec<Formats>,
+    shape: Formats,
+    pairs: Pairs<'static>,
+    /// The messages that an earlier fit may have left.
+    earlier: Vec<usize>,
+    /// Repairs of the messages' JSON: the message, and the path in it.
+    repaired: Vec<(usize, Diagnostic)>,
+    /// How far the text at the end was counted.
+    grown: Grown,
+    /// Of the last fit that cut: it knows what markers cost.
+    cut: RefCell<CutSums>,
+}
+
+/// What there is after a change.
+#[derive(Debug, Default, Serialize)]
+struct Changed {
+    /// The format is another one now: nothing was changed, and all messages have to be given at once.
+    again: bool,
+    format: &'static str,
+    /// Where in the last message the text stands that grew.
+    path: Option<Path>,
+    /// Tokens of each message that came, or whose text grew.
+    tokens: Vec<u64>,
+    total: u64,
+}
+
+impl Chat {
+    /// A chat without messages, from the JSON of `{ options }`.
+    ///
+    /// # Errors
+    /// Those of options.
+    pub fn from_json(request: &[u8], host: &Host) -> Result<Self> {
+        let document = Document::read(request, &[])?;
+        let document: &Document<'_> = &document;
+        let mut found = document.diagnostics();
+        let given = document.root().object("options, an object")?.need("options")?.object("options, an object")?;
+        let options = Options::read(given, host, &mut found)?;
+        let shape = Formats::MAX;
+        let format = options.format.unwrap_or(first_of(shape));
+        let beside = beside_messages(given, None, format, &prices(format, &options))?;
+        Ok(Self {
+            request: request.to_vec(),
+            options,
+            found,
+            format,
+            beside,
+            messages: Vec::new(),
+            sums: vec![Sum::default()],
+            shapes: Vec::new(),
+            shape,
+            pairs: Pairs::default(),
+            earlier: Vec::new(),
+            repaired: Vec::new(),
+            grown: Grown::default(),
+            cut: RefCell::default(),
+        })
+    }
+
+    fn total(&self) -> u64 {
+        self.sums.last().copied().unwrap_or_default().total().saturating_add(self.beside.tokens())
+    }
+
+    /// Puts messages behind the last ones, or in the place of as many, or of all from one on. Of Gemini's, whose calls have no
+    /// ids, those behind the change come again.
+    fn splice(&mut self, request: Value<'_>) -> Result<Answer> {
+        let repaired = request.repaired();
+        let request = request.object("messages and their place, an object")?;
+        let count = self.messages.len();
+        let at = (request.need("at")?.whole(u32::MAX)? as usize).min(count);
+        let end = at.saturating_add(request.need("remove")?.whole(u32::MAX)? as usize).min(count);
+        let given = request.need("messages")?;
+        let list: Vec<Value<'_>> = given.list("a list of chat messages")?.collect();
+        if end < count && list.len() != end - at {
+            return Err(given.mismatch("as many messages as they replace"));
+        }
+        let (shapes, shape) = self.shapes_with(at, end, &list)?;
+        let format = self.options.format.unwrap_or(first_of(shape));
+        if format != self.format && count > end - at {
+            return Answer::of(&Changed { again: true, ..Changed::default() });
+        }
+        let prices = prices(format, &self.options);
+        let read = formats::read_behind(self.messages.get(..at).unwrap_or_default(), format, &list, prices)?;
+        let mut beside = self.beside;
+        if format != self.format {
+            let document = Document::read(&self.request, &[])?;
+            let document: &Document<'_> = &document;
+            beside = beside_messages(document.root().object("")?.need("options")?.object("")?, None, format, &prices)?;
+        }
+        let pinned = request.read("pinned", |pinned| {
+            let index = |index: Value<'_>| Ok(index.whole(u32::MAX)? as usize);
+            pinned.list("a list of indices")?.map(index).collect::<Result<Vec<usize>>>()
+        })?;
+        self.check_counter()?;
+        // Nothing fails from here on.
+        let came = at..at + list.len();
+        let gone = self.messages.get(at..end).unwrap_or_default();
+        let acts = |message: &Message<'_>| {
+            message.pieces.iter().any(|piece| matches!(piece.kind, Kind::Call { .. } | Kind::Result { .. }))
+        };
+        // What was paired stays so where what goes has to do with no pair, and what comes is the end or has to do with none.
+        let pairs_stay = !gone.iter().any(acts) && (end == count || !read.iter().any(acts));
+        let (mut behind, mut shapes_behind) = (self.messages.split_off(end), self.shapes.split_off(end));
+        self.messages.truncate(at);
+        self.messages.extend(read.iter().map(Message::to_owned));
+        self.messages.append(&mut behind);
+        self.shapes.truncate(at);
+        self.shapes.extend(shapes);
+        self.shapes.append(&mut shapes_behind);
+        (self.shape, self.format, self.beside) = (shape, format, beside);
+        self.sums.truncate(at + 1);
+        Sum::extend(&mut self.sums, &self.messages);
+        if !pairs_stay {
+            self.pairs = Pairs::default();
+        }
+        if !pairs_stay || end == count {
+            let from = if pairs_stay { at } else { 0 };
+            let messages = self.messages.get(from..).unwrap_or_default();
+            self.pairs.add(from, messages, |id| Cow::Owned(id.to_owned()));
+        }
+        let stays = |index: &usize| *index < at || *index >= end;
+        if let Some(pinned) = pinned {
+            self.options.pinned.retain(stays);
+            self.options.pinned.extend(pinned);
+        }
+        self.earlier.retain(stays);
+        came.clone().for_each(|index| self.note_earlier(index));
+        let before = self.repaired.partition_point(|&(index, _)| index < at);
+        let behind = self.repaired.split_off(before);
+        for diagnostic in repaired {
+            if let Some((index, path)) = place_of(&diagnostic) {
+                let diagnostic = diagnostic.clone().at_path(path);
+                self.repaired.push((at + index, diagnostic));
+            }
+        }
+        self.repaired.extend(behind.into_iter().filter(|(index, _)| *index >= end));
+        self.grown = Grown::default();
+        let tokens = self.messages.get(came).unwrap_or_default().iter().map(Message::tokens).collect();
+        Answer::of(&Changed { format: format.name(), tokens, total: self.total(), ..Changed::default() })
+    }
+
+    /// The formats of messages in the place of others, and those that all messages can be in then.
+    fn shapes_with(&self, at: usize, end: usize, list: &[Value<'_>]) -> Result<(Vec<Formats>, Formats)> {
+        if self.options.format.is_some() {
+            return Ok((vec![Formats::MAX; list.len()], Formats::MAX));
+        }
+        let mut shape = self.shape;
+        if at < self.shapes.len() {
+            let behind = self.shapes.get(end..).unwrap_or_default();
+            shape = self.shapes.iter().take(at).chain(behind).fold(Formats::MAX, |all, these| all & these);
+        }
+        let mut shapes = Vec::with_capacity(list.len());
+        for (index, &message) in list.iter().enumerate() {
+            let these = formats_beside(shape, message, at + index)?;
+            shape &= these;
+            shapes.push(these);
+        }
+        Ok((shapes, shape))
+    }
+
+    /// Notes whether a message may be what an earlier fit left.
+    fn note_earlier(&mut self, index: usize) {
+        let is = self.messages.get(index).is_some_and(|it| Earlier::of(it, &self.options.settings).is_some());
+        let place = self.earlier.partition_point(|&known| known < index);
+        match (is, self.earlier.get(place) == Some(&index)) {
+            (true, false) => self.earlier.insert(place, index),
+            (false, true) => {
+                self.earlier.remove(place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Fails where the counter did: the edge knows why.
+    fn check_counter(&self) -> Result<()> {
+        if self.options.counter.has_failed() {
+            return Err(Error::new(Code::TokenizerFailed, "the tokenizer failed"));
+        }
+        Ok(())
+    }
+
+    /// Adds to the last text of the last message; nothing where it has none.
+    fn append_text(&mut self, delta: Value<'_>) -> Result<Answer> {
+        let delta = delta.text()?;
+        let mut grown = self.grown;
+        let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
+        let piece = pieces
+            .and_then(|pieces| pieces.iter_mut().rfind(|piece| piece.kind == Kind::Text && !piece.texts.is_empty()));
+        let Some(piece) = piece else { return Answer::of(&Changed::default()) };
+        if let Some(text) = piece.texts.last_mut() {
+            let before = text.text.len();
+            text.text.to_mut().push_str(&delta);
+            let tokens = u64::from(self.options.counter.count_grown(&text.text, &mut grown));
+            if self.options.counter.has_failed() {
+                text.text.to_mut().truncate(before);
+            } else {
+                piece.tokens = piece.tokens.saturating_sub(text.tokens).saturating_add(tokens);
+                (piece.now, text.tokens, self.grown) = (piece.tokens, tokens, grown);
+            }
+        }
+        let path = piece.texts.last().map(|text| text.path.clone());
+        self.check_counter()?;
+        self.sums.truncate(self.messages.len());
+        Sum::extend(&mut self.sums, &self.messages);
+        self.note_earlier(self.messages.len().saturating_sub(1));
+        let tokens = self.messages.last().map(Message::tokens).into_iter().collect();
+        Answer::of(&Changed { path, tokens, total: self.total(), ..Changed::default() })
+    }
+
+    /// Fits it by its own options, or by those of `{ options }`: with the same format and tokenizer, and the same system
+    /// context and tools, which are not given again. Nor are pinned messages, unless they are other ones.
+    fn fit(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let mut found: Vec<Diagnostic> = Vec::with_capacity(self.repaired.len());
+        for (index, diagnostic) in &self.repaired {
+            let path = format!("messages[{index}]{}", diagnostic.path.as_deref().unwrap_or_default());
+            found.push(diagnostic.clone().at_path(path));
+        }
+        let mut others = None;
+        if request.is_null() {
+            found.extend_from_slice(&self.found);
+        } else {
+            found.extend(request.repaired());
+            let given = request.object("options, an object")?.need("options")?.object("options, an object")?;
+            let mut read = Options::read(given, host, &mut found)?;
+            if given.get("pinned")?.is_none() {
+                read.pinned.clone_from(&self.options.pinned);
+            }
+            others = Some(read);
+        }
+        let options = others.as_ref().unwrap_or(&self.options);
+        let is_same_marker = options.settings.truncation_marker == self.options.settings.truncation_marker;
+        let mut fit = Fit {
+            options,
+            format: self.format,
+            messages: Messages::new(&self.messages, &self.sums),
+            pairs: &self.pairs,
+            earlier: is_same_marker.then_some(self.earlier.as_slice()),
+            prices: prices(self.format, options),
+            beside: self.beside,
+            sums: &self.cut,
+            found,
+        };
+        let ran = fit.run();
+        if options.counter.has_failed() {
+            // What it gave for markers may be worth nothing.
+            self.cut.take();
+        }
+        let (cut, edits) = ran?;
+        let fitted = fit.fitted(&cut, edits);
+        Answer::of(&fitted)
+    }
+}
+
+/// The message that a diagnostic is about, and the path in it.
+fn place_of(diagnostic: &Diagnostic) -> Option<(usize, &str)> {
+    let (index, path) = diagnostic.path.as_deref()?.strip_prefix("messages[")?.split_once(']')?;
+    Some((index.parse().ok()?, path))
+}

@@ -1,0 +1,52 @@
+//! A path of a tree as a chat, in any format (SPEC §7 "chats").
+
+use std::convert::identity;
+
+use super::{Options, Preferences, SystemPlacement, assemble_dialogue, read};
+use crate::call::{Answer, Host};
+use crate::error::Result;
+use crate::json::Value;
+use crate::limits::Limits;
+use crate::prompt::FORMATS;
+use crate::prompt::bodies::{chat_json, write_chat};
+
+/// The options that say which path it is, and what it means.
+const OPTIONS: &[&str] = &[
+    "tip",
+    "path",
+    "choices",
+    "versionSelections",
+    "includeAnnotations",
+    "pendingSources",
+    "instructionScope",
+    "agent",
+    "media",
+    "limits",
+    "format",
+];
+
+pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let mut found = request.repaired();
+    let request = request.object("a tree and options, an object")?;
+    let options = request.need("options")?.object("options, an object")?;
+    options.report_unknown(OPTIONS, &mut found);
+    let format = options.need("format")?.one_of(FORMATS)?;
+    let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let tree = read::tree(request.need("tree")?, &limits, identity)?;
+    let (options, _) = read::options(options, read::About::Path, limits, &mut Vec::new())?;
+    // What else an assembly takes was reported above.
+    let options = Options {
+        context_window: f64::from(u32::MAX),
+        preferences: Preferences::default(),
+        app_preferences: Preferences::default(),
+        loom_aware: None,
+        system_placement: SystemPlacement::Field,
+        ..options
+    };
+    let counter = host.counter(None)?;
+    let dialogue = assemble_dialogue(&tree, &options, counter.as_ref())?;
+    found.extend_from_slice(&dialogue.report.diagnostics);
+    let written = write_chat(dialogue.system.as_deref(), &dialogue.messages, format, &mut found)?;
+    let json = chat_json(Some(&written.messages), written.system.as_deref(), &found)?;
+    Ok(Answer { json, bytes: Vec::new() })
+}

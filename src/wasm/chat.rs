@@ -1,0 +1,53 @@
+//! The chat that goes on.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+
+use super::call::{with_host, written};
+use super::custom_counter::CustomCounter;
+use super::error::Thrown;
+use crate::chat::resident::{Chat as Kept, METHODS};
+use crate::error::{Code, Error};
+
+/// A chat that goes on; see `Chat` in the package's types.
+///
+/// An error leaves it as it was. A call from within another one, by the caller's tokenizer, is an error.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Chat {
+    kept: RefCell<Kept>,
+    /// The caller's own counter.
+    counter: Option<Rc<CustomCounter>>,
+}
+
+#[wasm_bindgen]
+impl Chat {
+    /// A chat without messages, from the JSON of `{ options }`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(request: &[u8], tokenizer: &JsValue) -> Thrown<Chat> {
+        let counter = CustomCounter::new(tokenizer);
+        let mut kept = None;
+        with_host(counter.as_ref(), |host| {
+            kept = Some(Kept::from_json(request, host)?);
+            Ok(JsValue::UNDEFINED)
+        })?;
+        let kept = kept.ok_or_else(|| Error::new(Code::InternalError, "there is no chat"))?;
+        Ok(Self { kept: RefCell::new(kept), counter })
+    }
+
+    /// Calls a method by its name: JSON in, JSON text out.
+    pub fn call(&self, name: &str, request: &[u8]) -> Thrown<JsValue> {
+        with_host(self.counter.as_ref(), |host| {
+            let mut kept = self.kept.try_borrow_mut().map_err(|_| {
+                let message = "the chat is in the middle of another call; a tokenizer of one's own must not use the chat that it counts for";
+                Error::new(Code::HandleBusy, message)
+            })?;
+            let method = METHODS.iter().find(|method| method.name == name);
+            let method =
+                method.ok_or_else(|| Error::new(Code::InternalError, format!("there is no method `{name}`")))?;
+            method.answer(&mut kept, request, &[], host).and_then(written)
+        })
+    }
+}

@@ -1,0 +1,573 @@
+//! Chats in another format.
+
+use ctxweave::Code;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::properties::turns;
+use super::written::{Call, FORMATS, Turn, write};
+use crate::bodies::rules::broken_chat;
+use crate::calls::call;
+
+struct Converted {
+    messages: Vec<Value>,
+    system: Option<String>,
+    diagnostics: Vec<Value>,
+}
+
+impl Converted {
+    fn codes(&self) -> Vec<&str> {
+        self.diagnostics.iter().map(|found| found["code"].as_str().unwrap()).collect()
+    }
+
+    /// What is worse than worth knowing.
+    fn warnings(&self) -> Vec<&str> {
+        let warnings = self.diagnostics.iter().filter(|found| found["severity"] != "info");
+        warnings.map(|found| found["message"].as_str().unwrap()).collect()
+    }
+}
+
+fn convert(messages: &Value, from: Option<&str>, to: &str) -> Converted {
+    let mut options = json!({ "to": to });
+    if let Some(from) = from {
+        options["from"] = json!(from);
+    }
+    let result = call("convertMessages", &[messages.clone(), options], None).unwrap();
+    Converted {
+        messages: result["messages"].as_array().unwrap().clone(),
+        system: result["system"].as_str().map(str::to_owned),
+        diagnostics: result["diagnostics"].as_array().unwrap().clone(),
+    }
+}
+
+/// What is said and done in a chat, whatever its format: texts with their roles, calls, results, images, thoughts.
+fn said(messages: &[Value], system: Option<&str>) -> Vec<String> {
+    let mut out: Vec<String> = system.map(|text| format!("system: {text}")).into_iter().collect();
+    // Results stand behind all that the answer with their calls says.
+    for message in messages {
+        let role = match (message["role"].as_str(), message["type"].as_str()) {
+            (Some("model"), _) | (_, Some("ai" | "reasoning" | "function_call")) => "assistant",
+            (_, Some("human" | "function_call_output" | "function_call_result")) => "user",
+            (Some("tool"), _) | (_, Some("tool")) => "user",
+            (Some(role), _) => role,
+            (None, kind) => kind.unwrap_or("user"),
+        };
+        let mut results = Vec::new();
+        said_in(role, message, &mut out, &mut results);
+        out.append(&mut results);
+    }
+    out
+}
+
+fn json_of(value: &Value) -> Value {
+    value.as_str().map_or_else(|| value.clone(), |text| serde_json::from_str(text).unwrap_or_else(|_| value.clone()))
+}
+
+fn said_in(role: &str, value: &Value, out: &mut Vec<String>, results: &mut Vec<String>) {
+    let is_image = |kind: &Value| kind.as_str().is_some_and(|kind| kind.contains("image") || kind == "file");
+    if role != "assistant" && (is_image(&value["type"]) || value.get("inlineData").is_some()) {
+        out.append(results);
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let Value::Object(fields) = value else {
+        match value {
+            Value::String(text) if !text.is_empty() => {
+                if role != "assistant" {
+                    out.append(results);
+                }
+                out.push(format!("{role}: {text}"));
+            }
+            Value::Array(items) => items.iter().for_each(|item| said_in(role, item, out, results)),
+            _ => {}
+        }
+        return;
+    };
+    let kind = value["type"].as_str().unwrap_or_default();
+    let first = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)).cloned().unwrap_or_default();
+    let called =
+        |id: &Value, name: &Value, input: &Value| format!("call {} {} {}", text(id), text(name), json_of(input));
+    if let Some(inner) = fields.get("functionCall") {
+        out.push(called(&inner["id"], &inner["name"], &inner["args"]));
+    } else if let Some(inner) = fields.get("functionResponse") {
+        results.push(format!("result {} {}", text(&inner["id"]), text(&inner["response"]["output"])));
+    } else if let Some(inner) = fields.get("inlineData") {
+        out.push(format!("image {} {}", text(&inner["mimeType"]), text(&inner["data"])));
+    } else if fields.get("thought") == Some(&json!(true)) {
+        out.push(format!("thought {}", text(&value["text"])));
+    } else if kind == "tool" || value["role"] == "tool" && fields.contains_key("tool_call_id") {
+        results.push(format!("result {} {}", text(&value["tool_call_id"]), text(&value["content"])));
+    } else if kind.starts_with("tool-") && fields.contains_key("state") {
+        out.push(called(&value["toolCallId"], &json!(kind.strip_prefix("tool-")), &value["input"]));
+        if value["state"] == "output-available" {
+            results.push(format!("result {} {}", text(&value["toolCallId"]), text(&value["output"])));
+        }
+    } else {
+        match kind {
+            "step-start" => out.append(results),
+            "reasoning" | "thinking" => {
+                let thought = first(&["thinking", "reasoning", "text"]);
+                let list = first(&["summary", "content"]);
+                let thought = thought.as_str().map_or_else(|| text(&list[0]["text"]), str::to_owned);
+                out.push(format!("thought {thought}"));
+            }
+            "tool_use" | "toolCall" | "tool-call" | "function_call" | "tool_call" => {
+                let id = first(&["call_id", "callId", "toolCallId", "id"]);
+                out.push(called(&id, &first(&["name", "toolName"]), &first(&["input", "arguments", "args"])));
+            }
+            "function" => out.push(called(&value["id"], &value["function"]["name"], &value["function"]["arguments"])),
+            "tool_result" | "toolResult" | "tool-result" | "function_call_output" | "function_call_result" => {
+                let id = first(&["tool_use_id", "toolCallId", "call_id", "callId"]);
+                let body = first(&["content", "output"]);
+                let body = body
+                    .as_str()
+                    .map_or_else(|| format!("{}{}", text(&body["value"]), text(&body["text"])), str::to_owned);
+                results.push(format!("result {} {body}", text(&id)));
+            }
+            "image" | "image_url" | "input_image" | "file" => {
+                let source = first(&["image_url", "image", "source", "data", "url"]);
+                let source = source
+                    .as_str()
+                    .map_or_else(|| format!("{}{}", text(&source["url"]), text(&source["data"])), str::to_owned);
+                let (mime, data) = match source.split_once(";base64,") {
+                    Some((mime, data)) => (mime.strip_prefix("data:").unwrap().to_owned(), data.to_owned()),
+                    None => (
+                        text(&first(&["mimeType", "mediaType"]))
+                            + value["source"]["media_type"].as_str().unwrap_or_default(),
+                        source,
+                    ),
+                };
+                out.push(format!("image {mime} {data}"));
+            }
+            _ => {
+                let is_leaf = ["text", "input_text", "output_text"].contains(&kind)
+                    || (kind.is_empty() && fields.contains_key("text"));
+                if is_leaf {
+                    return said_in(role, &value["text"], out, results);
+                }
+                if let Some(thought) = fields.get("reasoning_content") {
+                    out.push(format!("thought {}", text(thought)));
+                }
+                for key in ["content", "parts"] {
+                    fields.get(key).into_iter().for_each(|inner| said_in(role, inner, out, results));
+                }
+                let in_content = value["content"]
+                    .as_array()
+                    .is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_use"));
+                if let Some(Value::Array(calls)) = fields.get("tool_calls").filter(|_| !in_content) {
+                    for call in calls {
+                        match call.get("function") {
+                            Some(_) => said_in(role, call, out, results),
+                            None => out.push(called(&call["id"], &call["name"], &call["args"])),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a format says a thought without its vendor's proof.
+fn takes_thoughts(format: &str) -> bool {
+    !matches!(format, "openai" | "openai-responses" | "anthropic")
+}
+
+fn expected(messages: &[Value], to: &str) -> Vec<String> {
+    let mut all = said(messages, None);
+    if !takes_thoughts(to) {
+        all.retain(|it| !it.starts_with("thought "));
+    }
+    all
+}
+
+/// Gemini's calls have no ids in these chats.
+fn without_ids(said: Vec<String>) -> Vec<String> {
+    let without = |it: String| {
+        let mut words: Vec<&str> = it.split(' ').collect();
+        if words.len() > 2 && matches!(words[0], "call" | "result") {
+            words.remove(1);
+        }
+        words.join(" ")
+    };
+    said.into_iter().map(without).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(30)))]
+
+    /// What is said and done comes through, from every format to every other and back.
+    #[test]
+    fn conversion_keeps_what_is_said(turns in turns()) {
+        for from in FORMATS {
+            let messages = write(from, &turns);
+            for to in FORMATS {
+                let there = convert(&json!(messages), Some(from), to);
+                if from == to {
+                    prop_assert_eq!(&there.messages, &messages);
+                    continue;
+                }
+                let first = messages.first().map(|message| message["role"].clone());
+                let whole = without_ids(expected(&messages, to));
+                let came = without_ids(said(&there.messages, there.system.as_deref()));
+                prop_assert_eq!(&came, &whole, "{} to {} of {:?}: {:?}", from, to, messages, there.messages);
+                // A call at the end may be open: then no vendor takes it yet.
+                let is_open = broken_chat(from, &messages).is_err() || turns.last().is_some_and(|turn| matches!(turn, Turn::Assistant { calls, .. } if calls.iter().any(|call| call.result.is_none())));
+                if !is_open && first != Some(json!("assistant")) {
+                    let wrong = broken_chat(to, &there.messages);
+                    prop_assert!(wrong.is_ok(), "{} to {}: {:?}: {:?}", from, to, wrong, there.messages);
+                }
+                let container = match (&there.system, *to) {
+                    (Some(system), "anthropic") => json!({ "system": system, "messages": there.messages }),
+                    (Some(system), _) => json!({ "systemInstruction": { "parts": [{ "text": system }] }, "contents": there.messages }),
+                    (None, _) => json!(there.messages),
+                };
+                let back = convert(&container, Some(to), from);
+                let mut came = without_ids(said(&back.messages, back.system.as_deref()));
+                let mut whole = whole;
+                if !takes_thoughts(to) || !takes_thoughts(from) {
+                    whole.retain(|it| !it.starts_with("thought "));
+                    came.retain(|it| !it.starts_with("thought "));
+                }
+                prop_assert_eq!(&came, &whole, "{} to {} and back: {:?}", from, to, back.messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_format_is_written_as_its_own_says() {
+    let turns = [
+        Turn::System("Be brief.".to_owned()),
+        Turn::Look("What is this?".to_owned()),
+        Turn::Assistant {
+            thought: Some("An image.".to_owned()),
+            text: Some("I look.".to_owned()),
+            calls: vec![Call {
+                id: "c1".to_owned(),
+                name: "look".to_owned(),
+                input: "x".to_owned(),
+                result: Some("a cat".to_owned()),
+            }],
+        },
+        Turn::Assistant { thought: None, text: Some("A cat.".to_owned()), calls: Vec::new() },
+    ];
+    for to in FORMATS {
+        let from = if *to == "generic" { "openai" } else { "generic" };
+        let there = convert(&json!(write(from, &turns)), None, to);
+        // It is found again by its shape.
+        let again = convert(&json!(there.messages), None, "generic");
+        assert!(*to == "generic" || !again.messages.is_empty());
+        let found =
+            crate::chat::fit(&json!(there.messages), &json!({ "maxTokens": 90000 })).unwrap().report["format"].clone();
+        assert_eq!(found, *to, "{:?}", there.messages);
+        assert_eq!(there.system.as_deref(), matches!(*to, "anthropic" | "gemini").then_some("Be brief."), "{to}");
+        let without_thought = matches!(*to, "openai" | "openai-responses" | "anthropic");
+        assert_eq!(
+            there.codes().contains(&"body_reasoning_left_out"),
+            without_thought,
+            "{to}: {:?}",
+            there.diagnostics
+        );
+    }
+}
+
+#[test]
+fn proofs_of_thoughts_go_where_they_are_known() {
+    let anthropic = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": [
+            { "type": "thinking", "thinking": "hm", "signature": "c2ln" },
+            { "type": "redacted_thinking", "data": "c2VhbGVk" },
+            { "type": "text", "text": "b" },
+        ] },
+        { "role": "user", "content": "c" },
+    ]);
+    for via in ["ai-sdk", "ai-sdk-ui", "langchain", "generic"] {
+        let there = convert(&anthropic, None, via);
+        assert!(there.warnings().is_empty(), "{:?}", there.diagnostics);
+        let back = convert(&json!(there.messages), Some(via), "anthropic");
+        assert_eq!(json!(back.messages), anthropic, "by way of {via}: {:?}", there.messages);
+    }
+    // Another vendor takes the thought at most.
+    let gemini = convert(&anthropic, None, "gemini");
+    assert_eq!(gemini.messages[1]["parts"][0], json!({ "text": "hm", "thought": true }));
+    assert!(
+        gemini.diagnostics[0]["message"].as_str().unwrap().contains("proof of a thought"),
+        "{:?}",
+        gemini.diagnostics
+    );
+    let responses = convert(&anthropic, None, "openai-responses");
+    assert!(responses.messages.iter().all(|item| item["type"] != "reasoning"), "{:?}", responses.messages);
+
+    let signed = json!([
+        { "role": "user", "parts": [{ "text": "a" }] },
+        { "role": "model", "parts": [{ "text": "hm", "thought": true }, { "functionCall": { "id": "1", "name": "f", "args": {} }, "thoughtSignature": "Z2Vt" }] },
+        { "role": "user", "parts": [{ "functionResponse": { "id": "1", "name": "f", "response": { "output": "x" } } }] },
+    ]);
+    for via in ["ai-sdk", "ai-sdk-ui", "generic"] {
+        let there = convert(&signed, None, via);
+        let back = convert(&json!(there.messages), Some(via), "gemini");
+        assert_eq!(json!(back.messages), signed, "by way of {via}: {:?}", there.messages);
+    }
+
+    let sealed = json!([
+        { "role": "user", "content": "a" },
+        { "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "b3Blbg" },
+        { "role": "assistant", "content": "b" },
+    ]);
+    for via in ["ai-sdk", "ai-sdk-ui", "openai-agents", "generic"] {
+        let there = convert(&sealed, Some("openai-responses"), via);
+        let back = convert(&json!(there.messages), Some(via), "openai-responses");
+        assert_eq!(json!(back.messages), sealed, "by way of {via}: {:?}", there.messages);
+    }
+}
+
+#[test]
+fn what_has_no_place_is_told() {
+    let chat = json!([
+        { "role": "user", "name": "ann", "content": [
+            { "type": "text", "text": "a", "cache_control": { "type": "ephemeral" } },
+            { "type": "file", "file": { "filename": "b.pdf", "file_data": "data:application/pdf;base64,AAAA" } },
+            { "type": "input_audio", "input_audio": { "data": "UklGRg", "format": "wav" } },
+        ] },
+        { "role": "assistant", "content": "c", "tool_calls": [{ "id": "1", "type": "custom", "custom": { "name": "run", "input": "ls" } }] },
+        { "role": "tool", "tool_call_id": "1", "content": [{ "type": "text", "text": "d" }] },
+    ]);
+    let there = convert(&chat, None, "anthropic");
+    let messages: Vec<&str> = there.diagnostics.iter().map(|found| found["message"].as_str().unwrap()).collect();
+    for what in [
+        "`name` of who speaks",
+        "field `cache_control`",
+        "file, written as its name",
+        "custom tool",
+        "takes no `audio/wav`",
+    ] {
+        assert!(messages.iter().any(|message| message.contains(what)), "{what}: {messages:?}");
+    }
+    assert_eq!(
+        json!(there.messages),
+        json!([
+            { "role": "user", "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "[file: b.pdf]" }, { "type": "text", "text": "[audio]" }] },
+            { "role": "assistant", "content": [{ "type": "text", "text": "c" }, { "type": "tool_use", "id": "1", "name": "run", "input": { "input": "ls" } }] },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "1", "content": "d" }] },
+        ])
+    );
+    // A recording is one in Gemini, and in the AI SDK.
+    let there = convert(&chat, None, "gemini");
+    assert_eq!(there.messages[0]["parts"][2], json!({ "inlineData": { "mimeType": "audio/wav", "data": "UklGRg" } }));
+}
+
+#[test]
+fn results_say_what_they_said() {
+    let png = "iVBORw0KGgo=";
+    let failed = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": [{ "type": "tool_use", "id": "1", "name": "f", "input": {} }, { "type": "tool_use", "id": "2", "name": "g", "input": {} }] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "1", "content": "no", "is_error": true },
+            { "type": "tool_result", "tool_use_id": "2", "content": [{ "type": "text", "text": "see" }, { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": png } }] },
+        ] },
+        { "role": "assistant", "content": "c" },
+    ]);
+    for via in
+        FORMATS.iter().filter(|via| !matches!(**via, "anthropic" | "openai" | "openai-responses" | "openai-agents"))
+    {
+        let there = convert(&failed, None, via);
+        let container = json!(there.messages);
+        let back = convert(&container, Some(via), "anthropic");
+        let results = json!(back.messages[2]["content"]);
+        assert_eq!(results, failed[2]["content"], "by way of {via}: {:?}", there.messages);
+    }
+    // These have no field for a failure.
+    for via in ["openai", "openai-responses", "openai-agents"] {
+        let there = convert(&failed, None, via);
+        assert!(there.codes().contains(&"body_error_as_text"), "{via}");
+        assert!(json!(there.messages).to_string().contains("Error: no"), "{:?}", there.messages);
+    }
+    // JSON that a tool gave stays JSON, as a text.
+    let sdk = json!([
+        { "role": "assistant", "content": [{ "type": "tool-call", "toolCallId": "1", "toolName": "f", "input": { "n": 1.50 } }] },
+        { "role": "tool", "content": [{ "type": "tool-result", "toolCallId": "1", "toolName": "f", "output": { "type": "json", "value": { "a": [1] } } }] },
+    ]);
+    let there = convert(&sdk, None, "openai");
+    assert_eq!(there.messages[0]["tool_calls"][0]["function"]["arguments"], "{\"n\":1.5}");
+    assert_eq!(there.messages[1], json!({ "role": "tool", "tool_call_id": "1", "content": "{\"a\":[1]}" }));
+}
+
+#[test]
+fn a_run_in_one_message_is_its_steps() {
+    let ui = json!([
+        { "id": "u", "role": "user", "parts": [{ "type": "text", "text": "a" }] },
+        { "id": "r", "role": "assistant", "parts": [
+            { "type": "step-start" },
+            { "type": "tool-f", "toolCallId": "1", "state": "output-available", "input": { "x": 1 }, "output": "one" },
+            { "type": "dynamic-tool", "toolName": "g", "toolCallId": "2", "state": "output-error", "input": {}, "errorText": "no" },
+            { "type": "step-start" },
+            { "type": "text", "text": "b" },
+            { "type": "tool-f", "toolCallId": "3", "state": "input-available", "input": {} },
+        ] },
+    ]);
+    let there = convert(&ui, None, "ai-sdk");
+    let roles: Vec<&str> = there.messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(there.messages[2]["content"][1]["output"], json!({ "type": "error-text", "value": "no" }));
+    // The call at the end is open, not broken.
+    assert_eq!(there.messages[3]["content"][1]["toolCallId"], "3");
+    assert!(there.warnings().is_empty(), "{:?}", there.diagnostics);
+    let back = convert(&json!(there.messages), None, "ai-sdk-ui");
+    assert_eq!(back.messages.len(), 2);
+    assert_eq!(back.messages[1]["parts"].as_array().unwrap().len(), 6, "{:?}", back.messages);
+    // In the middle it is.
+    let mut broken = ui.clone();
+    broken
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "id": "v", "role": "user", "parts": [{ "type": "text", "text": "c" }] }));
+    let there = convert(&broken, None, "ai-sdk");
+    assert_eq!(there.codes(), ["tool_pair_broken"]);
+    assert_eq!(there.diagnostics[0]["path"], "messages[1]");
+}
+
+#[test]
+fn messages_stay_apart_where_they_may() {
+    let chat = json!([
+        { "role": "system", "content": "s" },
+        { "role": "developer", "content": "d" },
+        { "role": "user", "content": "a" },
+        { "role": "user", "content": "b" },
+        { "role": "system", "content": "t" },
+        { "role": "user", "content": "c" },
+    ]);
+    let there = convert(&chat, Some("openai"), "openai-responses");
+    assert_eq!(json!(there.messages), chat);
+    let there = convert(&chat, Some("openai"), "ai-sdk");
+    assert_eq!(there.messages.len(), 6);
+    let there = convert(&chat, Some("openai"), "anthropic");
+    assert_eq!(there.system.as_deref(), Some("s\n\nd\n\nt"));
+    assert_eq!(there.codes(), ["body_part_moved"]);
+    assert_eq!(there.messages.len(), 1);
+    // Nothing is made up for an empty chat.
+    for to in FORMATS {
+        let there = convert(&json!([]), Some(if *to == "openai" { "anthropic" } else { "openai" }), to);
+        assert!(there.messages.is_empty() && there.diagnostics.is_empty(), "{to}: {:?}", there.messages);
+        let there = convert(
+            &json!([{ "role": "system", "content": "s" }]),
+            Some(if *to == "openai" { "generic" } else { "openai" }),
+            to,
+        );
+        assert_eq!(there.messages.len() + usize::from(there.system.is_some()), 1, "{to}: {:?}", there.messages);
+    }
+}
+
+#[test]
+fn options_are_checked() {
+    let error = |options: Value| {
+        call("convertMessages", &[json!([{ "role": "user", "content": "a" }]), options], None).unwrap_err()
+    };
+    assert_eq!(error(json!({})).code(), Code::InvalidInput);
+    assert_eq!(error(json!({ "to": "claude" })).code(), Code::UnknownValue);
+    assert_eq!(error(json!({ "to": "openai", "from": "claude" })).code(), Code::UnknownValue);
+    let result = call(
+        "convertMessages",
+        &[json!([{ "role": "user", "content": "a" }]), json!({ "to": "openai", "form": "generic" })],
+        None,
+    )
+    .unwrap();
+    assert_eq!(result["diagnostics"][0]["code"], "unknown_option");
+    assert!(result["diagnostics"][0]["message"].as_str().unwrap().ends_with("did you mean `from`?"));
+}
+
+/// A chat as a tree, and the tree's path as a chat: the same.
+#[test]
+fn a_chat_is_a_tree_and_a_tree_a_chat() {
+    let turns = [
+        Turn::System("Be brief.".to_owned()),
+        Turn::Look("What is this?".to_owned()),
+        Turn::Assistant {
+            thought: Some("An image.".to_owned()),
+            text: None,
+            calls: vec![Call {
+                id: "c1".to_owned(),
+                name: "look".to_owned(),
+                input: "x".to_owned(),
+                result: Some("a cat".to_owned()),
+            }],
+        },
+        Turn::Assistant { thought: None, text: Some("A cat.".to_owned()), calls: Vec::new() },
+        Turn::User("Thanks.".to_owned()),
+    ];
+    for format in FORMATS {
+        let messages = json!(write(format, &turns));
+        let result = call("chatToLoomTree", &[messages.clone(), json!({ "from": format })], None).unwrap();
+        assert!(result["diagnostics"].as_array().unwrap().iter().all(|found| found["severity"] == "info"), "{result}");
+        let nodes = result["tree"]["nodes"].as_array().unwrap();
+        let count = if *format == "gemini" { 6 } else { 5 };
+        assert_eq!(nodes.len(), count, "{format}: {result}");
+        let has_system = !matches!(*format, "gemini" | "anthropic");
+        assert_eq!(result["tree"]["systemContext"].is_string(), has_system);
+        assert_eq!(result["media"].as_object().unwrap().len(), 1);
+        assert_eq!(result["tip"], nodes.last().unwrap()["id"]);
+        let options = json!({ "tip": result["tip"], "format": format, "media": result["media"] });
+        let back = call("loomTreeToChat", &[result["tree"].clone(), options], None).unwrap();
+        let came = said(back["messages"].as_array().unwrap(), None);
+        let mut whole = said(messages.as_array().unwrap(), None);
+        // A tree has one system context, and joins what one says in a row.
+        whole.retain(|it| takes_thoughts(format) || *format == "anthropic" || !it.starts_with("thought "));
+        let came = if *format == "gemini" {
+            came.join("\n").replace("Be brief.\n\n", "Be brief.\nuser: ").split('\n').map(str::to_owned).collect()
+        } else {
+            came
+        };
+        assert_eq!(without_ids(came), without_ids(whole), "{format}: {back}");
+    }
+    let ids = call(
+        "chatToLoomTree",
+        &[json!([{ "id": "x", "role": "user", "parts": [{ "type": "text", "text": "a" }] }])],
+        None,
+    )
+    .unwrap();
+    assert_eq!(ids["tip"], "x");
+    let missing = call("loomTreeToChat", &[ids["tree"].clone(), json!({ "format": "openai" })], None).unwrap_err();
+    assert_eq!(missing.code(), Code::InvalidInput);
+    let cut = call(
+        "loomTreeToChat",
+        &[ids["tree"].clone(), json!({ "format": "openai", "tip": "x", "contextWindow": 2 })],
+        None,
+    )
+    .unwrap();
+    assert_eq!(
+        (&cut["messages"][0]["content"], &cut["diagnostics"][0]["code"]),
+        (&json!("a"), &json!("unknown_option"))
+    );
+}
+
+/// SPEC §8: the lines of a chat in our own format are a session file, in `generic-v1`.
+#[test]
+fn a_chat_is_a_session_file() {
+    let turns = [
+        Turn::System("Be brief.".to_owned()),
+        Turn::Look("What is this?".to_owned()),
+        Turn::Assistant {
+            thought: Some("An image.".to_owned()),
+            text: None,
+            calls: vec![Call {
+                id: "c1".to_owned(),
+                name: "look".to_owned(),
+                input: "x".to_owned(),
+                result: Some("a cat".to_owned()),
+            }],
+        },
+        Turn::Assistant { thought: None, text: Some("A cat.".to_owned()), calls: Vec::new() },
+    ];
+    for format in FORMATS {
+        let there = convert(&json!(write(format, &turns)), Some(format), "generic");
+        let lines: Vec<String> = there.messages.iter().map(Value::to_string).collect();
+        let read =
+            call("transcriptToMessages", &[json!("generic-v1"), json!({ "$text": lines.join("\n") })], None).unwrap();
+        assert_eq!(read["diagnostics"], json!([]), "{format}");
+        let system: Vec<String> = read["system"].as_str().map(|text| format!("system: {text}")).into_iter().collect();
+        let said_there = said(&there.messages, None);
+        let came = [system, said(read["messages"].as_array().unwrap(), None)].concat();
+        let came = came.join("\n").replace("Be brief.\n\n", "Be brief.\nuser: ");
+        assert_eq!(without_ids(came.split('\n').map(str::to_owned).collect()), without_ids(said_there), "{format}");
+    }
+}

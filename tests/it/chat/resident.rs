@@ -1,0 +1,360 @@
+//! The chat that goes on: after any changes it gives what `fitMessages` gives for the same messages.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use ctxweave::call::{Answer, Host};
+use ctxweave::chat::resident::{Chat, METHODS};
+use ctxweave::tokens::{Counter, Grown};
+use ctxweave::{Code, Error};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use super::properties::{edits, strategy, text, turns};
+use super::written::{FORMATS, Turn, write};
+use crate::calls::chat::fitted;
+use crate::calls::thrown;
+use crate::generate::{COUNTERS, own, tokenizers};
+
+/// A chat with its messages, as the package keeps both.
+struct Kept {
+    chat: Chat,
+    list: Vec<Value>,
+    tokens: Vec<Value>,
+    total: u64,
+    options: Value,
+    host: Host,
+    /// Pins by a function of the index: one in nine.
+    pins: Option<usize>,
+}
+
+fn call(chat: &mut Chat, name: &str, request: &Value, host: &Host) -> Result<Value, Error> {
+    let method = METHODS.iter().find(|method| method.name == name).unwrap();
+    let request = serde_json::to_vec(request).unwrap();
+    let Answer { json, .. } = method.answer(chat, &request, &[], host)?;
+    Ok(serde_json::from_slice(&json).unwrap())
+}
+
+impl Kept {
+    fn new(options: Value, host: Host, pins: Option<usize>) -> Self {
+        let request = serde_json::to_vec(&json!({ "options": options })).unwrap();
+        let chat = Chat::from_json(&request, &host).unwrap();
+        let mut this = Self { chat, list: Vec::new(), tokens: Vec::new(), total: 0, options, host, pins };
+        this.splice(0, 0, &[]).unwrap();
+        this
+    }
+
+    fn pinned(&self, from: usize, list: &[Value]) -> Option<Vec<usize>> {
+        let pins = self.pins?;
+        Some((from..from + list.len()).filter(|at| at % 9 == pins).collect())
+    }
+
+    fn splice(&mut self, at: usize, remove: usize, messages: &[Value]) -> Result<(), Error> {
+        let mut list = self.list.clone();
+        list.splice(at..at + remove, messages.iter().cloned());
+        let ask = |this: &mut Self, at: usize, remove: usize, messages: &[Value]| {
+            let mut request = json!({ "at": at, "remove": remove, "messages": messages });
+            if let Some(pinned) = this.pinned(at, messages) {
+                request["pinned"] = json!(pinned);
+            }
+            call(&mut this.chat, "splice", &request, &this.host)
+        };
+        let mut answer = ask(self, at, remove, messages)?;
+        if answer["again"] == true {
+            answer = ask(self, 0, self.list.len(), &list)?;
+            assert_eq!(answer["again"], false);
+            self.tokens.clear();
+            self.tokens.extend_from_slice(answer["tokens"].as_array().unwrap());
+        } else {
+            self.tokens.splice(at..at + remove, answer["tokens"].as_array().unwrap().iter().cloned());
+        }
+        self.total = answer["total"].as_u64().unwrap();
+        self.list = list;
+        Ok(())
+    }
+
+    fn append_text(&mut self, delta: &str) -> Result<(), Error> {
+        let answer = call(&mut self.chat, "appendText", &json!(delta), &self.host)?;
+        let Some(path) = answer["path"].as_array() else { return Ok(()) };
+        let mut text = self.list.last_mut().unwrap();
+        for step in path {
+            text = match step {
+                Value::String(key) => &mut text[key],
+                step => &mut text[step.as_u64().unwrap() as usize],
+            };
+        }
+        *text = json!(text.as_str().unwrap().to_owned() + delta);
+        *self.tokens.last_mut().unwrap() = answer["tokens"][0].clone();
+        self.total = answer["total"].as_u64().unwrap();
+        Ok(())
+    }
+
+    fn fit(&mut self, options: &Value) -> Value {
+        let request = if options.is_null() { Value::Null } else { json!({ "options": options }) };
+        let answer = call(&mut self.chat, "fit", &request, &self.host);
+        answer.map_or_else(|error| thrown(&error), |answer| self.unpacked(answer))
+    }
+
+    /// What the package makes of runs.
+    fn unpacked(&self, mut answer: Value) -> Value {
+        let run = |entry: &Value| Some(entry[0].as_u64()?..entry[1].as_u64()?);
+        if let Some(entries) = answer.get_mut("messages") {
+            let each = |entry: &Value| run(entry).map_or(vec![entry.clone()], |run| run.map(|at| json!(at)).collect());
+            *entries = entries.as_array().unwrap().iter().flat_map(each).collect();
+        }
+        let row = |rows: &Value| match run(rows) {
+            None => vec![rows.clone()],
+            Some(run) => run
+                .map(|at| {
+                    let mut row = json!({ "index": at, "fate": rows[2] });
+                    if !rows[3].is_null() {
+                        row["reason"] = rows[3].clone();
+                    }
+                    row["tokens"] = self.tokens[at as usize].clone();
+                    row
+                })
+                .collect(),
+        };
+        answer["report"]["messages"] =
+            answer.get("rows").and_then(Value::as_array).into_iter().flatten().flat_map(row).collect();
+        fitted(&json!(self.list), &answer)
+    }
+
+    /// What `fitMessages` gives.
+    fn afresh(&self, options: &Value) -> Value {
+        let mut options = if options.is_null() { self.options.clone() } else { options.clone() };
+        if let Some(pinned) = self.pinned(0, &self.list) {
+            options["pinned"] = json!(pinned);
+        }
+        let request = serde_json::to_vec(&json!({ "messages": self.list, "options": options })).unwrap();
+        let answer = ctxweave::chat::CALLS[0].answer(&mut (), &request, &[], &self.host);
+        answer.map_or_else(
+            |error| thrown(&error),
+            |answer| fitted(&json!(self.list), &serde_json::from_slice(&answer.json).unwrap()),
+        )
+    }
+
+    fn check(&mut self) -> Result<(), TestCaseError> {
+        let (kept, afresh) = (self.fit(&Value::Null), self.afresh(&Value::Null));
+        prop_assert_eq!(kept.to_string(), afresh.to_string(), "{:?}", self.list);
+        let mut whole = self.options.clone();
+        for name in ["edits", "endOn"] {
+            whole.as_object_mut().unwrap().remove(name);
+        }
+        whole["maxTokens"] = json!(u32::MAX);
+        whole["repair"] = json!("off");
+        prop_assert_eq!(&self.afresh(&whole)["report"]["tokens"]["total"], self.total);
+        Ok(())
+    }
+}
+
+/// What is done to a chat. Numbers are shares of its length.
+#[derive(Clone, Debug)]
+enum Step {
+    Append(usize),
+    AppendText(String),
+    Replace(usize, usize),
+    Truncate(usize),
+    /// Something that is refused.
+    Fail(usize),
+    /// Fitted with other options, for once.
+    Other(Value),
+}
+
+fn delta() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        " a", "b", "C", "DEF", "'", "l", "'ll", " ", "  ", "\n", "\r", "\n\n", "1", "23", "!", "/", "é", "\u{301}",
+        "中", "文字", "👍", "\u{3000}", "\t", "s", "word", "[", "…",
+    ]);
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (1usize..5).prop_map(Step::Append),
+        6 => delta().prop_map(Step::AppendText),
+        2 => (0usize..100, 0usize..100).prop_map(|(at, with)| Step::Replace(at, with)),
+        1 => (0usize..100).prop_map(Step::Truncate),
+        1 => (0usize..5).prop_map(Step::Fail),
+        2 => (1u32..400, strategy(), select(vec!["", "[gone]", "[{count} gone]"])).prop_map(|(most, strategy, marker)| {
+            Step::Other(json!({ "maxTokens": most, "truncationStrategy": strategy, "truncationMarker": marker }))
+        }),
+    ]
+}
+
+fn more_options() -> impl Strategy<Value = Value> {
+    select(vec![
+        json!({}),
+        json!({ "keepFirst": 2, "minimumRecentNodes": 1 }),
+        json!({ "system": "Be kind to all.", "tools": [{ "name": "search", "description": "finds things" }] }),
+        json!({ "startOn": "user", "cutQuantum": 40 }),
+        json!({ "endOn": ["user", "tool"] }),
+        json!({ "repair": "off" }),
+        json!({ "maxtokens": 7 }),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::generate::cases(60)))]
+
+    /// Any changes, in every format and by every counter, and a fit after each.
+    #[test]
+    fn a_chat_gives_what_fit_messages_gives(
+        said in turns(),
+        others in turns(),
+        steps in prop::collection::vec(step(), 1..12),
+        strategy in strategy(),
+        edits in edits(),
+        more in more_options(),
+        most in 20u32..900,
+        counter in select(vec!["heuristic", "o200k_base", "cl100k_base", "own"]),
+        pins in proptest::option::weighted(0.2, 0usize..9),
+        named in any::<bool>(),
+    ) {
+        for format in FORMATS {
+            let of_host = (counter == "own").then(|| own(COUNTERS[3]).counter).flatten();
+            let host = Host { counter: of_host, tokenizers: tokenizers() };
+            let tokenizer = if counter == "own" { json!({}) } else { json!(counter) };
+            let mut options = json!({ "maxTokens": most, "truncationStrategy": strategy, "tokenizer": tokenizer });
+            options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            if !edits.is_null() {
+                options["edits"] = edits.clone();
+            }
+            if named {
+                options["format"] = json!(format);
+            }
+            let mut kept = Kept::new(options, host, pins);
+            kept.check()?;
+            let (said, others) = (write(format, &said), write(format, &others));
+            let left = write(format, &[Turn::User("[… 3 earlier messages omitted …]".to_owned())]);
+            let mut said = said.iter().chain(&left).chain(&others).cycle();
+            for step in &steps {
+                let count = kept.list.len();
+                // A message of the other conversation may be in another format, as long as texts alone were said.
+                let before = kept.list.clone();
+                let done = match step {
+                    Step::Append(count) => {
+                        let more: Vec<Value> = said.by_ref().take(*count).cloned().collect();
+                        kept.splice(kept.list.len(), 0, &more)
+                    }
+                    Step::AppendText(delta) => kept.append_text(delta),
+                    Step::Replace(at, with) if count > 0 => {
+                        let (at, with) = (at * count / 100, others[with * others.len() / 100].clone());
+                        let rest: Vec<Value> = [with].into_iter().chain(kept.list[at + 1..].iter().cloned()).collect();
+                        if *format == "gemini" { kept.splice(at, count - at, &rest) } else { kept.splice(at, 1, &rest[..1]) }
+                    }
+                    Step::Truncate(to) => {
+                        let to = to * count / 100;
+                        kept.splice(to, count - to, &[])
+                    }
+                    Step::Fail(which) => {
+                        let good = said.clone().next().unwrap().clone();
+                        let bad = [json!(7), json!({}), json!({ "role": "clown", "content": 1 }), json!({ "type": "item_reference", "id": "x" })];
+                        let error = kept.splice(count, 0, &[good, bad[which % bad.len()].clone()]).unwrap_err();
+                        prop_assert_eq!(&error.details()["index"], count + 1, "{}", error);
+                        Ok(())
+                    }
+                    Step::Other(other) => {
+                        let mut options = kept.options.clone();
+                        options.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+                        let afresh = kept.afresh(&options);
+                        options.as_object_mut().unwrap().retain(|key, _| key != "system" && key != "tools");
+                        prop_assert_eq!(kept.fit(&options).to_string(), afresh.to_string());
+                        Ok(())
+                    }
+                    Step::Replace(..) => Ok(()),
+                };
+                if let Err(error) = done {
+                    prop_assert_eq!(error.code(), Code::InvalidInput, "{}", error);
+                    prop_assert_eq!(&kept.list, &before);
+                }
+                kept.check()?;
+            }
+        }
+    }
+
+    /// A text that grows counts at each step what it counts as a whole.
+    #[test]
+    fn a_growing_text_counts_what_it_counts_whole(first in text(), deltas in prop::collection::vec(delta(), 1..40)) {
+        let tokenizers = tokenizers();
+        for name in ["heuristic", "o200k_base", "cl100k_base"] {
+            let counter = tokenizers.get(name).unwrap();
+            for first in ["", &*first] {
+                let (mut text, mut grown) = (first.to_owned(), Grown::default());
+                for delta in &deltas {
+                    text.push_str(delta);
+                    prop_assert_eq!(counter.count_grown(&text, &mut grown), counter.count(&text), "{} {:?}", name, text);
+                }
+            }
+        }
+    }
+}
+
+/// Short texts of all kinds of characters, a character at a time.
+#[test]
+fn every_short_text_grows_exactly() {
+    let characters: Vec<char> = "aA中\u{301}'l1 \n\r!/s\u{3000}".chars().collect();
+    let tokenizers = tokenizers();
+    for name in ["heuristic", "o200k_base", "cl100k_base"] {
+        let counter = tokenizers.get(name).unwrap();
+        let mut all = vec![(String::new(), Grown::default())];
+        for _ in 0..5 {
+            let mut longer = Vec::new();
+            for (text, grown) in &all {
+                for character in &characters {
+                    let (mut text, mut grown) = (format!("{text}{character}"), *grown);
+                    assert_eq!(counter.count_grown(&text, &mut grown), counter.count(&text), "{name} {text:?}");
+                    // What is behind it tells whether it ended where it seemed to.
+                    text.shrink_to_fit();
+                    longer.push((text, grown));
+                }
+            }
+            all = longer;
+            if all.len() > 100_000 {
+                break;
+            }
+        }
+    }
+}
+
+/// Counts characters, and how often it was asked.
+#[derive(Debug, Default)]
+struct Asked(Cell<usize>);
+
+impl Counter for Asked {
+    fn name(&self) -> &str {
+        "asked"
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.set(self.0.get() + text.len());
+        text.chars().count() as u32
+    }
+}
+
+#[test]
+fn a_turn_counts_what_is_new() {
+    let asked = Rc::new(Asked::default());
+    let host = Host { counter: Some(Rc::<Asked>::clone(&asked)), ..Host::default() };
+    let mut kept = Kept::new(json!({ "maxTokens": 4000, "tokenizer": {} }), host, None);
+    let message = |at: usize| json!({ "role": if at.is_multiple_of(2) { "user" } else { "assistant" }, "content": "x".repeat(1000) });
+    for at in 0..50 {
+        kept.splice(at, 0, &[message(at)]).unwrap();
+        kept.fit(&Value::Null);
+        let asked = asked.0.take();
+        // The message and its role; of markers, those that are tried.
+        assert!(asked < 2000, "{at}: {asked}");
+    }
+}
+
+#[test]
+fn what_is_repaired_is_told_where_it_stands() {
+    let mut kept = Kept::new(json!({ "maxTokens": 4000 }), Host::default(), None);
+    let good = json!({ "role": "user", "content": "hi" });
+    kept.splice(0, 0, &[good.clone(), good.clone()]).unwrap();
+    let request = br#"{"at":2,"remove":0,"messages":[{"role":"user","content":"a\ud800b"}]}"#;
+    METHODS[0].answer(&mut kept.chat, request, &[], &kept.host).unwrap();
+    let answer = call(&mut kept.chat, "fit", &Value::Null, &kept.host).unwrap();
+    assert_eq!(answer["report"]["diagnostics"][0]["path"], "messages[2].content");
+}

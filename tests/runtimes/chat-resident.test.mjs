@@ -1,0 +1,346 @@
+/** The chat that goes on, through the packed package: what comes back is the caller's own, and what streams is exact. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { HumanMessage } from "@langchain/core/messages";
+import { installed } from "../packaging/packed.mjs";
+
+let chat;
+let memory;
+let slots;
+
+before(async () => {
+  const { Instance } = WebAssembly;
+  WebAssembly.Instance = function (...args) {
+    const { exports } = new Instance(...args);
+    memory = exports.memory;
+    // As in leak.test.mjs: so many texts at once that all free places are taken show how many places there are.
+    const countTokensBatch = (result, at, count, ...more) => {
+      slots = Math.max(...new Uint32Array(memory.buffer, at, count));
+      return exports.countTokensBatch(result, at, count, ...more);
+    };
+    return { exports: { ...exports, countTokensBatch } };
+  };
+  chat = await import(pathToFileURL(join(installed(), "node_modules/ctxweave/dist/chat/node.js")));
+  await chat.init();
+  WebAssembly.Instance = Instance;
+});
+
+const said = (at, length = 30) => Array.from({ length }, (_, word) => `word${at}.${word}`).join(" ");
+const message = (at) => Object.freeze({ role: at % 2 ? "assistant" : "user", content: said(at), extra: at });
+const messages = (count) => Array.from({ length: count }, (_, at) => message(at));
+
+/** What a fit gives, and that it is what `fitMessages` gives for the same list. */
+function checked(kept, list, options) {
+  const fitted = kept.fit();
+  const afresh = chat.fitMessages(list, options);
+  assert.deepEqual(fitted, afresh);
+  assert.equal(JSON.stringify(fitted), JSON.stringify(afresh));
+  return fitted;
+}
+
+describe("Chat", () => {
+  it("gives back the very objects", () => {
+    const options = { maxTokens: 1500 };
+    const kept = new chat.Chat(options);
+    const list = [];
+    for (const more of [messages(1), messages(9), messages(40)]) {
+      list.push(...more);
+      kept.append(...more);
+      const { messages: fitted, report } = checked(kept, list, options);
+      assert.notEqual(fitted, list);
+      const from = report.messages.filter(({ fate }) => fate === "kept").map(({ index }) => list[index]);
+      const own = fitted.filter((_, index) => index !== report.added?.index);
+      assert.equal(own.length, from.length);
+      own.forEach((it, at) => assert.equal(it, from[at]));
+    }
+    assert.equal(kept.length, 50);
+    kept.free();
+  });
+
+  it("streams, exactly at each delta, and changes no message that was given", () => {
+    const options = { maxTokens: 400, truncationStrategy: "rollingWindow" };
+    const kept = new chat.Chat(options);
+    const reply = Object.freeze({ role: "assistant", content: "", extra: {} });
+    kept.append(...messages(20), reply);
+    let text = "";
+    let last;
+    for (const delta of [
+      "The",
+      " answer",
+      " is",
+      "\n\n",
+      "4",
+      "2",
+      ".",
+      " 👍",
+      " \ud83d",
+      "\udc4d",
+      " fine\r",
+      "\n",
+      "中文",
+    ]) {
+      text += delta;
+      kept.appendText(delta);
+      const list = [...messages(20), { ...reply, content: text }];
+      const { messages: fitted } = checked(kept, list, options);
+      assert.equal(fitted.at(-1).content, text);
+      assert.equal(fitted.at(-1).extra, reply.extra);
+      // What was handed out before stays as it was.
+      assert.notEqual(fitted.at(-1), last);
+      if (last) assert.notEqual(last.content, text);
+      last = fitted.at(-1);
+      assert.equal(kept.fit().messages.at(-1), last);
+      const whole = chat.fitMessages(list, { maxTokens: 1e6 });
+      assert.equal(kept.tokens, whole.report.tokens.total);
+    }
+    assert.equal(reply.content, "");
+    kept.append(message(0));
+    assert.equal(kept.fit().messages.at(-2), last);
+  });
+
+  it("finds where a text goes, in every format", () => {
+    for (const [given, where] of [
+      [{ role: "assistant", content: null, tool_calls: [] }, ({ content }) => content],
+      [
+        { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "s" }] },
+        ({ content }) => content[1].text,
+      ],
+      [
+        { role: "model", parts: [{ text: "a" }, { functionCall: { name: "f", args: {} } }] },
+        ({ parts }) => parts[0].text.slice(1),
+      ],
+      [{ id: "1", role: "assistant", parts: [] }, ({ parts }) => parts[0].text],
+      [{ type: "message", role: "assistant", content: [], id: "m" }, ({ content }) => content[0].text],
+    ]) {
+      const kept = new chat.Chat({ maxTokens: 4000 });
+      kept.append(given);
+      for (const delta of ["x", "y z", "!"]) kept.appendText(delta);
+      assert.equal(where(kept.fit().messages[0]), "xy z!", JSON.stringify(given));
+    }
+    const kept = new chat.Chat({ maxTokens: 4000 });
+    assert.throws(() => kept.appendText("x"), { code: "invalid_input" });
+    kept.append({ role: "tool", tool_call_id: "1", content: "r" });
+    assert.throws(() => kept.appendText("x"), { code: "invalid_input" });
+    assert.throws(() => kept.appendText(7), { code: "invalid_input" });
+  });
+
+  it("takes halves of surrogate pairs as fitMessages does", () => {
+    const options = { maxTokens: 4000 };
+    const kept = new chat.Chat(options);
+    kept.append({ role: "assistant", content: "a" });
+    let content = "a";
+    for (const delta of ["\ud83d", "b", "\udc4d", "c"]) {
+      kept.appendText(delta);
+      content += delta;
+      checked(kept, [{ role: "assistant", content }], options);
+    }
+  });
+
+  it("takes messages of a format that only becomes clear later, replaces and truncates", () => {
+    const options = { maxTokens: 300, pinned: [1] };
+    const kept = new chat.Chat(options);
+    const list = messages(8);
+    kept.append(...list);
+    assert.equal(kept.fit().report.format, "generic");
+    const calls = [
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c", content: said(1, 90) },
+    ];
+    list.push(...calls);
+    kept.append(...calls);
+    assert.equal(checked(kept, list, options).report.format, "openai");
+    list[3] = message(77);
+    kept.replace(3, list[3]);
+    checked(kept, list, options);
+    assert.throws(() => kept.append(message(5), { parts: [{ text: "other" }] }), { code: "invalid_input" });
+    assert.throws(() => kept.replace(10, message(5)), { code: "invalid_input" });
+    assert.throws(() => kept.truncate(-1), { code: "invalid_input" });
+    checked(kept, list, options);
+    kept.truncate(5);
+    list.length = 5;
+    assert.equal(checked(kept, list, options).report.format, "generic");
+  });
+
+  it("takes options for once", () => {
+    const options = { maxTokens: 300, system: "Be brief.", tools: [{ name: "f" }] };
+    const kept = new chat.Chat(options);
+    const list = messages(30);
+    kept.append(...list);
+    for (const other of [
+      { maxTokens: 500 },
+      { truncationMarker: "" },
+      { pinned: (_, at) => at === 3 },
+      { system: "x" },
+      { format: "openai" },
+    ]) {
+      assert.deepEqual(kept.fit(other), chat.fitMessages(list, { ...options, ...other }));
+    }
+    checked(kept, list, options);
+  });
+
+  it("asks once for each message whether it is pinned", () => {
+    const asked = [];
+    const pinned = ({ extra }, at) => (asked.push(at), extra === 2);
+    const kept = new chat.Chat({ maxTokens: 300, pinned });
+    const list = messages(30);
+    for (const one of list) {
+      kept.append(one);
+      kept.fit();
+    }
+    assert.deepEqual(asked, Array.from(list.keys()));
+    assert.deepEqual(kept.fit(), chat.fitMessages(list, { maxTokens: 300, pinned: [2] }));
+  });
+
+  it("keeps LangChain's instances", () => {
+    const options = { maxTokens: 200 };
+    const kept = new chat.Chat(options);
+    const list = messages(20).map(({ content }) => new HumanMessage(content));
+    kept.append(...list);
+    const { messages: fitted, report } = kept.fit();
+    assert.ok(fitted.every((it) => it instanceof HumanMessage));
+    assert.equal(fitted.at(-1), list.at(-1));
+    assert.deepEqual(report, chat.fitMessages(list, options).report);
+  });
+
+  it("hands out rows that stay what they were", () => {
+    const kept = new chat.Chat({ maxTokens: 4000 });
+    kept.append(...messages(3));
+    const { report } = kept.fit();
+    const afresh = chat.fitMessages(messages(3), { maxTokens: 4000 }).report;
+    kept.appendText(" and more");
+    kept.truncate(1);
+    assert.deepEqual(report, afresh);
+    assert.deepEqual(structuredClone(report), afresh);
+  });
+
+  it("makes bodies of its own format", () => {
+    const body = (options, list) => {
+      const kept = new chat.Chat({ maxTokens: 9000, ...options });
+      kept.append(...list);
+      return JSON.parse(new TextDecoder().decode(kept.requestBody()));
+    };
+    const user = [{ role: "user", content: "hi" }];
+    assert.deepEqual(body({ target: { provider: "openai", model: "m", maxTokens: 9, top_p: 1 }, system: "s" }, user), {
+      top_p: 1,
+      model: "m",
+      messages: [{ role: "system", content: "s" }, ...user],
+      max_completion_tokens: 9,
+    });
+    const blocks = [{ role: "user", content: [{ type: "image", source: { type: "url", url: "x" } }] }];
+    assert.deepEqual(
+      body({ format: "anthropic", target: { provider: "anthropic", model: "m" }, system: "s" }, blocks),
+      {
+        model: "m",
+        messages: blocks,
+        system: "s",
+        max_tokens: 1024,
+      },
+    );
+    const contents = [{ role: "user", parts: [{ text: "hi" }] }];
+    assert.deepEqual(body({ target: { provider: "gemini", maxTokens: 5 }, system: "s" }, contents), {
+      contents,
+      systemInstruction: { parts: [{ text: "s" }] },
+      generationConfig: { maxOutputTokens: 5 },
+    });
+    assert.throws(() => body({}, user), { code: "invalid_input" });
+    assert.throws(() => body({ target: { provider: "completion", model: "m" } }, user), { code: "invalid_input" });
+  });
+
+  it("a body for a provider of another format says what that cannot", () => {
+    const kept = new chat.Chat({ maxTokens: 900, format: "openai" });
+    kept.append(
+      { role: "system", content: "Be brief." },
+      { role: "user", name: "iris", content: "How much wool?" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "stock", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "12 spools" },
+    );
+    const { body, report } = kept.requestBodyWithReport({
+      target: { provider: "anthropic", model: "m", maxTokens: 9 },
+    });
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(body)), {
+      model: "m",
+      max_tokens: 9,
+      system: "Be brief.",
+      messages: [
+        { role: "user", content: "How much wool?" },
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "stock", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "12 spools" }] },
+      ],
+    });
+    assert.deepEqual(
+      report.diagnostics.map(({ code, path }) => [code, path]),
+      [["not_expressible", "messages[1]"]],
+    );
+  });
+
+  it("a chat becomes a tree, with what was streamed", () => {
+    const kept = new chat.Chat({ maxTokens: 900 });
+    kept.append({ role: "user", content: "How much wool?" }, { role: "assistant", content: "Twelve" });
+    kept.appendText(" spools.");
+    const { tree, tip } = kept.toTree();
+    assert.deepEqual(
+      tree.nodes.map(({ content }) => content),
+      ["How much wool?", "Twelve spools."],
+    );
+    assert.equal(tip, tree.nodes[1].id);
+    assert.deepEqual({ tree, tip }, (({ tree, tip }) => ({ tree, tip }))(chat.chatToLoomTree(kept.fit().messages)));
+  });
+
+  it("is gone when it was freed, and busy while its tokenizer counts for it", () => {
+    const kept = new chat.Chat({ maxTokens: 300 });
+    kept.append(message(0));
+    kept.free();
+    kept.free();
+    for (const use of [
+      () => kept.fit(),
+      () => kept.tokens,
+      () => kept.append(message(1)),
+      () => kept.appendText("x"),
+    ]) {
+      assert.throws(use, { name: "CtxweaveError", code: "handle_freed" });
+    }
+    let inner;
+    const busy = new chat.Chat({ maxTokens: 300, tokenizer: { count: (text) => (inner?.tokens, text.length) } });
+    inner = busy;
+    assert.throws(() => busy.append(message(0)), { code: "tokenizer_failed" });
+    inner = undefined;
+    assert.equal(busy.length, 0);
+    busy.append(message(0));
+    assert.equal(busy.length, 1);
+  });
+
+  it("leaves the memory as it was", () => {
+    assert.equal(typeof globalThis.gc, "function", "node runs with --expose-gc");
+    const tokenizer = { count: (text) => text.length };
+    const rounds = (count) => {
+      for (let at = 0; at < count; at += 1) {
+        const kept = new chat.Chat({ maxTokens: 500, ...(at % 2 && { tokenizer }) });
+        kept.append(...messages(10));
+        for (let delta = 0; delta < 10; delta += 1) kept.appendText(" more");
+        kept.fit();
+        assert.throws(() => kept.append(7), { code: "invalid_input" });
+        kept.free();
+      }
+      chat.countTokensBatch(Array(5000).fill(""));
+      globalThis.gc();
+      return { wasm: memory.buffer.byteLength, slots, heap: process.memoryUsage().heapUsed };
+    };
+    rounds(200);
+    const before = rounds(200);
+    const after = rounds(2000);
+    assert.equal(after.wasm, before.wasm, "wasm memory");
+    assert.ok(after.slots <= before.slots, `the list of JavaScript objects: ${before.slots}, then ${after.slots}`);
+    assert.ok(after.heap - before.heap < 2 << 20, `the heap grew by ${after.heap - before.heap} bytes`);
+  });
+});

