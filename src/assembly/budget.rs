@@ -2,6 +2,7 @@
 
 use crate::assembly::settings::whole;
 use crate::error::{Code, Error, Result};
+use crate::json::object;
 
 /// `contextWindow − tokenBuffer`.
 pub(crate) fn limit(context_window: f64, token_buffer: u64) -> Result<u64> {
@@ -31,7 +32,7 @@ pub(crate) fn too_long<'a>(
     advice: &str,
 ) -> Error {
     let message = format!("the context takes {required} tokens, and the limit is {limit}; {advice}");
-    let nodes = costs.map(|(id, tokens)| serde_json::json!({ "nodeId": id, "tokens": tokens }));
+    let nodes = costs.map(|(id, tokens)| object([("nodeId", id.into()), ("tokens", tokens.into())]));
     over(Code::ContextTooLong, message, limit, required).with("nodes", nodes.collect::<Vec<_>>())
 }
 

@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use serde_json::json;
-
 use super::beside::Beside;
 use super::detect::Format;
 use super::edits::Editor;
@@ -22,6 +20,7 @@ use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Settings, TEXT_
 use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::json::object;
 use crate::prompt::{Overhead, Prices};
 use crate::sorting;
 use crate::text::{Clusters, trim};
@@ -258,7 +257,7 @@ impl Fit<'_> {
                     if let Some(piece) =
                         message.and_then(|message| message.pieces.iter_mut().find(|piece| piece.is_there()))
                     {
-                        piece.changes.push(Change::Remove(vec![Step::Key("id")]));
+                        piece.changes.push(Change::Remove([vec![Step::Key("id")]]));
                         piece.changed = Some(Reason::ReasoningRemoved);
                     }
                 }
@@ -336,8 +335,10 @@ impl Fit<'_> {
     fn too_long(&self, advice: &str) -> Error {
         let (required, limit) = (self.total(), self.options.limit);
         let message = format!("the chat takes {required} tokens, and the limit is {limit}; {advice}");
-        let rows =
-            self.messages.iter().enumerate().map(|(index, message)| json!({ "index": index, "tokens": message.now() }));
+        let row = |(index, message): (usize, &Message<'_>)| {
+            object([("index", index.into()), ("tokens", message.now().into())])
+        };
+        let rows = self.messages.iter().enumerate().map(row);
         budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
     }
 

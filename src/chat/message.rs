@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::report::Reason;
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::{Value, object};
 use crate::prompt::Prices;
 
 /// A step from a message to something in it.
@@ -98,12 +98,12 @@ pub(super) enum TextShape {
 impl TextShape {
     pub(super) fn write(self, text: &str) -> Json {
         match self {
-            Self::String => json!(text),
-            Self::TextPart => json!({ "type": "text", "text": text }),
-            Self::InputText => json!({ "type": "input_text", "text": text }),
-            Self::GeminiPart => json!({ "text": text }),
-            Self::GeminiResponse => json!({ "output": text }),
-            Self::AiSdkOutput => json!({ "type": "text", "value": text }),
+            Self::String => text.into(),
+            Self::TextPart => object([("type", "text".into()), ("text", text.into())]),
+            Self::InputText => object([("type", "input_text".into()), ("text", text.into())]),
+            Self::GeminiPart => object([("text", text.into())]),
+            Self::GeminiResponse => object([("output", text.into())]),
+            Self::AiSdkOutput => object([("type", "text".into()), ("value", text.into())]),
         }
     }
 }
@@ -116,11 +116,12 @@ pub(super) struct Text<'t> {
     pub tokens: u64,
 }
 
-/// A change of a message: a value that is put somewhere, or something that is removed.
-#[derive(Clone, Debug, PartialEq)]
+/// A change of a message: a value that is put somewhere, or something that is removed. As JSON a list, `[path, value]` or `[path]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(super) enum Change {
     Set(Path, Json),
-    Remove(Path),
+    Remove([Path; 1]),
 }
 
 /// Something in a message that is kept, changed or removed by itself.

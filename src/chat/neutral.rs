@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::given::{Given, each_text};
 use super::message::{Kind, Message, Path, Piece, Role, Step, TextShape};
 use crate::content::{Audio, Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::json::{Document, Kind as JsonKind, Object, Value};
+use crate::json::{Document, Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
 use crate::prompt::{self, Format};
 use crate::text::is_blank;
@@ -298,7 +298,7 @@ impl<'t> Maker<'t> {
                     "a call of a custom tool, written as a call of a function with the text as `input`",
                     Severity::Info,
                 );
-                json!({ "input": text.as_text() })
+                object([("input", text.as_text().map(Cow::into_owned).into())])
             }
             // A text is the JSON of the arguments; so they stay as they were written.
             Some(value) => Json::String(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::detect::Format;
 use super::fit::{Cut, Fit, SUMMARY_PREFIX};
@@ -26,7 +26,7 @@ pub(super) struct Fitted {
     pub rows: Vec<Rows>,
     pub report: Report,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub summarize: Option<Json>,
+    pub summarize: Option<SummaryInput>,
 }
 
 impl Fitted {
@@ -57,6 +57,18 @@ impl Fitted {
     }
 }
 
+/// What is to be summarized, and in how many tokens.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SummaryInput {
+    /// Of the messages.
+    indices: Vec<usize>,
+    text: String,
+    max_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_summary: Option<String>,
+}
+
 /// Messages that leave.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -64,7 +76,7 @@ pub(super) enum Entry {
     One(usize),
     /// From one index to another, as they are.
     Run(usize, usize),
-    Changed(usize, Vec<Json>),
+    Changed(usize, Vec<Change>),
     /// A marker or a summary.
     Added(Json),
 }
@@ -206,7 +218,7 @@ impl Fit<'_> {
         debug_assert!(tokens.total <= self.options.limit || self.options.phase == Phase::Plan, "over the limit");
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
         let is_plan = self.options.phase == Phase::Plan && is_summary;
-        let summarize = is_plan.then(|| self.summarize(&indices, &summarized));
+        let summarize = is_plan.then(|| self.summarize(indices, summarized));
         let report = Report {
             format: self.format.name(),
             strategy: self.options.strategy,
@@ -227,7 +239,7 @@ impl Fit<'_> {
         message: &Message<'_>,
         is_gone: impl Fn(usize) -> bool,
         cut: (Fate, Option<Reason>),
-    ) -> (Vec<Json>, Vec<Row>) {
+    ) -> (Vec<Change>, Vec<Row>) {
         let mut changes = Vec::new();
         let mut parts = Vec::new();
         let mut removed: Vec<&[Step]> = Vec::new();
@@ -238,12 +250,7 @@ impl Fit<'_> {
                 let (fate, reason) = piece.removed.map_or(cut, |reason| (Fate::Cut, Some(reason)));
                 parts.push(Row { index, fate, reason, tokens, parts: Vec::new() });
             } else if piece.changed.is_some() {
-                for change in &piece.changes {
-                    match change {
-                        Change::Set(path, value) => changes.push(json!([path, value])),
-                        Change::Remove(path) => changes.push(json!([path])),
-                    }
-                }
+                changes.extend_from_slice(&piece.changes);
                 parts.push(Row { index, fate: Fate::Changed, reason: piece.changed, tokens, parts: Vec::new() });
             }
         }
@@ -258,26 +265,22 @@ impl Fit<'_> {
             let is_in_list = |place: &&Vec<Step>| place.get(..list_of(place)) == Some(list);
             // A list of calls that is empty is refused: its key goes.
             if is_calls && all.filter(is_in_list).count() == places.len() {
-                changes.push(json!([list]));
+                changes.push(Change::Remove([list.to_vec()]));
             } else {
-                changes.extend(places.iter().map(|place| json!([place])));
+                changes.extend(places.iter().map(|place| Change::Remove([place.to_vec()])));
             }
         }
         (changes, parts)
     }
 
     /// What is to be summarized, and in how many tokens.
-    fn summarize(&self, indices: &[usize], text: &str) -> Json {
-        let previous =
+    fn summarize(&self, indices: Vec<usize>, text: String) -> SummaryInput {
+        let previous_summary =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
                 text_of(message).and_then(|text| text.strip_prefix(SUMMARY_PREFIX)).map(str::to_owned)
             });
-        let most = self.summary_room().saturating_sub(self.prices.text(SUMMARY_PREFIX));
-        let mut input = json!({ "indices": indices, "text": text, "maxTokens": most });
-        if let (Some(previous), Some(input)) = (previous, input.as_object_mut()) {
-            input.insert("previousSummary".to_owned(), Json::String(previous));
-        }
-        input
+        let max_tokens = self.summary_room().saturating_sub(self.prices.text(SUMMARY_PREFIX));
+        SummaryInput { indices, text, max_tokens, previous_summary }
     }
 }
 

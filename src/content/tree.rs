@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::block::{Block, Media};
 use super::turn::{Role, Turn, arguments_object};
@@ -40,7 +40,7 @@ pub struct TreeData {
     /// Oldest first.
     pub nodes: Vec<NodeData>,
     /// One between neighbours.
-    pub edges: Vec<Value>,
+    pub edges: Vec<EdgeData>,
 }
 
 /// A node of such a tree: a turn.
@@ -62,7 +62,37 @@ pub struct NodeData {
     pub created_at: Option<String>,
     /// A bookmark on the summary of a compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Value>,
+    pub metadata: Option<BookmarkData>,
+}
+
+/// An edge of such a tree.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeData {
+    /// The ids of both nodes.
+    pub id: String,
+    /// The older node.
+    pub sources: [SourceData; 1],
+    /// The newer node.
+    pub target_node_id: String,
+}
+
+/// The source of an edge.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceData {
+    /// The id of a node.
+    pub node_id: String,
+}
+
+/// A bookmark of a node.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BookmarkData {
+    /// `true`.
+    pub bookmarked: bool,
+    /// `compaction`.
+    pub bookmark_label: &'static str,
 }
 
 /// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
@@ -87,8 +117,8 @@ pub(crate) fn loom_tree(mut turns: Vec<Turn>, mut diagnostics: Vec<Diagnostic>) 
     let ids = ids(&turns);
     let mut images = Named { media: Some(Map::new()), ..Named::default() };
     let edge = |(before, id): (&String, &String)| {
-        let edge = format!("{before}>{id}");
-        json!({ "id": edge, "sources": [{ "nodeId": before }], "targetNodeId": id })
+        let sources = [SourceData { node_id: before.clone() }];
+        EdgeData { id: format!("{before}>{id}"), sources, target_node_id: id.clone() }
     };
     let edges = ids.iter().zip(ids.iter().skip(1)).map(edge).collect();
     let (root_node_id, tip) = (ids.first().cloned(), ids.last().cloned());
@@ -98,7 +128,7 @@ pub(crate) fn loom_tree(mut turns: Vec<Turn>, mut diagnostics: Vec<Diagnostic>) 
         author_type: if turn.role == Role::Assistant { "model" } else { "human" },
         author_agent_id: turn.model,
         created_at: turn.timestamp,
-        metadata: turn.summary.then(|| json!({ "bookmarked": true, "bookmarkLabel": "compaction" })),
+        metadata: turn.summary.then_some(BookmarkData { bookmarked: true, bookmark_label: "compaction" }),
     };
     let nodes = turns.into_iter().zip(ids).map(node).collect();
     let tree = TreeData { mode: "dialogue", root_node_id, system_context, nodes, edges };

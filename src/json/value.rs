@@ -689,7 +689,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
 /// What stands in the JSON of a result for bytes that go beside it.
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
-    serde_json::json!({ BYTES: index })
+    super::object([(BYTES, index.into())])
 }
 
 /// What to write instead of a name that is not known.

@@ -11,7 +11,7 @@ mod responses;
 use super::detect::Format;
 use super::message::{Kind, Message, PER_CALL, Path, Reader, Step, TextShape, path};
 use crate::error::Result;
-use crate::json::{self, Object, Value};
+use crate::json::{self, Object, Value, object};
 use crate::prompt::Prices;
 
 use Step::{At, Key};
@@ -58,11 +58,13 @@ pub(super) fn read_behind<'t>(
 
 /// The message that a text of our own is, in a format.
 pub(super) fn user_message(format: Format, text: &str) -> serde_json::Value {
-    use serde_json::json;
     match format {
-        Format::Gemini => json!({ "role": "user", "parts": [{ "text": text }] }),
-        Format::AiSdkUi => json!({ "id": "ctxweave", "role": "user", "parts": [{ "type": "text", "text": text }] }),
-        _ => json!({ "role": "user", "content": text }),
+        Format::Gemini => object([("role", "user".into()), ("parts", vec![TextShape::GeminiPart.write(text)].into())]),
+        Format::AiSdkUi => {
+            let parts = vec![TextShape::TextPart.write(text)];
+            object([("id", "ctxweave".into()), ("role", "user".into()), ("parts", parts.into())])
+        }
+        _ => object([("role", "user".into()), ("content", text.into())]),
     }
 }
 

@@ -48,6 +48,9 @@ pub(super) fn write<'m>(
 ) {
     let target = body.target;
     let mut normalized = normalize(conversation, target, &Rules { chat: body.chat, ..RULES }, sink);
+    if body.is_chat() {
+        return body.turns("messages", &normalized, &mut |json, turn| message(json, turn, None, sink));
+    }
     body.model();
     max_tokens(body, sink);
 

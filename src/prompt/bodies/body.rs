@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::ONLY_CHATS;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
@@ -20,7 +21,6 @@ pub(super) struct Body<'t> {
     pub merged: Option<&'static str>,
     /// The fields that are not the caller's to give.
     pub written: Vec<&'static str>,
-    /// Whether a chat is written, of which the list alone is wanted.
     pub chat: bool,
     /// Where the list of turns is, and the system context that stands beside it.
     list: Range<usize>,
@@ -41,6 +41,11 @@ impl<'t> Body<'t> {
             json: Json::begin_object(room),
             spans: Vec::new(),
         }
+    }
+
+    /// Whether a chat is written, of which the list alone is wanted.
+    pub(super) fn is_chat(&self) -> bool {
+        ONLY_CHATS || self.chat
     }
 
     /// Starts a field; its value has to follow.
@@ -68,7 +73,7 @@ impl<'t> Body<'t> {
         let start = json.len();
         json.list(write);
         self.list = start..json.len();
-        if self.chat {
+        if self.is_chat() {
             self.system = turns.system.as_deref().map(str::to_owned);
         }
     }

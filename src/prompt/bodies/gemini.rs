@@ -49,7 +49,7 @@ fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
     let normalized = normalize(conversation, body.target, &Rules { chat: body.chat, ..RULES }, sink);
-    if let Some(system) = &normalized.system {
+    if let (Some(system), false) = (&normalized.system, body.is_chat()) {
         body.field("systemInstruction").object(|json| {
             json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));
         });
@@ -61,6 +61,9 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
             json.list_field("parts", |json| parts(json, turn, sink));
         });
     });
+    if body.is_chat() {
+        return;
+    }
     if normalized.ends_with_assistant() {
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());

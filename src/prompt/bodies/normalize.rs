@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::ONLY_CHATS;
 use super::conversation::{Conversation, Text};
 use super::ids::{IdRule, Ids, ToolNames};
 use super::json::Json;
@@ -41,6 +42,12 @@ pub(super) struct Rules {
     /// Whether it is a chat that is written in another format, and no request: a call at the end may be open, an empty chat stays
     /// empty, and messages stay apart where their roles need not alternate.
     pub chat: bool,
+}
+
+impl Rules {
+    fn is_chat(&self) -> bool {
+        ONLY_CHATS || self.chat
+    }
 }
 
 /// Where reasoning is allowed in a turn of the assistant.
@@ -172,7 +179,7 @@ impl Normalized<'_> {
             None => self.conversation.count().checked_sub(1).and_then(|at| self.conversation.role(at)),
             Some(_) => self.items.last().map(|last| last.role),
         };
-        !self.chat && last == Some(Role::Assistant)
+        !(ONLY_CHATS || self.chat) && last == Some(Role::Assistant)
     }
 
     /// Writes all turns as elements of a list. Gives the places of the regular messages.
@@ -185,7 +192,7 @@ impl Normalized<'_> {
         };
         let turns = self.items.chunk_by(|a, b| a.role == b.role && is_result(a) == is_result(b) && !is_apart(a, b));
         turns.for_each(|turn| write(json, turn));
-        if irregular.is_some() {
+        if ONLY_CHATS || irregular.is_some() {
             return Vec::new();
         }
         let first = self.conversation.first();
@@ -227,7 +234,7 @@ pub(super) fn normalize<'m>(
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
     // A system context alone is no request either.
-    if begins.map_or(!rules.chat, |role| rules.user_first && role != Role::User) {
+    if begins.map_or(!rules.is_chat(), |role| rules.user_first && role != Role::User) {
         items.insert(at, item(Role::User, None, ItemContent::text(target.opening_text.as_str())));
         let why = if begins.is_some() {
             format!("{} requires a user message first", rules.name)
@@ -237,7 +244,7 @@ pub(super) fn normalize<'m>(
         let message = format!("{why}; `{}` stands there", target.opening_text);
         sink.info(DiagnosticCode::BodyMessageInserted, None, message);
     }
-    let Rules { results_apart, chat, .. } = *rules;
+    let (results_apart, chat) = (rules.results_apart, rules.is_chat());
     let messages_apart = chat && !rules.user_first;
     Normalized {
         system,
@@ -359,7 +366,7 @@ impl Order<'_, '_> {
         // What is called after all else may still be open.
         let speaks = |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
         let open_from =
-            if self.rules.chat { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };
+            if self.rules.is_chat() { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };
         for (at, &Flat { role, message, block }) in flat.iter().enumerate() {
             if role != Role::Assistant {
                 self.results(flat, at, &mut open, out);

@@ -53,6 +53,9 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         Role::User => user(json, turn, sink),
         role => message(json, role, turn),
     });
+    if body.is_chat() {
+        return;
+    }
     body.functions(|json, tool| {
         json.object_field("function", |json| tool.fields(json, normalized.tool_names.get(tool.name), "parameters"));
     });

@@ -49,6 +49,9 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
             user(json, turn, sink);
         }
     });
+    if body.is_chat() {
+        return;
+    }
     body.functions(|json, tool| {
         tool.fields(json, normalized.tool_names.get(tool.name), "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
