@@ -19,7 +19,7 @@ export function convertMessages<Message = unknown, Chat extends AnyChat = AnyCha
   const { same, ...answer } = callJson("convertMessages", request, "base64") as ConvertedChat<Message> & {
     same?: true;
   };
-  return same ? { ...answer, messages: listOf(messages).slice() as Message[] } : answer;
+  return same ? { messages: listOf(messages).slice() as Message[], ...answer } : answer;
 }
 
 /**
