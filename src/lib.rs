@@ -21,7 +21,13 @@ pub mod limits;
 #[cfg(feature = "loom")]
 pub mod loom;
 pub mod maps;
-#[cfg(any(feature = "commits", feature = "folders", feature = "operators", feature = "workspace"))]
+#[cfg(any(
+    feature = "commits",
+    feature = "folders",
+    feature = "operators",
+    feature = "tokenize",
+    feature = "workspace"
+))]
 mod markdown;
 #[cfg(feature = "operators")]
 pub mod operators;
@@ -56,6 +62,8 @@ pub const CALLS: &[&[call::Call]] = &[
     #[cfg(feature = "operators")]
     operators::CALLS,
     tokens::CALLS,
+    #[cfg(feature = "tokenize")]
+    tokens::TEXT_CALLS,
     #[cfg(feature = "workspace")]
     workspace::CALLS,
 ];

@@ -94,7 +94,8 @@ impl<'t> Clusters<'t> {
         self.around(self.text.ceil_char_boundary(at)).end
     }
 
-    fn is_boundary(&self, at: usize) -> bool {
+    /// Whether the text can be cut at byte `at`.
+    pub fn is_boundary(&self, at: usize) -> bool {
         self.text.is_char_boundary(at) && self.around(at).is_empty()
     }
 

@@ -52,6 +52,13 @@ export class Chat {
   free(): void;
 }
 
+export class TokenCounter {
+  constructor(request: Uint8Array, tokenizer: unknown);
+  append(delta: string, isHalf: boolean): number;
+  reset(): void;
+  free(): void;
+}
+
 export function countTokens(text: string, tokenizer: string | undefined): number;
 export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
 export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::assembly::budget;
 use crate::assembly::paragraphs::Paragraphs;
-use crate::assembly::search;
 use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Result;
 use crate::prompt::Prices;
 use crate::text::Clusters;
 use crate::tokens::Counter;
+use crate::tokens::search;
 
 #[derive(Debug, Default)]
 pub(crate) struct SourceText {

@@ -14,7 +14,6 @@ mod paragraphs;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod report;
-pub(crate) mod search;
 pub(crate) mod settings;
 pub(crate) mod shorten;
 pub(crate) mod size_bound;

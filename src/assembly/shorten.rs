@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 
 use crate::assembly::item::{Item, Kept};
 use crate::assembly::render::{JOIN, render};
-use crate::assembly::search;
 use crate::content::Block;
 use crate::maps::SortedSet;
 use crate::prompt::{Message, Prices};
 use crate::sorting;
 use crate::text::{Clusters, is_whitespace, trim};
+use crate::tokens::search;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedEnd {

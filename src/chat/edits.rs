@@ -6,13 +6,13 @@ use super::messages::Messages;
 use super::options::{EditResults, Edits, RemovedReasoning};
 use super::pairs::{callers, is_there};
 use super::report::{Edit, Reason};
-use crate::assembly::search;
 use crate::assembly::settings::TEXT_MARKER;
 use crate::assembly::shorten::{RemovedEnd, shortened};
 use crate::maps::SortedSet;
 use crate::prompt::Prices;
 use crate::sorting;
 use crate::text::Clusters;
+use crate::tokens::search;
 
 /// A chat that edits are made in.
 #[derive(Debug)]

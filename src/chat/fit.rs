@@ -15,7 +15,6 @@ use super::report::{Edit, Reason, Strategy};
 use crate::assembly::budget;
 use crate::assembly::costs::{Costs, Gap, Sums};
 use crate::assembly::item::Kept;
-use crate::assembly::search;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Settings, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
@@ -24,6 +23,7 @@ use crate::json::object;
 use crate::prompt::{Overhead, Prices};
 use crate::sorting;
 use crate::text::{Clusters, trim};
+use crate::tokens::search;
 
 /// What a summary begins with, by which a later fit knows it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";

@@ -286,7 +286,7 @@ pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
 }
 
 /// Where counting a text stopped that may grow.
-#[cfg(feature = "chat")]
+#[cfg(feature = "growing")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Paused {
     at: usize,
@@ -304,8 +304,19 @@ pub(super) struct Paused {
     return_seen: bool,
 }
 
+#[cfg(feature = "growing")]
+impl Paused {
+    /// How many bytes at the beginning are not looked at again; from now on the text is without them.
+    pub(super) fn forget(&mut self, text: &str) -> usize {
+        let bytes = text.floor_char_boundary(self.at.min(self.from));
+        self.at = self.at.saturating_sub(bytes);
+        self.from = self.from.saturating_sub(bytes);
+        bytes
+    }
+}
+
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
-#[cfg(feature = "chat")]
+#[cfg(feature = "growing")]
 pub(super) fn count_grown(text: &str, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
     // What comes behind a carriage return says what it is.

@@ -3,13 +3,23 @@
 pub mod bpe;
 mod calls;
 mod chat;
+#[cfg(feature = "tokenize")]
+pub mod codec;
 mod counter;
+#[cfg(feature = "tokenize")]
+pub mod cut;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_words;
 #[cfg(feature = "loom")]
 pub mod memory;
 pub mod models;
+#[cfg(any(feature = "chat", feature = "loom", feature = "tokenize"))]
+pub(crate) mod search;
+#[cfg(feature = "tokenize")]
+mod stream;
+#[cfg(feature = "tokenize")]
+mod text_calls;
 #[cfg(feature = "tiktoken")]
 pub mod tiktoken;
 mod tokenizers;
@@ -17,6 +27,10 @@ mod utf8;
 
 pub use calls::CALLS;
 pub use counter::Counter;
-#[cfg(feature = "chat")]
+#[cfg(feature = "growing")]
 pub use counter::Grown;
+#[cfg(feature = "tokenize")]
+pub use stream::TokenStream;
+#[cfg(feature = "tokenize")]
+pub use text_calls::TEXT_CALLS;
 pub use tokenizers::{Heuristic, Tokenizers};

@@ -12,8 +12,14 @@ use std::fmt;
 use tiktoken_rs::CoreBPE;
 
 use super::Counter;
+#[cfg(feature = "tokenize")]
+use super::bpe::Rank;
 use super::bpe::{Encoding, ForeignMerges};
+#[cfg(feature = "tokenize")]
+use super::codec::Codec;
 use crate::error::{Code, Error, Result};
+#[cfg(feature = "tokenize")]
+use crate::maps::SortedMap;
 
 /// Pieces longer than this, in bytes, are kept from tiktoken-rs, whose regular expression engine copes with 400,000
 /// characters of white space and no longer with a million.
@@ -38,6 +44,14 @@ impl Pattern {
             Self::Gpt2 => u32::MAX,
         }
     }
+}
+
+/// A part of a text.
+enum Run<'t> {
+    /// For tiktoken-rs.
+    Text(&'t str),
+    /// A piece that is too long for it.
+    Long(&'t [u8], &'t ForeignMerges),
 }
 
 /// Counts with tiktoken-rs.
@@ -80,25 +94,35 @@ impl Tiktoken {
         Ok(Self { name, pattern, bpe })
     }
 
-    /// The count, with pieces of more than `long` bytes kept from tiktoken-rs. The merges for those are made where they
-    /// are needed; they are not worth keeping.
+    /// The count, with pieces of more than `long` bytes kept from tiktoken-rs.
     fn count_with(&self, text: &str, long: usize, merges: Option<&ForeignMerges>) -> u32 {
+        let mut count = 0_usize;
+        self.each_run(text, long, merges, |run| {
+            count += match run {
+                Run::Text(text) => self.bpe.count_ordinary(text),
+                Run::Long(piece, merges) => merges.count(piece),
+            };
+        });
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Gives the pieces of more than `long` bytes, and the texts between them. The merges for those are made where they
+    /// are needed; they are not worth keeping.
+    fn each_run(&self, text: &str, long: usize, merges: Option<&ForeignMerges>, mut each: impl FnMut(Run<'_>)) {
         let kept = self.long_pieces(text, long);
         let bytes = |&(start, end): &(usize, usize)| text.get(start..end).unwrap_or_default().as_bytes();
         let mut made = None;
-        let mut count = 0;
         let mut rest = 0;
         for piece in &kept {
             let &(start, end) = piece;
             // What stands before begins and ends at piece boundaries, and no pattern but that of white space looks
             // ahead, which does not end it: so it is cut as it would be in its place.
-            count += self.bpe.count_ordinary(text.get(rest..start).unwrap_or_default());
+            each(Run::Text(text.get(rest..start).unwrap_or_default()));
             let merges = merges.unwrap_or_else(|| made.get_or_insert_with(|| self.merges(kept.iter().map(bytes))));
-            count += merges.count(bytes(piece));
+            each(Run::Long(bytes(piece), merges));
             rest = end;
         }
-        count += self.bpe.count_ordinary(text.get(rest..).unwrap_or_default());
-        u32::try_from(count).unwrap_or(u32::MAX)
+        each(Run::Text(text.get(rest..).unwrap_or_default()));
     }
 
     /// The merges for these pieces.
@@ -170,11 +194,40 @@ impl Counter for Tiktoken {
         self.count_with(text, LONG, None)
     }
 
+    #[cfg(feature = "tokenize")]
+    fn codec(&self) -> Option<&dyn Codec> {
+        Some(self)
+    }
+
     fn adds_up_before(&self, next: &str) -> bool {
         match self.pattern {
             Pattern::Ours(encoding) => encoding.adds_up_before(next),
             Pattern::Gpt2 => false, // "\n\n" is one piece at the end of a text and two before a word
         }
+    }
+}
+
+#[cfg(feature = "tokenize")]
+impl Codec for Tiktoken {
+    /// All of them: tiktoken-rs does not stop.
+    fn encode_ordinary(&self, text: &str, _: usize, tokens: &mut Vec<Rank>) {
+        self.each_run(text, LONG, None, |run| match run {
+            Run::Text(text) => tokens.extend(self.bpe.encode_ordinary(text)),
+            Run::Long(piece, merges) => merges.encode(piece, tokens),
+        });
+    }
+
+    fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
+        self.bpe.decode_bytes(&[token]).is_ok_and(|token| {
+            bytes.extend(token);
+            true
+        })
+    }
+
+    fn specials(&self) -> Vec<(&str, Rank)> {
+        let number = |text| self.bpe.encode_with_special_tokens(text).first().map(|&token| (token, text));
+        let ordered: SortedMap<Rank, &str> = self.bpe.special_tokens().into_iter().filter_map(number).collect();
+        ordered.iter().map(|(&token, &text)| (text, token)).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
-#[cfg(feature = "chat")]
+#[cfg(feature = "growing")]
 use crate::tokens::counter::Grown;
 use crate::tokens::heuristic;
 use crate::tokens::heuristic_words::Words;
@@ -31,9 +31,14 @@ impl Counter for Heuristic {
         heuristic::count_up_to(text, limit)
     }
 
-    #[cfg(feature = "chat")]
+    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         heuristic::count_grown(text, &mut grown.paused)
+    }
+
+    #[cfg(feature = "growing")]
+    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
+        Some(grown.paused.forget(text))
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {
@@ -70,9 +75,14 @@ impl Counter for CachingHeuristic {
         heuristic::count_up_to_with(text, limit, Some(&mut self.0.borrow_mut()))
     }
 
-    #[cfg(feature = "chat")]
+    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         Heuristic.count_grown(text, grown)
+    }
+
+    #[cfg(feature = "growing")]
+    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
+        Heuristic.forget(text, grown)
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {
@@ -127,6 +137,18 @@ impl Tokenizers {
             Some(vocabulary) => Ok(Rc::<CachingCounter>::clone(vocabulary)),
             None => self.missing(name),
         }
+    }
+
+    /// The names of the exact ones that there can be.
+    #[cfg(all(feature = "tokenize", not(feature = "tiktoken")))]
+    pub(crate) fn exact_names() -> Vec<&'static str> {
+        Encoding::ALL.iter().map(|encoding| encoding.name()).collect()
+    }
+
+    /// The names of the exact ones that there can be.
+    #[cfg(all(feature = "tokenize", feature = "tiktoken"))]
+    pub(crate) fn exact_names() -> Vec<&'static str> {
+        tiktoken::Tiktoken::NAMES.to_vec()
     }
 
     fn loaded(&self, name: &str) -> Option<&Rc<CachingCounter>> {

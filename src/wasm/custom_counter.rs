@@ -60,7 +60,7 @@ impl Counter for CustomCounter {
         &self.name
     }
 
-    #[cfg(feature = "chat")]
+    #[cfg(feature = "growing")]
     fn has_failed(&self) -> bool {
         self.failure.borrow().is_some()
     }

@@ -12,6 +12,8 @@ mod custom_counter;
 mod error;
 #[cfg(feature = "loom")]
 pub mod resident;
+#[cfg(feature = "tokenize")]
+pub mod token_counter;
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;

@@ -42,6 +42,7 @@ mod shapes;
 mod text;
 mod tidy;
 mod time;
+mod tokenizer;
 mod tokens;
 mod transcripts;
 mod workspace;

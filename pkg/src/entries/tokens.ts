@@ -1,4 +1,5 @@
-/** `ctxweave/tokens`: counting alone. */
+/** `ctxweave/tokens`: tokens alone. */
 
+export * from "../api/tokenizer.js";
 export * from "../api/tokens.js";
 export * from "../common.js";

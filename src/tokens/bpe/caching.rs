@@ -2,11 +2,15 @@
 
 use std::cell::RefCell;
 
+#[cfg(feature = "tokenize")]
+use super::Rank;
 use super::merge_cache::MergeCache;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
-#[cfg(feature = "chat")]
+#[cfg(feature = "growing")]
 use crate::tokens::Grown;
+#[cfg(feature = "tokenize")]
+use crate::tokens::codec::Codec;
 
 /// A vocabulary that remembers, from one call to the next, what it had to merge. The counts are the same; where words
 /// come again they are found sooner.
@@ -42,12 +46,37 @@ impl Counter for CachingCounter {
         up_to(limit, self.count_until(text, limit.into()))
     }
 
-    #[cfg(feature = "chat")]
+    #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
         saturate(self.vocabulary.count_grown(text.as_bytes(), &mut grown.end, &mut self.cache.borrow_mut()))
     }
 
+    #[cfg(feature = "growing")]
+    fn forget(&self, _: &str, grown: &mut Grown) -> Option<usize> {
+        Some(std::mem::take(&mut grown.end.0))
+    }
+
+    #[cfg(feature = "tokenize")]
+    fn codec(&self) -> Option<&dyn Codec> {
+        Some(self)
+    }
+
     fn adds_up_before(&self, next: &str) -> bool {
         self.vocabulary.adds_up_before(next)
+    }
+}
+
+#[cfg(feature = "tokenize")]
+impl Codec for CachingCounter {
+    fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
+        self.vocabulary.encode_up_to(text, most, tokens);
+    }
+
+    fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
+        self.vocabulary.append_token(token, bytes)
+    }
+
+    fn specials(&self) -> Vec<(&str, Rank)> {
+        self.vocabulary.encoding().specials().to_vec()
     }
 }

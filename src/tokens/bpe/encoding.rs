@@ -1,5 +1,7 @@
 //! The encodings, by name.
 
+use super::Rank;
+
 /// An encoding that this module counts exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encoding {
@@ -31,6 +33,20 @@ impl Encoding {
         match self {
             Self::O200kBase => "o200k_base.bin",
             Self::Cl100kBase => "cl100k_base.bin",
+        }
+    }
+
+    /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
+    pub const fn specials(self) -> &'static [(&'static str, Rank)] {
+        match self {
+            Self::O200kBase => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
+            Self::Cl100kBase => &[
+                ("<|endoftext|>", 100_257),
+                ("<|fim_prefix|>", 100_258),
+                ("<|fim_middle|>", 100_259),
+                ("<|fim_suffix|>", 100_260),
+                ("<|endofprompt|>", 100_276),
+            ],
         }
     }
 

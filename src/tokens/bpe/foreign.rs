@@ -10,6 +10,8 @@ use super::words::{MAX_TOKENS, NONE, Rank, Words};
 pub(crate) struct ForeignMerges {
     words: Words,
     joins: Joins,
+    /// The ranks that the other tokenizer has for the tokens.
+    ranks: Vec<Rank>,
 }
 
 impl ForeignMerges {
@@ -22,7 +24,8 @@ impl ForeignMerges {
             occurs[usize::from(byte)] = true;
         }
         let possible = |token: &Vec<u8>| !token.is_empty() && token.iter().all(|&byte| occurs[usize::from(byte)]);
-        let tokens: Vec<Vec<u8>> = (0..MAX_TOKENS as Rank).map_while(token).filter(possible).collect();
+        let all = (0..MAX_TOKENS as Rank).map_while(|rank| token(rank).map(|token| (rank, token)));
+        let (ranks, tokens): (Vec<Rank>, Vec<Vec<u8>>) = all.filter(|(_, token)| possible(token)).unzip();
         // They are other ones each time: with twice the room none of them is far from home.
         let mut words = Words::new(tokens.len() * 2, tokens.iter().map(Vec::len).sum());
         let mut joins = Joins::new();
@@ -32,7 +35,25 @@ impl ForeignMerges {
             let pushed = words.add(&token);
             debug_assert!(pushed.is_some());
         }
-        Self { words, joins }
+        Self { words, joins, ranks }
+    }
+
+    /// Appends the other tokenizer's tokens of a piece.
+    #[cfg(feature = "tokenize")]
+    pub(crate) fn encode(&self, piece: &[u8], tokens: &mut Vec<Rank>) {
+        let mut parts = Parts::default();
+        let rank = |start: usize, end: usize| self.words.rank(piece, start, end - start);
+        self.joins.each_unit(piece, 0, piece.len(), |start, end| {
+            parts.start(start, end);
+            if rank(start, end) == NONE {
+                parts.merge(&self.words, piece);
+            } else {
+                parts.bounds.clear();
+                parts.bounds.extend([start as u32, end as u32]);
+            }
+            let found = parts.bounds.windows(2).map(|part| rank(part[0] as usize, part[1] as usize));
+            tokens.extend(found.filter_map(|rank| self.ranks.get(rank as usize)));
+        });
     }
 
     /// How many tokens a piece is.

@@ -15,6 +15,7 @@ mod asset;
 mod build;
 mod caching;
 mod class;
+mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
 mod foreign;

@@ -9,13 +9,13 @@ use super::joins;
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Cl100k, O200k, Pattern, Pieces, load8};
-use super::words::{NONE, Rank, SHORT};
+use super::words::{NONE, SHORT};
 use crate::error::Result;
 use crate::tokens::Counter;
 
 /// Pieces to a turn. WebAssembly engines put optimized code in place only when a function is called again, so the loop
 /// over a long text is made of many calls.
-const TURN: u32 = 64;
+pub(super) const TURN: u32 = 64;
 
 /// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`.
 ///
@@ -23,7 +23,7 @@ const TURN: u32 = 64;
 pub struct Vocabulary {
     encoding: Encoding,
     tokens: usize,
-    tables: Tables,
+    pub(super) tables: Tables,
 }
 
 impl fmt::Debug for Vocabulary {
@@ -54,27 +54,6 @@ impl Vocabulary {
     /// The encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
-    }
-
-    /// The tokens of a text, by number. Special tokens are read as the plain text they are.
-    pub fn encode(&self, text: &str) -> Vec<Rank> {
-        let bytes = text.as_bytes();
-        let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
-        let mut parts = Parts::default();
-        let mut at = 0;
-        for piece in self.split(text) {
-            let end = at + piece.len();
-            self.tables.joins.each_unit(bytes, at, end, |start, end| {
-                self.leaves(bytes, start, end, &mut parts.bounds);
-                parts.merge(&self.tables.words, bytes);
-                tokens.extend(parts.bounds.windows(2).map(|part| {
-                    let (start, end) = (part[0] as usize, part[1] as usize);
-                    self.tables.words.rank(bytes, start, end - start)
-                }));
-            });
-            at = end;
-        }
-        tokens
     }
 
     /// The pieces of a text: see [`Encoding::split`].
@@ -129,7 +108,7 @@ impl Vocabulary {
     /// Counts on from where the last two pieces of the shorter text began, of which the number is that of the tokens before: more
     /// text can change these two, and no others. A run of white space or of capitals is two at most, and all else ends
     /// where the next begins.
-    #[cfg(feature = "chat")]
+    #[cfg(feature = "growing")]
     pub(super) fn count_grown(&self, bytes: &[u8], end: &mut (usize, u64), cache: &mut MergeCache) -> u64 {
         cache.size_for(bytes.len().saturating_sub(end.0));
         let mut room = Room { parts: Parts::default(), cache };
@@ -217,7 +196,7 @@ impl Vocabulary {
 
     /// Where the parts to begin with begin, and the end: bytes, and characters beyond ASCII where nothing reaches into them
     /// from outside.
-    fn leaves(&self, bytes: &[u8], start: usize, end: usize, leaves: &mut Vec<u32>) {
+    pub(super) fn leaves(&self, bytes: &[u8], start: usize, end: usize, leaves: &mut Vec<u32>) {
         leaves.clear();
         let mut at = start;
         let mut reached = false;

@@ -195,6 +195,21 @@ impl Words {
         self.texts.get(rank as usize).copied()
     }
 
+    /// Appends the bytes of the token of that rank; false where there is none.
+    #[inline(always)]
+    pub(super) fn append_to(&self, rank: Rank, bytes: &mut Vec<u8>) -> bool {
+        let Some(text) = self.text(rank) else { return false };
+        if is_short(text) {
+            let from = bytes.len();
+            bytes.extend_from_slice(&(!text).to_le_bytes());
+            bytes.truncate(from + bits(text) as usize / 8);
+        } else {
+            let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+            bytes.extend_from_slice(self.blob.get(start..start + len).unwrap_or_default());
+        }
+        true
+    }
+
     /// What two tokens are together; one of more than [`SHORT`] bytes is in the blob then. `None` where there is no room
     /// for it, as there is for as many as were announced, or where they are no tokens.
     #[inline(always)]

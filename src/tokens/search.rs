@@ -63,5 +63,5 @@ fn interpolate(width: usize, part: u64, whole: u64) -> usize {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/assembly/search.rs"]
+#[path = "../../tests/unit/tokens/search.rs"]
 mod tests;

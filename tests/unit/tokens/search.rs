@@ -1,4 +1,4 @@
-//! Unit tests of what is private in `src/assembly/search.rs`.
+//! Unit tests of what is private in `src/tokens/search.rs`.
 
 use super::*;
 use std::cell::RefCell;

@@ -1,0 +1,95 @@
+//! The blocks of Markdown that stay whole where they fit: sections, paragraphs, lists, tables and fenced code.
+
+use crate::markdown::{Blocks as Fences, heading, lines};
+use crate::text::is_blank;
+
+/// Where they begin, in bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Headings, but for those right behind another one.
+    pub(super) sections: Vec<usize>,
+    /// All blocks, but for those right behind a heading.
+    pub(super) starts: Vec<usize>,
+}
+
+/// What the lines before are part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Heading,
+    /// A paragraph, a table or a quote.
+    Paragraph,
+    /// A list; whether a blank line was the last.
+    List {
+        is_blank: bool,
+    },
+    Code,
+}
+
+/// The blocks of a text.
+pub(super) fn blocks(text: &str) -> Blocks {
+    let mut found = Blocks::default();
+    let mut fences = Fences::default();
+    let mut open = Open::Nothing;
+    let mut is_behind_heading = false;
+    for line in lines(text) {
+        let was_code = open == Open::Code && fences.closing_fence().is_some();
+        if fences.is_code(line.text) {
+            if !was_code {
+                begin(&mut found, line.start, &mut is_behind_heading);
+            }
+            open = Open::Code;
+            continue;
+        }
+        if is_blank(line.text) {
+            open = match open {
+                Open::List { .. } => Open::List { is_blank: true },
+                _ => Open::Nothing,
+            };
+            continue;
+        }
+        if heading(line.text).is_some() {
+            if !is_behind_heading {
+                found.sections.push(line.start);
+                found.starts.push(line.start);
+            }
+            is_behind_heading = true;
+            open = Open::Heading;
+            continue;
+        }
+        let is_item = is_item(line.text);
+        let goes_on = match open {
+            Open::Paragraph => !is_item,
+            Open::List { is_blank } => !is_blank || is_item || line.text.starts_with(['\t', ' ']),
+            Open::Nothing | Open::Heading | Open::Code => false,
+        };
+        if !goes_on {
+            begin(&mut found, line.start, &mut is_behind_heading);
+        }
+        open = match open {
+            Open::List { .. } if goes_on => Open::List { is_blank: false },
+            _ if is_item => Open::List { is_blank: false },
+            _ => Open::Paragraph,
+        };
+    }
+    found
+}
+
+/// A block begins here, which belongs to the heading right before it.
+fn begin(found: &mut Blocks, start: usize, is_behind_heading: &mut bool) {
+    if !std::mem::take(is_behind_heading) {
+        found.starts.push(start);
+    }
+}
+
+/// Whether a line begins an item of a list: `- `, `* `, `+ `, `1. `, `1) `.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match line.len().saturating_sub(digits.len()) {
+        0 => line.strip_prefix(['-', '*', '+']),
+        1..=9 => digits.strip_prefix(['.', ')']),
+        _ => None,
+    };
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}

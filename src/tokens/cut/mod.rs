@@ -1,0 +1,11 @@
+//! Texts cut and split by their tokens (SPEC §6).
+
+mod blocks;
+mod places;
+mod prefixes;
+mod split;
+mod truncate;
+
+pub use places::Boundary;
+pub use split::{Piece, Split, split};
+pub use truncate::{Side, Truncate, Truncated, truncate};

@@ -1,0 +1,161 @@
+//! The places where a text may be cut. All of them are between two grapheme clusters.
+
+use crate::text::{Clusters, is_whitespace};
+use crate::tokens::Counter;
+use crate::tokens::codec::Codec;
+
+/// What a cut does not tear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// Tokens of the text as a whole, where no cluster is torn; where the counter has no tokens, as [`Boundary::Grapheme`].
+    #[default]
+    Token,
+    /// Grapheme clusters.
+    Grapheme,
+    /// Words: a cut has something on one of its sides that is neither letter nor digit, or is of a script that puts no spaces
+    /// between words.
+    Word,
+    /// Lines: a cut is behind a line end.
+    Line,
+    /// Sentences: a cut is behind a full stop and the like, with its quotes, brackets and white space, or behind a blank line.
+    Sentence,
+}
+
+/// Marks that end a sentence before white space, and those that do anywhere.
+const ENDS: [char; 8] = ['.', '!', '?', '…', '。', '！', '？', '｡'];
+const ENDS_ANYWHERE: [char; 4] = ['。', '！', '？', '｡'];
+
+/// What may stand between the end of a sentence and the white space behind it.
+const CLOSERS: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '】'];
+
+/// No more of them are looked at.
+const MOST_CLOSERS: usize = 8;
+
+/// The places of one text.
+#[derive(Debug)]
+pub(super) struct Places<'t> {
+    text: &'t str,
+    clusters: Clusters<'t>,
+    boundary: Boundary,
+    /// In order; where there is such a list, places are those of it that are between two clusters.
+    list: Option<Vec<usize>>,
+}
+
+impl<'t> Places<'t> {
+    /// The places of a text; `tokens` is how many of its tokens have to be known, from the beginning.
+    pub(super) fn new(text: &'t str, boundary: Boundary, tokens: usize, counter: &dyn Counter) -> Self {
+        let codec = if boundary == Boundary::Token { counter.codec() } else { None };
+        let list = codec.map(|codec| ends_of_tokens(codec, text, tokens));
+        Self { text, clusters: Clusters::new(text), boundary, list }
+    }
+
+    /// These places, which are in order.
+    pub(super) fn of_list(text: &'t str, list: Vec<usize>) -> Self {
+        Self { text, clusters: Clusters::new(text), boundary: Boundary::Token, list: Some(list) }
+    }
+
+    /// Where the token of that number ends, counted from 1.
+    pub(super) fn end_of_token(&self, number: usize) -> Option<usize> {
+        self.list.as_ref()?.get(number.checked_sub(1)?).copied()
+    }
+
+    /// The last place at or before byte `at`, and behind `from`; else `from`, which is a place.
+    pub(super) fn floor(&self, from: usize, at: usize) -> usize {
+        if at >= self.text.len() {
+            return self.text.len();
+        }
+        if let Some(list) = &self.list {
+            let known = list.get(..list.partition_point(|&end| end <= at)).unwrap_or_default();
+            let mut behind = known.iter().rev().copied().take_while(|&end| end > from);
+            return behind.find(|&end| self.clusters.is_boundary(end)).unwrap_or(from);
+        }
+        if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
+            return self.clusters.floor(at).max(from);
+        }
+        let mut at = self.text.floor_char_boundary(at);
+        while at > from && !self.is_place(at) {
+            at = self.text.floor_char_boundary(at.saturating_sub(1));
+        }
+        at.max(from)
+    }
+
+    /// The first place at or behind byte `at`, and before `to`; else `to`, which is a place.
+    pub(super) fn ceil(&self, at: usize, to: usize) -> usize {
+        if at == 0 {
+            return 0;
+        }
+        if let Some(list) = &self.list {
+            let known = list.get(list.partition_point(|&end| end < at)..).unwrap_or_default();
+            let mut before = known.iter().copied().take_while(|&end| end < to);
+            return before.find(|&end| self.clusters.is_boundary(end)).unwrap_or(to);
+        }
+        if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
+            return self.clusters.ceil(at).min(to);
+        }
+        let mut at = self.text.ceil_char_boundary(at);
+        while at < to && !self.is_place(at) {
+            at = self.text.ceil_char_boundary(at.saturating_add(1));
+        }
+        at.min(to)
+    }
+
+    /// Whether the text can be cut at `at`, which is within it and between two characters, by words, lines or sentences.
+    fn is_place(&self, at: usize) -> bool {
+        let Some((head, rest)) = self.text.split_at_checked(at) else { return false };
+        let (Some(before), Some(behind)) = (head.chars().next_back(), rest.chars().next()) else { return true };
+        let fits = match self.boundary {
+            Boundary::Token | Boundary::Grapheme => true,
+            Boundary::Word => !(is_of_word(before) && is_of_word(behind)),
+            Boundary::Line => before == '\n' || before == '\r' && behind != '\n',
+            Boundary::Sentence => ends_sentence(head, before, behind),
+        };
+        fits && self.clusters.is_boundary(at)
+    }
+}
+
+/// Where tokens end, of at least so many.
+fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
+    let mut ids = Vec::new();
+    codec.encode_ordinary(text, tokens, &mut ids);
+    let (mut token, mut end) = (Vec::new(), 0_usize);
+    let mut len = |id| {
+        token.clear();
+        codec.append_token(id, &mut token);
+        token.len()
+    };
+    let ends = ids.into_iter().map(|id| {
+        end = end.saturating_add(len(id));
+        end
+    });
+    ends.collect()
+}
+
+/// Whether a character makes one word with another such one beside it.
+fn is_of_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric() || c == '_' || c == '\'';
+    }
+    let is_unspaced = matches!(u32::from(c),
+        0xe00..0xf00 | 0x1000..0x10a0 | 0x1780..0x1800 | 0x2e80..0xa000 | 0xf900..0xfb00 | 0xff66..0xffa0 | 0x20000..0x40000);
+    c == '’' || c.is_alphanumeric() && !is_unspaced
+}
+
+/// Whether a sentence ends with `head`, which ends with `before`, where `behind` comes next.
+fn ends_sentence(head: &str, before: char, behind: char) -> bool {
+    if is_whitespace(behind) || CLOSERS.contains(&behind) || ENDS.contains(&behind) {
+        return false;
+    }
+    let without_closers = |mut text: &str| {
+        for _ in 0..MOST_CLOSERS {
+            text = text.strip_suffix(CLOSERS).unwrap_or(text);
+        }
+        text.chars().next_back()
+    };
+    if !is_whitespace(before) {
+        return without_closers(head).is_some_and(|end| ENDS_ANYWHERE.contains(&end));
+    }
+    let said = head.trim_end_matches(is_whitespace);
+    let white = head.get(said.len()..).unwrap_or_default();
+    let breaks = white.matches('\n').count();
+    breaks >= 2 || !behind.is_lowercase() && without_closers(said).is_some_and(|end| ENDS.contains(&end))
+}

@@ -1,0 +1,49 @@
+//! Counts of what a text begins with: each at the cost of what lies between it and one that was counted before.
+
+use crate::tokens::{Counter, Grown};
+
+/// The beginnings of one text.
+#[derive(Debug)]
+pub(super) struct Prefixes<'t> {
+    counter: &'t dyn Counter,
+    text: &'t str,
+    /// What was counted: where it ends, its tokens, and where that begins which the counter looks at again.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    end: usize,
+    tokens: u64,
+    start: usize,
+    grown: Grown,
+}
+
+impl<'t> Prefixes<'t> {
+    /// Nothing is counted yet.
+    pub(super) fn new(text: &'t str, counter: &'t dyn Counter) -> Self {
+        Self { counter, text, known: Vec::new() }
+    }
+
+    /// Tokens of the text up to byte `end`, with another text behind it.
+    pub(super) fn count(&mut self, end: usize, behind: &str) -> u64 {
+        let nearest = self.known.iter().filter(|known| known.end <= end).max_by_key(|known| known.end);
+        let mut known = nearest.copied().unwrap_or_default();
+        let counted = self.text.get(known.start..known.end).unwrap_or_default();
+        let rest = self.text.get(known.start..end).unwrap_or_default();
+        // A counter that counts all of a text again is not asked for what is not needed.
+        let Some(forgotten) = self.counter.forget(counted, &mut known.grown) else {
+            return self.counter.count(&[rest, behind].concat()).into();
+        };
+        let rest = rest.get(forgotten..).unwrap_or_default();
+        known.start = known.start.saturating_add(forgotten);
+        if known.end < end {
+            (known.end, known.tokens) = (end, self.counter.count_grown(rest, &mut known.grown).into());
+            self.known.push(known);
+        }
+        if behind.is_empty() {
+            return known.tokens;
+        }
+        self.counter.count_grown(&[rest, behind].concat(), &mut known.grown).into()
+    }
+}

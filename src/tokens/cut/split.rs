@@ -1,0 +1,122 @@
+//! A text in pieces of no more than so many tokens.
+
+use std::cell::RefCell;
+
+use super::blocks::blocks;
+use super::places::{Boundary, Places};
+use super::prefixes::Prefixes;
+use crate::error::{Code, Error, Result};
+use crate::tokens::{Counter, search};
+
+/// How to split.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    /// Tokens that a piece has at most; at least one.
+    pub most: u32,
+    /// Tokens of the end of a piece that come again at the beginning of the next one, at most: up to half of `most`.
+    pub overlap: u32,
+    /// Where to cut. What has no such place within a piece is cut between words, and that between clusters.
+    pub boundary: Boundary,
+    /// Whether the text is Markdown, whose sections, and blocks as lists, tables and fenced code, stay whole where they fit.
+    pub markdown: bool,
+}
+
+/// A piece of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// How many tokens it has.
+    pub tokens: u32,
+}
+
+/// The pieces of a text, in order. Each is as long as fits, and begins where the one before ends, or before that where they overlap.
+///
+/// # Errors
+/// [`Code::InvalidInput`] where one grapheme cluster alone has more tokens than a piece may have.
+pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Piece>> {
+    let places = |boundary| Places::new(text, boundary, usize::MAX, counter);
+    let mut levels = Vec::new();
+    if options.markdown {
+        let blocks = blocks(text);
+        levels.extend([Places::of_list(text, blocks.sections), Places::of_list(text, blocks.starts)]);
+    }
+    levels.push(places(options.boundary));
+    if matches!(options.boundary, Boundary::Line | Boundary::Sentence) {
+        levels.push(places(Boundary::Word));
+    }
+    if options.boundary != Boundary::Grapheme {
+        levels.push(places(Boundary::Grapheme));
+    }
+    let splitter = Splitter { text, options, counter, levels };
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let mut piece = splitter.piece_from(start)?;
+        let end = pieces.last().map_or(0, |piece| piece.end);
+        if piece.end <= end && start < end {
+            // What comes again leaves no room for what comes next.
+            piece = splitter.piece_from(end)?;
+        }
+        start = if piece.end < text.len() { splitter.overlap_of(piece) } else { piece.end };
+        pieces.push(piece);
+    }
+    Ok(pieces)
+}
+
+struct Splitter<'t> {
+    text: &'t str,
+    options: Split,
+    counter: &'t dyn Counter,
+    /// The places to cut at, those that are preferred first.
+    levels: Vec<Places<'t>>,
+}
+
+impl Splitter<'_> {
+    /// The longest piece from there.
+    fn piece_from(&self, start: usize) -> Result<Piece> {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let most = self.options.most;
+        let prefixes = RefCell::new(Prefixes::new(rest, self.counter));
+        let tokens = |end: usize| if end == 0 { 0 } else { prefixes.borrow_mut().count(end, "") };
+        let guess = (most as usize).saturating_mul(4);
+        for places in &self.levels {
+            let cut = |keep: usize| places.floor(start, start.saturating_add(keep)).saturating_sub(start);
+            let keep = search::largest(0, rest.len(), guess, most.into(), |keep| tokens(cut(keep)));
+            let len = cut(keep.unwrap_or(0));
+            if len > 0 {
+                let tokens = u32::try_from(tokens(len)).unwrap_or(u32::MAX);
+                return Ok(Piece { start, end: start.saturating_add(len), tokens });
+            }
+        }
+        let message = format!(
+            "`options.maxTokens` is {most}, and the text has a character of more tokens, which is not torn; raise it"
+        );
+        Err(Error::new(Code::InvalidInput, message).with("path", "options.maxTokens").with("value", most))
+    }
+
+    /// Where the piece behind this one begins.
+    fn overlap_of(&self, piece: Piece) -> usize {
+        let Piece { start, end, .. } = piece;
+        let overlap = self.options.overlap;
+        let own = if self.options.markdown { self.levels.get(2) } else { self.levels.first() };
+        let Some(places) = own.filter(|_| overlap > 0) else { return end };
+        let cut = |keep: usize| places.ceil(end.saturating_sub(keep), end);
+        let counted: RefCell<Vec<(usize, u64)>> = RefCell::default();
+        let tokens = |from: usize| -> u64 {
+            if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == from) {
+                return tokens;
+            }
+            let tokens = self.counter.count(self.text.get(from..end).unwrap_or_default());
+            counted.borrow_mut().push((from, tokens.into()));
+            tokens.into()
+        };
+        let guess = (overlap as usize).saturating_mul(4);
+        // At least a byte of the piece does not come again.
+        let longest = end.saturating_sub(start).saturating_sub(1);
+        let keep = search::largest(0, longest, guess, overlap.into(), |keep| tokens(cut(keep)));
+        cut(keep.unwrap_or(0)).max(start.saturating_add(1))
+    }
+}

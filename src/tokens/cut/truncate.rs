@@ -1,0 +1,92 @@
+//! A text cut so that it has no more than so many tokens.
+
+use std::cell::RefCell;
+
+use super::places::{Boundary, Places};
+use super::prefixes::Prefixes;
+use crate::tokens::{Counter, search};
+
+/// Where a text is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Its end goes.
+    #[default]
+    End,
+    /// Its beginning goes.
+    Start,
+    /// Its middle goes; what stays of both ends has about as many bytes.
+    Middle,
+}
+
+/// How to cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Truncate<'m> {
+    /// What goes.
+    pub side: Side,
+    /// Where it may be cut.
+    pub boundary: Boundary,
+    /// Stands where something was cut out, and is counted.
+    pub marker: &'m str,
+}
+
+/// What is left of a text: its beginning, the marker and its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncated<'t> {
+    /// The beginning.
+    pub head: &'t str,
+    /// The marker, where something was cut out and it fits.
+    pub marker: &'t str,
+    /// The end.
+    pub tail: &'t str,
+    /// Tokens of the three together.
+    pub tokens: u32,
+    /// Whether something was cut out.
+    pub truncated: bool,
+}
+
+/// More tokens than are looked for: a text that goes on may make fewer of its last ones.
+const MORE: usize = 64;
+
+/// What is left of a text so that it has at most `most` tokens: as much as fits, so that with what stands between it and the next place
+/// to cut at it would not. Where not even the marker fits, nothing.
+pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &dyn Counter) -> Truncated<'t> {
+    let Truncate { side, boundary, marker } = options;
+    if let Some(tokens) = counter.count_up_to(text, most) {
+        return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
+    }
+    let known = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
+    let places = Places::new(text, boundary, known, counter);
+    let cut = |keep: usize| -> (usize, usize) {
+        match side {
+            Side::End => (places.floor(0, keep), text.len()),
+            Side::Start => (0, places.ceil(text.len().saturating_sub(keep), text.len())),
+            Side::Middle => {
+                let head = places.floor(0, keep.div_ceil(2));
+                (head, places.ceil(text.len().saturating_sub(keep / 2), text.len()).max(head))
+            }
+        }
+    };
+    let prefixes = RefCell::new(Prefixes::new(text, counter));
+    // Different lengths have the same places.
+    let counted: RefCell<Vec<((usize, usize), u64)>> = RefCell::default();
+    let tokens = |(head, tail): (usize, usize)| {
+        if head >= tail {
+            return u64::from(most).saturating_add(1);
+        }
+        if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == (head, tail)) {
+            return tokens;
+        }
+        let behind = text.get(tail..).unwrap_or_default();
+        let tokens = prefixes.borrow_mut().count(head, &[marker, behind].concat());
+        counted.borrow_mut().push(((head, tail), tokens));
+        tokens
+    };
+    let last = places.end_of_token(most as usize).filter(|_| side == Side::End);
+    let guess = last.unwrap_or((most as usize).saturating_mul(4));
+    let keep = search::largest(0, text.len(), guess, most.into(), |keep| tokens(cut(keep)));
+    let Some(keep) = keep else { return Truncated { head: "", marker: "", tail: "", tokens: 0, truncated: true } };
+    let (head, tail) = cut(keep);
+    let count = u32::try_from(tokens((head, tail))).unwrap_or(u32::MAX);
+    let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
+    Truncated { head, marker, tail, tokens: count, truncated: true }
+}

@@ -1,0 +1,401 @@
+//! Texts as tokens and back, cut and split by them, and counted while they grow (SPEC §6).
+
+use std::rc::Rc;
+
+use ctxweave::Code;
+use ctxweave::call::Host;
+use ctxweave::text::utf16_len;
+use ctxweave::tokens::codec::{self, Specials};
+use ctxweave::tokens::cut::{Boundary, Side, Split, Truncate, split, truncate};
+use ctxweave::tokens::{Counter, TEXT_CALLS, TokenStream};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::generate::{COUNTERS, cases, text, tokenizers};
+
+const ENCODINGS: [&str; 2] = ["o200k_base", "cl100k_base"];
+const SIDES: [Side; 3] = [Side::End, Side::Start, Side::Middle];
+const BOUNDARIES: [Boundary; 5] =
+    [Boundary::Token, Boundary::Grapheme, Boundary::Word, Boundary::Line, Boundary::Sentence];
+
+/// All that can count: those that can be had by name, and one of a caller's own.
+fn counters() -> Vec<Rc<dyn Counter>> {
+    /// A caller's own, of which nothing is known.
+    #[derive(Debug)]
+    struct Own(&'static dyn Counter);
+
+    impl Counter for Own {
+        fn name(&self) -> &str {
+            "own"
+        }
+
+        fn count(&self, text: &str) -> u32 {
+            self.0.count(text)
+        }
+    }
+
+    let tokenizers = tokenizers();
+    let named = ["heuristic", "o200k_base", "cl100k_base"].map(|name| tokenizers.get(name).unwrap());
+    named.into_iter().chain([Rc::new(Own(COUNTERS[3])) as Rc<dyn Counter>]).collect()
+}
+
+fn long_text() -> impl Strategy<Value = String> {
+    prop::collection::vec(text(), 1..6).prop_map(|texts| texts.join("\n"))
+}
+
+fn specials_of(name: &str) -> Specials {
+    let counter = tokenizers().get(name).unwrap();
+    counter.codec().unwrap().specials().into_iter().map(|(text, special)| (text.to_owned(), special)).collect()
+}
+
+/// Where a text may be cut by a boundary that is easily found in another way; its end is one of them.
+fn places(text: &str, boundary: Boundary, counter: &dyn Counter) -> Option<Vec<usize>> {
+    let clusters: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+    match boundary {
+        Boundary::Grapheme => Some(clusters),
+        Boundary::Token => Some(match counter.codec() {
+            None => clusters,
+            Some(codec) => {
+                let mut end = 0;
+                let ends = codec::encode(codec, text, &Specials::new()).into_iter().map(|token| {
+                    let mut bytes = Vec::new();
+                    assert!(codec.append_token(token, &mut bytes));
+                    end += bytes.len();
+                    end
+                });
+                [0].into_iter().chain(ends).filter(|end| clusters.binary_search(end).is_ok()).collect()
+            }
+        }),
+        Boundary::Line => {
+            let mut lines = vec![0];
+            let bytes = text.as_bytes();
+            for at in 1..=bytes.len() {
+                let ends = bytes[at - 1] == b'\n' || bytes[at - 1] == b'\r' && bytes.get(at) != Some(&b'\n');
+                if ends || at == bytes.len() {
+                    lines.push(at);
+                }
+            }
+            Some(lines)
+        }
+        Boundary::Word | Boundary::Sentence => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(60), ..ProptestConfig::default() })]
+
+    /// What tokens stand for is the text that they were made of, and their spans tile it.
+    #[test]
+    fn tokens_are_their_text(text in long_text()) {
+        for name in ENCODINGS {
+            let counter = tokenizers().get(name).unwrap();
+            let codec = counter.codec().unwrap();
+            for specials in [Specials::new(), specials_of(name)] {
+                let tokens = codec::encode(codec, &text, &specials);
+                prop_assert_eq!(codec::decode(codec, &tokens).unwrap(), text.as_bytes());
+                let spans = codec::spans(codec, &text, &specials);
+                prop_assert_eq!(&spans.ids, &tokens);
+                prop_assert_eq!(spans.ends.len(), tokens.len());
+                prop_assert_eq!(spans.ends.last().map_or(0, |&end| end as usize), utf16_len(&text));
+                let units: Vec<u16> = text.encode_utf16().collect();
+                let (mut start, mut pending) = (0, Vec::new());
+                for (at, &end) in spans.ends.iter().enumerate() {
+                    prop_assert!(start <= end);
+                    pending.extend(codec::decode(codec, &tokens[at..=at]).unwrap());
+                    let covered = String::from_utf16(&units[start as usize..end as usize]).unwrap();
+                    // Of a token that ends inside a character the rest comes with the next.
+                    let is_split = spans.splits.contains(&(at as u32));
+                    prop_assert_eq!(is_split, pending.len() > covered.len(), "{:?} {}", text, at);
+                    prop_assert_eq!(&pending[..covered.len()], covered.as_bytes());
+                    pending.drain(..covered.len());
+                    start = end;
+                }
+                prop_assert!(pending.is_empty());
+            }
+        }
+    }
+
+    /// Special tokens are tiktoken's where they are allowed.
+    #[test]
+    fn special_tokens_are_those_of_tiktoken(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>", "<|", "|>", "<", "<|x|>", "a b", "  ", "\n", "漢",
+        ]), 0..12),
+    ) {
+        let text = parts.concat();
+        for (name, reference) in
+            [("o200k_base", tiktoken_rs::o200k_base_singleton()), ("cl100k_base", tiktoken_rs::cl100k_base_singleton())]
+        {
+            let counter = tokenizers().get(name).unwrap();
+            let codec = counter.codec().unwrap();
+            let tokens = codec::encode(codec, &text, &specials_of(name));
+            prop_assert_eq!(&tokens, &reference.encode_with_special_tokens(&text));
+            prop_assert_eq!(codec::encode(codec, &text, &Specials::new()), reference.encode_ordinary(&text));
+        }
+    }
+
+    /// A text that is cut has what the limit allows by a recount, tears no cluster, and is as long as its boundary lets it be.
+    #[test]
+    fn what_is_left_of_a_text_holds_by_a_recount(text in long_text(), most in 0..60_u32, marker in prop::sample::select(vec!["", "…", "\n\n[…]\n\n"])) {
+        for counter in counters() {
+            let counter = counter.as_ref();
+            for side in SIDES {
+                for boundary in BOUNDARIES {
+                    let left = truncate(&text, most, Truncate { side, boundary, marker }, counter);
+                    let whole = [left.head, left.marker, left.tail].concat();
+                    let case = || format!("{} {side:?} {boundary:?} {most} {marker:?} {text:?}: {left:?}", counter.name());
+                    prop_assert_eq!(counter.count(&whole), left.tokens, "{}", case());
+                    prop_assert!(left.tokens <= most, "{}", case());
+                    prop_assert_eq!(left.truncated, counter.count(&text) > most, "{}", case());
+                    if !left.truncated {
+                        prop_assert_eq!(whole, text.as_str());
+                        continue;
+                    }
+                    prop_assert!(text.starts_with(left.head) && text.ends_with(left.tail), "{}", case());
+                    prop_assert!(left.head.len() + left.tail.len() < text.len(), "{}", case());
+                    prop_assert!(side != Side::End || left.tail.is_empty());
+                    prop_assert!(side != Side::Start || left.head.is_empty());
+                    let cuts = [left.head.len(), text.len() - left.tail.len()];
+                    let clusters: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+                    prop_assert!(cuts.iter().all(|cut| clusters.binary_search(cut).is_ok()), "{}", case());
+                    let Some(places) = places(&text, boundary, counter) else { continue };
+                    prop_assert!(cuts.iter().all(|cut| places.contains(cut)), "{}", case());
+                    if counter.count(marker) > most {
+                        prop_assert_eq!(whole, "");
+                        continue;
+                    }
+                    // With what stands up to the next place it is too much.
+                    let more = match side {
+                        Side::End => {
+                            let next = places.iter().find(|&&place| place > left.head.len());
+                            next.map(|&next| [&text[..next], marker].concat())
+                        }
+                        Side::Start => {
+                            let next = places.iter().rev().find(|&&place| place < cuts[1]);
+                            next.map(|&next| [marker, &text[next..]].concat())
+                        }
+                        Side::Middle => None,
+                    };
+                    // Of tokens, so many are looked for as may be needed, and not all of them.
+                    if let Some(more) = more.filter(|more| more.len() < text.len()) {
+                        prop_assert!(counter.count(&more) > most, "{}", case());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pieces of a text lose nothing of it, hold by a recount, and overlap by no more than they may.
+    #[test]
+    fn pieces_cover_a_text_and_hold_by_a_recount(
+        text in long_text(), most in 12..60_u32, overlap in 0..30_u32, markdown in any::<bool>(),
+    ) {
+        for counter in counters() {
+            let counter = counter.as_ref();
+            for boundary in BOUNDARIES {
+                let overlap = overlap.min(most / 2);
+                let clusters: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+                let pieces = match split(&text, Split { most, overlap, boundary, markdown }, counter) {
+                    Ok(pieces) => pieces,
+                    Err(error) => {
+                        prop_assert_eq!(error.code(), Code::InvalidInput);
+                        prop_assert!(text.graphemes(true).any(|cluster| counter.count(cluster) > most), "{}", error);
+                        continue;
+                    }
+                };
+                let mut before: Option<(usize, usize)> = None;
+                for piece in &pieces {
+                    let case = || format!("{} {boundary:?} {most} {overlap} {markdown} {text:?}: {pieces:?}", counter.name());
+                    let (start, end) = (piece.start, piece.end);
+                    prop_assert_eq!(counter.count(&text[start..end]), piece.tokens, "{}", case());
+                    prop_assert!(piece.tokens <= most, "{}", case());
+                    prop_assert!(clusters.binary_search(&start).is_ok() && clusters.binary_search(&end).is_ok(), "{}", case());
+                    let (last_start, last_end) = before.unwrap_or((0, 0));
+                    prop_assert!(start <= last_end && end > last_end, "{}", case());
+                    prop_assert!(before.is_none() || start > last_start, "{}", case());
+                    prop_assert!(counter.count(&text[start..last_end]) <= overlap, "{}", case());
+                    before = Some((start, end));
+                }
+                prop_assert_eq!(before.map_or(0, |(_, end)| end), text.len());
+            }
+        }
+    }
+
+    /// A text that comes in parts counts after each of them what it counts so far, halves of characters among them, and little of it
+    /// is kept.
+    #[test]
+    fn a_stream_counts_what_there_is_so_far(deltas in prop::collection::vec(text(), 1..12), cut in 1..7_usize) {
+        for counter in counters() {
+            let mut stream = TokenStream::new(Rc::clone(&counter));
+            let all = deltas.concat();
+            let mut end = 0;
+            while end < all.len() {
+                let next = all.ceil_char_boundary((end + cut).min(all.len()));
+                let tokens = counter.count(&all[..next]);
+                let half = format!("{}\u{fffd}", &all[..end]);
+                prop_assert_eq!(stream.append("", "\u{fffd}"), counter.count(&half), "{} {:?}", counter.name(), half);
+                prop_assert_eq!(stream.append(&all[end..next], ""), tokens, "{} {:?}", counter.name(), &all[..next]);
+                prop_assert_eq!(stream.append("", ""), tokens);
+                end = next;
+            }
+            prop_assert_eq!(stream.count(), counter.count(&all));
+            let widest = all.split_inclusive(char::is_whitespace).map(str::len).max().unwrap_or(0);
+            prop_assert!(counter.name() == "own" || stream.kept() <= 3 * widest + 200, "{}: {}", counter.name(), stream.kept());
+            stream.reset();
+            prop_assert_eq!((stream.count(), stream.kept()), (0, 0));
+            prop_assert_eq!(stream.append(&all, ""), counter.count(&all));
+        }
+    }
+}
+
+fn call(name: &str, request: &Value, bytes: &[Vec<u8>]) -> Result<Vec<u8>, ctxweave::Error> {
+    let host = Host { tokenizers: tokenizers(), counter: Some(Rc::new(ctxweave::tokens::Heuristic)) };
+    let call = TEXT_CALLS.iter().find(|call| call.name == name).unwrap();
+    let answer = call.answer(&mut (), request.to_string().as_bytes(), bytes, &host)?;
+    Ok(if answer.json.is_empty() { answer.bytes.concat() } else { answer.json })
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number)).collect()
+}
+
+#[test]
+fn tokens_come_and_go_as_bytes() {
+    let options = json!({ "tokenizer": "o200k_base" });
+    let bytes = call("encodeTokens", &json!({ "text": "hello world", "options": options }), &[]).unwrap();
+    assert_eq!(numbers(&bytes), [24912, 2375]);
+    let ids = json!({ "ids": { "\0bytes": 0 }, "options": options });
+    assert_eq!(call("decodeTokenBytes", &ids, &[bytes]).unwrap(), b"hello world");
+    let ids = json!({ "ids": [24912, 2375, 199_999], "options": options });
+    assert_eq!(call("decodeTokenBytes", &ids, &[]).unwrap(), b"hello world<|endoftext|>");
+    let special = json!({ "tokenizer": "cl100k_base", "allowedSpecial": ["<|fim_prefix|>"] });
+    let text = "<|fim_prefix|><|endoftext|>";
+    let bytes = call("encodeTokens", &json!({ "text": text, "options": special }), &[]).unwrap();
+    assert_eq!((numbers(&bytes)[0], numbers(&bytes).len()), (100_258, 8));
+    // A flag: each of its letters is several tokens, of which the first end inside it.
+    let bytes = call("tokenSpans", &json!({ "text": "a🇳🇱", "options": options }), &[]).unwrap();
+    let all = numbers(&bytes);
+    let count = all[0] as usize;
+    assert_eq!(all[count + 1], 1);
+    assert_eq!(all[2 * count], 5);
+    assert!(all.len() > 2 * count + 1, "{all:?}");
+}
+
+#[test]
+fn what_has_no_tokens_or_is_none_is_refused() {
+    for (name, request, code, path, message) in [
+        (
+            "encodeTokens",
+            json!({ "text": "a" }),
+            Code::UnknownValue,
+            "options.tokenizer",
+            "`options.tokenizer` is `heuristic`; it must be one of `o200k_base`, `cl100k_base`",
+        ),
+        (
+            "tokenSpans",
+            json!({ "text": "a", "options": { "tokenizer": {} } }),
+            Code::UnknownValue,
+            "options.tokenizer",
+            "`options.tokenizer` is ",
+        ),
+        (
+            "encodeTokens",
+            json!({ "text": "a", "options": { "tokenizer": "o200k_base", "allowedSpecial": ["<|endoftext|>", "<|fim_prefix|>"] } }),
+            Code::UnknownValue,
+            "options.allowedSpecial[1]",
+            "`options.allowedSpecial[1]` is `<|fim_prefix|>`; it must be one of `<|endoftext|>`, `<|endofprompt|>`",
+        ),
+        (
+            "encodeTokens",
+            json!({ "text": "a", "options": { "tokenizer": "o200k_base", "allowedSpecials": "all" } }),
+            Code::InvalidInput,
+            "options.allowedSpecials",
+            "there is no option `allowedSpecials`; did you mean `allowedSpecial`?",
+        ),
+        (
+            "decodeTokenBytes",
+            json!({ "ids": [1, 199_998], "options": { "tokenizer": "o200k_base" } }),
+            Code::InvalidInput,
+            "ids[1]",
+            "`ids[1]` is 199998, which is no token of this encoding",
+        ),
+        (
+            "splitText",
+            json!({ "text": "a", "options": { "maxTokens": 0 } }),
+            Code::InvalidInput,
+            "options.maxTokens",
+            "`options.maxTokens` is 0; a piece has at least one token",
+        ),
+        (
+            "splitText",
+            json!({ "text": "a", "options": { "maxTokens": 10, "overlap": 6 } }),
+            Code::InvalidInput,
+            "options.overlap",
+            "`options.overlap` is 6; it must be at most half of `maxTokens`, which is 10",
+        ),
+        (
+            "splitText",
+            json!({ "text": "👨‍👩‍👧‍👦", "options": { "maxTokens": 1 } }),
+            Code::InvalidInput,
+            "options.maxTokens",
+            "`options.maxTokens` is 1, and the text has a character of more tokens, which is not torn; raise it",
+        ),
+        (
+            "truncateText",
+            json!({ "text": "a", "maxTokens": 1, "options": { "side": "left" } }),
+            Code::UnknownValue,
+            "options.side",
+            "`options.side` is `left`; it must be one of `end`, `start`, `middle`",
+        ),
+    ] {
+        let error = call(name, &request, &[]).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(error.details()["path"], path, "{error}");
+        assert!(error.message().starts_with(message), "{error}");
+    }
+}
+
+/// What stays of a text by words and by sentences.
+#[test]
+fn words_and_sentences_are_not_torn() {
+    let counter = tokenizers().get("o200k_base").unwrap();
+    let left = |text: &str, most, side, boundary| {
+        let left = truncate(text, most, Truncate { side, boundary, marker: "" }, counter.as_ref());
+        [left.head, left.tail].concat()
+    };
+    let text = "Dr. Smith said \"No.\" twice! Was it e.g. nothing? Nobody knows.";
+    assert_eq!(left(text, 9, Side::End, Boundary::Sentence), "Dr. ");
+    assert_eq!(left(text, 13, Side::End, Boundary::Sentence), "Dr. Smith said \"No.\" twice! ");
+    assert_eq!(left(text, 5, Side::Start, Boundary::Sentence), "Nobody knows.");
+    assert_eq!(left("unbelievable don't_stop", 4, Side::End, Boundary::Word), "unbelievable ");
+    assert_eq!(left("一二三。四五六。七八九。", 8, Side::End, Boundary::Sentence), "一二三。四五六。");
+    assert_eq!(left("one two three", 0, Side::End, Boundary::Word), "");
+}
+
+/// Sections first, then blocks that are whole; a heading stays with what follows it.
+#[test]
+fn markdown_is_split_between_its_blocks() {
+    let counter = tokenizers().get("o200k_base").unwrap();
+    let code = format!("```js\n{}```\n", "let a = 1;\n\n".repeat(6));
+    let table = "| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n";
+    let list = "- one\n- two\n\n  more of two\n- three\n";
+    let text = format!("# Title\n\n## Code\n\nSome words here.\n\n{code}\n## Rest\n\n{list}\n{table}\nThe end.\n");
+    let pieces = |most| -> Vec<&str> {
+        let options = Split { most, overlap: 0, boundary: Boundary::Line, markdown: true };
+        let pieces = split(&text, options, counter.as_ref()).unwrap();
+        pieces.iter().map(|piece| &text[piece.start..piece.end]).collect()
+    };
+    assert_eq!(pieces(1000), [&text]);
+    let code_and_title = counter.count(&text[..text.find("## Rest").unwrap()]);
+    let sections = pieces(code_and_title);
+    assert!(sections.len() == 2 && sections[1].starts_with("## Rest"), "{sections:?}");
+    for most in 12..code_and_title {
+        let pieces = pieces(most);
+        assert!(pieces.iter().all(|piece| !piece.trim_end().lines().last().unwrap().starts_with('#')), "{pieces:?}");
+        for block in [&*code, table, list] {
+            let is_whole = pieces.iter().any(|piece| piece.contains(block));
+            assert!(is_whole || counter.count(block) > most, "{most} {block:?} {pieces:?}");
+        }
+    }
+}
