@@ -16,10 +16,14 @@ export function convertMessages<Message = unknown, Chat extends AnyChat = AnyCha
   options: ReadonlyData<ConvertOptions>,
 ): ConvertedChat<Message> {
   const request = { messages: plainChat(messages), options };
-  const { same, ...answer } = callJson("convertMessages", request, "base64") as ConvertedChat<Message> & {
+  const {
+    same,
+    messages: converted,
+    ...answer
+  } = callJson("convertMessages", request, "base64") as ConvertedChat<Message> & {
     same?: true;
   };
-  return same ? { messages: listOf(messages).slice() as Message[], ...answer } : answer;
+  return { messages: same ? (listOf(messages).slice() as Message[]) : converted, ...answer };
 }
 
 /**
