@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::ONLY_CHATS;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
-use super::sink::DiagnosticSink;
+use super::sink::{DiagnosticSink, ONLY_CHATS};
 use super::target::{Provider, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;

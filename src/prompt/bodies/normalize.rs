@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::ONLY_CHATS;
 use super::conversation::{Conversation, Text};
 use super::ids::{IdRule, Ids, ToolNames};
 use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
-use super::sink::DiagnosticSink;
+use super::sink::{DiagnosticSink, ONLY_CHATS};
 use super::target::Target;
 use crate::content::Block;
 use crate::error::DiagnosticCode;

@@ -66,6 +66,18 @@ pub(super) fn of(code_point: u32) -> u8 {
     }
 }
 
+/// Whether it is a letter or a number.
+#[cfg(feature = "tokenize")]
+pub(crate) fn is_letter_or_number(c: char) -> bool {
+    of(u32::from(c)) & (UPPER | LOWER | CASELESS | NUMBER) != 0
+}
+
+/// Whether it is a lower case letter.
+#[cfg(feature = "tokenize")]
+pub(crate) fn is_lower_case(c: char) -> bool {
+    of(u32::from(c)) == LOWER
+}
+
 /// The class of the character that begins at `at`, and how many bytes it has. `bytes` is well-formed UTF-8 and `at`
 /// is a character boundary; anything else gives a wrong class, never a panic.
 #[inline(always)]

@@ -1,7 +1,5 @@
 //! The encodings, by name.
 
-use super::Rank;
-
 /// An encoding that this module counts exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encoding {
@@ -37,7 +35,7 @@ impl Encoding {
     }
 
     /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
-    pub const fn specials(self) -> &'static [(&'static str, Rank)] {
+    pub const fn specials(self) -> &'static [(&'static str, u32)] {
         match self {
             Self::O200kBase => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
             Self::Cl100kBase => &[

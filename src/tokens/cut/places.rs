@@ -1,8 +1,13 @@
 //! The places where a text may be cut. All of them are between two grapheme clusters.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use crate::text::{Clusters, is_whitespace};
-use crate::tokens::Counter;
+use crate::tokens::bpe::{is_letter_or_number, is_lower_case};
 use crate::tokens::codec::Codec;
+use crate::tokens::{Counter, Heuristic};
 
 /// What a cut does not tear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,19 +44,27 @@ pub(super) struct Places<'t> {
     boundary: Boundary,
     /// In order; where there is such a list, places are those of it that are between two clusters.
     list: Option<Vec<usize>>,
+    /// Long stretches that were looked through last, with no place but at their ends.
+    stretches: RefCell<VecDeque<Range<usize>>>,
 }
+
+/// In bytes.
+const LONG_STRETCH: usize = 64;
+
+/// So many of them are remembered.
+const MOST_STRETCHES: usize = 8;
 
 impl<'t> Places<'t> {
     /// The places of a text; `tokens` is how many of its tokens have to be known, from the beginning.
     pub(super) fn new(text: &'t str, boundary: Boundary, tokens: usize, counter: &dyn Counter) -> Self {
         let codec = if boundary == Boundary::Token { counter.codec() } else { None };
         let list = codec.map(|codec| ends_of_tokens(codec, text, tokens));
-        Self { text, clusters: Clusters::new(text), boundary, list }
+        Self { text, clusters: Clusters::new(text), boundary, list, stretches: RefCell::default() }
     }
 
     /// These places, which are in order.
     pub(super) fn of_list(text: &'t str, list: Vec<usize>) -> Self {
-        Self { text, clusters: Clusters::new(text), boundary: Boundary::Token, list: Some(list) }
+        Self { list: Some(list), ..Self::new(text, Boundary::Grapheme, 0, &Heuristic) }
     }
 
     /// Where the token of that number ends, counted from 1.
@@ -72,10 +85,15 @@ impl<'t> Places<'t> {
         if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
             return self.clusters.floor(at).max(from);
         }
-        let mut at = self.text.floor_char_boundary(at);
+        let from_there = self.text.floor_char_boundary(at);
+        let mut at = from_there;
         while at > from && !self.is_place(at) {
-            at = self.text.floor_char_boundary(at.saturating_sub(1));
+            at = match self.stretch_around(at) {
+                Some(stretch) => stretch.start,
+                None => self.text.floor_char_boundary(at.saturating_sub(1)),
+            };
         }
+        self.remember(at.max(from)..from_there.saturating_add(1));
         at.max(from)
     }
 
@@ -92,11 +110,33 @@ impl<'t> Places<'t> {
         if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
             return self.clusters.ceil(at).min(to);
         }
-        let mut at = self.text.ceil_char_boundary(at);
+        let from_there = self.text.ceil_char_boundary(at);
+        let mut at = from_there;
         while at < to && !self.is_place(at) {
-            at = self.text.ceil_char_boundary(at.saturating_add(1));
+            at = match self.stretch_around(at) {
+                Some(stretch) => stretch.end,
+                None => self.text.ceil_char_boundary(at.saturating_add(1)),
+            };
         }
+        self.remember(from_there.saturating_sub(1)..at);
         at.min(to)
+    }
+
+    /// A stretch that is known to have no place where `at` is, and between its ends.
+    fn stretch_around(&self, at: usize) -> Option<Range<usize>> {
+        self.stretches.borrow().iter().find(|stretch| stretch.start < at && at < stretch.end).cloned()
+    }
+
+    /// Remembers that there is no place between the ends of a stretch.
+    fn remember(&self, stretch: Range<usize>) {
+        if stretch.len() < LONG_STRETCH {
+            return;
+        }
+        let mut stretches = self.stretches.borrow_mut();
+        if stretches.len() >= MOST_STRETCHES {
+            stretches.pop_front();
+        }
+        stretches.push_back(stretch);
     }
 
     /// Whether the text can be cut at `at`, which is within it and between two characters, by words, lines or sentences.
@@ -137,7 +177,7 @@ fn is_of_word(c: char) -> bool {
     }
     let is_unspaced = matches!(u32::from(c),
         0xe00..0xf00 | 0x1000..0x10a0 | 0x1780..0x1800 | 0x2e80..0xa000 | 0xf900..0xfb00 | 0xff66..0xffa0 | 0x20000..0x40000);
-    c == '’' || c.is_alphanumeric() && !is_unspaced
+    c == '’' || is_letter_or_number(c) && !is_unspaced
 }
 
 /// Whether a sentence ends with `head`, which ends with `before`, where `behind` comes next.
@@ -152,10 +192,11 @@ fn ends_sentence(head: &str, before: char, behind: char) -> bool {
         text.chars().next_back()
     };
     if !is_whitespace(before) {
-        return without_closers(head).is_some_and(|end| ENDS_ANYWHERE.contains(&end));
+        let may_end = ENDS_ANYWHERE.contains(&before) || CLOSERS.contains(&before);
+        return may_end && without_closers(head).is_some_and(|end| ENDS_ANYWHERE.contains(&end));
     }
     let said = head.trim_end_matches(is_whitespace);
     let white = head.get(said.len()..).unwrap_or_default();
     let breaks = white.matches('\n').count();
-    breaks >= 2 || !behind.is_lowercase() && without_closers(said).is_some_and(|end| ENDS.contains(&end))
+    breaks >= 2 || !is_lower_case(behind) && without_closers(said).is_some_and(|end| ENDS.contains(&end))
 }

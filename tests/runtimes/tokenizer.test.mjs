@@ -1,0 +1,218 @@
+/** Texts as tokens and back, cut, split and streamed, through the packed and installed packages. */
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { installed } from "../packaging/packed.mjs";
+
+const require = createRequire(join(installed(), "package.json"));
+const tokens = require("ctxweave/tokens");
+const flavours = { "ctxweave/tokens": tokens, ctxweave: require("ctxweave"), tiktoken: require("ctxweave-tiktoken") };
+const encodings = ["o200k_base", "cl100k_base"];
+
+before(async () => {
+  await Promise.all(Object.values(flavours).map(({ init }) => init()));
+  for (const encoding of encodings) await require(`ctxweave/vocab/${encoding}`).load();
+});
+
+const text = "Tokens: naïve 👩‍🚀 and 漢字, <|endoftext|>\r\nlast line 🇳🇱";
+
+for (const [name, flavour] of Object.entries(flavours)) {
+  test(`${name}: tokens are their text, and spans tile it`, () => {
+    for (const tokenizer of encodings) {
+      const ids = flavour.encodeTokens(text, { tokenizer });
+      assert.ok(ids instanceof Uint32Array);
+      assert.equal(ids.length, flavour.countTokens(text, { tokenizer }));
+      assert.equal(flavour.decodeTokens(ids, { tokenizer }), text);
+      assert.equal(flavour.decodeTokens([...ids], { tokenizer }), text);
+      assert.equal(Buffer.from(flavour.decodeTokenBytes(ids.subarray(1, 3), { tokenizer })).length > 0, true);
+      const spans = flavour.tokenSpans(text, { tokenizer });
+      assert.deepEqual(spans.ids, ids);
+      assert.equal(spans.ends.at(-1), text.length);
+      assert.ok(spans.splits.length > 0 && spans.splits.every((at) => at < ids.length));
+      const parts = Array.from(spans.ends, (end, at) => text.slice(at === 0 ? 0 : spans.ends[at - 1], end));
+      assert.equal(parts.join(""), text);
+      for (const [at, part] of parts.entries()) {
+        if (spans.splits.includes(at) || spans.splits.includes(at - 1)) continue;
+        assert.equal(flavour.decodeTokens([ids[at]], { tokenizer }), part);
+      }
+    }
+  });
+
+  test(`${name}: special tokens are text unless they are named`, () => {
+    const tokenizer = "o200k_base";
+    const encode = (allowedSpecial) => [...flavour.encodeTokens("a<|endoftext|>", { tokenizer, allowedSpecial })];
+    assert.equal(encode().length, 8);
+    assert.deepEqual(encode("all"), [64, 199999]);
+    assert.deepEqual(encode(["<|endoftext|>"]), [64, 199999]);
+    assert.equal(encode(["<|endofprompt|>"]).length, 8);
+    assert.equal(flavour.decodeTokens([199999], { tokenizer }), "<|endoftext|>");
+    const refused = { code: "unknown_value", details: { path: "options.allowedSpecial[0]" } };
+    assert.throws(
+      () => encode(["<|fim_prefix|>"]),
+      (error) => {
+        assert.equal(error.code, refused.code);
+        assert.equal(error.details.path, refused.details.path);
+        assert.deepEqual(error.details.expected, ["<|endoftext|>", "<|endofprompt|>"]);
+        return true;
+      },
+    );
+  });
+
+  test(`${name}: what has no tokens, and what is none, is refused with its place`, () => {
+    const thrown = (run) => {
+      try {
+        run();
+      } catch (error) {
+        assert.ok(error instanceof flavour.CtxweaveError, String(error));
+        return [error.code, error.details.path];
+      }
+      return undefined;
+    };
+    const tokenizer = "o200k_base";
+    const own = { name: "own", count: (text) => text.length };
+    assert.deepEqual(
+      thrown(() => flavour.encodeTokens("a")),
+      ["unknown_value", "options.tokenizer"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.encodeTokens("a", { tokenizer: "heuristic" })),
+      ["unknown_value", "options.tokenizer"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.encodeTokens("a", { tokenizer: own })),
+      ["unknown_value", "options.tokenizer"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.encodeTokens("a", { tokeniser: tokenizer })),
+      ["invalid_input", "options.tokeniser"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.encodeTokens(1, { tokenizer })),
+      ["invalid_input", "text"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.decodeTokens([1, -1], { tokenizer })),
+      ["invalid_input", "ids[1]"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.decodeTokens([1, 1.5], { tokenizer })),
+      ["invalid_input", "ids[1]"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.decodeTokens("ids", { tokenizer })),
+      ["invalid_input", "ids"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.decodeTokens([1, 4e9], { tokenizer })),
+      ["invalid_input", "ids[1]"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.truncateText("a", -1)),
+      ["invalid_input", "maxTokens"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.truncateText("a", 1, { sides: "end" })),
+      ["invalid_input", "options.sides"],
+    );
+    assert.deepEqual(
+      thrown(() => flavour.splitText("a", { maxTokens: 4, overlap: 3 })),
+      ["invalid_input", "options.overlap"],
+    );
+    assert.deepEqual(
+      thrown(() => new flavour.TokenCounter({ tokeniser: "a" })),
+      ["invalid_input", "options.tokeniser"],
+    );
+  });
+
+  test(`${name}: bytes that are no UTF-8 become U+FFFD, and a BOM stays`, () => {
+    const tokenizer = "cl100k_base";
+    const ids = flavour.encodeTokens("👩‍🚀", { tokenizer });
+    assert.match(flavour.decodeTokens(ids.subarray(0, 1), { tokenizer }), /^\ufffd+$/);
+    const marked = "\ufefftext";
+    assert.equal(flavour.decodeTokens(flavour.encodeTokens(marked, { tokenizer }), { tokenizer }), marked);
+    assert.equal(flavour.decodeTokens(flavour.encodeTokens("", { tokenizer }), { tokenizer }), "");
+  });
+
+  test(`${name}: a text is cut and split as its counter says`, () => {
+    const long = "One sentence here. Another one! 漢字かな交じり文。\n\n".repeat(40);
+    const own = { count: (text) => Math.ceil(text.length / 3) };
+    for (const tokenizer of [...encodings, "heuristic", own]) {
+      const count = (text) => flavour.countTokens(text, { tokenizer });
+      for (const boundary of ["token", "grapheme", "word", "line", "sentence"]) {
+        for (const side of ["end", "start", "middle"]) {
+          const cut = flavour.truncateText(long, 100, { tokenizer, side, boundary, marker: "…" });
+          assert.equal(count(cut.text), cut.tokens);
+          assert.ok(cut.tokens <= 100 && cut.tokens > 60 && cut.truncated, JSON.stringify([boundary, side, cut]));
+          const [head, tail] = cut.text.split("…");
+          assert.ok(long.startsWith(head) && long.endsWith(tail));
+        }
+        const pieces = flavour.splitText(long, { tokenizer, maxTokens: 64, overlap: 20, boundary });
+        let end = 0;
+        for (const piece of pieces) {
+          assert.equal(piece.text, long.slice(piece.start, piece.end));
+          assert.equal(count(piece.text), piece.tokens);
+          assert.ok(piece.tokens <= 64 && piece.start <= end && piece.end > end);
+          assert.ok(count(long.slice(piece.start, end)) <= 20);
+          end = piece.end;
+        }
+        assert.equal(end, long.length);
+      }
+    }
+    assert.deepEqual(flavour.truncateText("short", 10), { text: "short", tokens: 1, truncated: false });
+    assert.deepEqual(flavour.truncateText("long enough to cut", 0, { marker: "…" }), {
+      text: "",
+      tokens: 0,
+      truncated: true,
+    });
+    assert.equal(flavour.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
+    assert.equal(flavour.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
+  });
+
+  test(`${name}: a stream counts at every delta what there is so far`, () => {
+    const own = { count: (text) => text.length };
+    const all = `${text} ${text}\r\n\r\n${"word ".repeat(30)}\ud800 alone`;
+    for (const tokenizer of [...encodings, "heuristic", own, undefined]) {
+      const options = tokenizer === undefined ? undefined : { tokenizer };
+      const counter = new flavour.TokenCounter(options);
+      for (let end = 1; end <= all.length; end += 1) {
+        const so_far = all.slice(0, end);
+        assert.equal(
+          counter.append(all[end - 1]),
+          flavour.countTokens(so_far, options),
+          JSON.stringify(so_far.slice(-9)),
+        );
+        assert.equal(counter.count, flavour.countTokens(so_far, options));
+      }
+      counter.reset();
+      assert.equal(counter.count, 0);
+      assert.equal(counter.append("again"), flavour.countTokens("again", options));
+      counter.free();
+      counter.free();
+      assert.throws(() => counter.count, { code: "handle_freed" });
+    }
+  });
+}
+
+test("a counter of one's own that fails leaves the stream as it was", () => {
+  let fails = false;
+  const count = (text) => {
+    if (fails) throw new Error("no");
+    return text.length;
+  };
+  const counter = new tokens.TokenCounter({ tokenizer: { count } });
+  assert.equal(counter.append("abc"), 3);
+  fails = true;
+  assert.throws(() => counter.append("d"), { code: "tokenizer_failed" });
+  fails = false;
+  assert.equal(counter.count, 3);
+  assert.equal(counter.append("e"), 4);
+  const inner = new tokens.TokenCounter({ tokenizer: { count: (text) => (inner.append("x"), text.length) } });
+  assert.throws(() => inner.append("a"), { code: "tokenizer_failed" });
+});
+
+test("a counter of an entry point that goes into no request is the caller's", () => {
+  for (const area of ["chat", "commits", "folders", "loom", "operators", "workspace"])
+    assert.equal("encodeTokens" in require(`ctxweave/${area}`), false, area);
+});
