@@ -3,7 +3,7 @@
  *
  *   CTXWEAVE_FUZZ_SECONDS=600 node --test tests/runtimes/differential.test.mjs
  *
- * `CTXWEAVE_FUZZ_SEED` begins elsewhere. The pieces and the tokens themselves are compared natively (tests/it/bpe.rs).
+ * `CTXWEAVE_FUZZ_SEED` begins elsewhere. Tokens are compared, too; pieces are natively (tests/it/bpe.rs).
  */
 
 import assert from "node:assert/strict";
@@ -77,6 +77,13 @@ test("random texts have the counts of tiktoken in WebAssembly", async (t) => {
       const wrong = texts.findIndex((_, at) => counts[at] !== expected[at]);
       const [text, ours, theirs] = [JSON.stringify(texts[wrong]), counts[wrong], expected[wrong]];
       assert.equal(wrong, -1, `${tokenizer} of ${text}: ${ours}, and ${theirs} by tiktoken`);
+      // The tokens of some of them, and of all of them at once.
+      const allowedSpecial = below(2) ? "all" : undefined;
+      for (const text of [...texts.slice(0, 100), texts.join("\n")]) {
+        const ids = ctxweave.encodeTokens(text, { tokenizer, allowedSpecial });
+        assert.deepEqual(ids, tiktoken.encodeTokens(text, { tokenizer, allowedSpecial }), JSON.stringify(text));
+        assert.ok(ctxweave.decodeTokens(ids, { tokenizer }) === text, JSON.stringify(text));
+      }
     }
     compared += BATCH;
   }

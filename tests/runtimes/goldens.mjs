@@ -40,7 +40,7 @@ export const areas = {
   folders: ["folders", "tokens"],
   loom: ["bodies", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
-  tokens: ["tokens"],
+  tokens: ["tokenizer", "tokens"],
   workspace: ["workspace", "tokens"],
 };
 

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 mod commits;
 pub(crate) mod loom;
 mod resident;
+mod tokenizer;
 
 use ctxweave::Error;
 use ctxweave::call::{Answer, Call, Host};
@@ -33,6 +34,8 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
     Some(answer.map(|answer| match name {
         "fitMessages" => chat::fitted(&args[0], &answer),
         "convertMessages" => chat::converted(&args[0], answer),
+        "truncateText" => tokenizer::truncated(args, &answer),
+        "splitText" => tokenizer::pieces(args, &answer),
         _ => answer,
     }))
 }
