@@ -47,10 +47,7 @@ pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Pi
     if matches!(options.boundary, Boundary::Line | Boundary::Sentence) {
         levels.push(places(Boundary::Word));
     }
-    if options.boundary != Boundary::Grapheme {
-        levels.push(places(Boundary::Grapheme));
-    }
-    let splitter = Splitter { text, options, counter, levels };
+    let splitter = Splitter { text, options, counter, levels, clusters: places(Boundary::Grapheme) };
     let mut pieces: Vec<Piece> = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -72,6 +69,8 @@ struct Splitter<'t> {
     counter: &'t dyn Counter,
     /// The places to cut at, those that are preferred first.
     levels: Vec<Places<'t>>,
+    /// Those between any two clusters.
+    clusters: Places<'t>,
 }
 
 impl Splitter<'_> {
@@ -81,11 +80,18 @@ impl Splitter<'_> {
         let most = self.options.most;
         let prefixes = RefCell::new(Prefixes::new(rest, self.counter));
         let tokens = |end: usize| if end == 0 { 0 } else { prefixes.borrow_mut().count(end, "") };
-        let guess = (most as usize).saturating_mul(4);
-        for places in &self.levels {
+        let longest = |places: &Places<'_>, most_bytes: usize, guess: usize| {
             let cut = |keep: usize| places.floor(start, start.saturating_add(keep)).saturating_sub(start);
-            let keep = search::largest(0, rest.len(), guess, most.into(), |keep| tokens(cut(keep)));
-            let len = cut(keep.unwrap_or(0));
+            let keep = search::largest(0, most_bytes, guess, most.into(), |keep| tokens(cut(keep)));
+            cut(keep.unwrap_or(0))
+        };
+        // As far as clusters fit. What is cut elsewhere is cut before that.
+        let reach = longest(&self.clusters, rest.len(), (most as usize).saturating_mul(4));
+        for places in self.levels.iter().chain([&self.clusters]) {
+            let mut len = places.floor(start, start.saturating_add(reach)).saturating_sub(start);
+            if tokens(len) > most.into() {
+                len = longest(places, len, len);
+            }
             if len > 0 {
                 let tokens = u32::try_from(tokens(len)).unwrap_or(u32::MAX);
                 return Ok(Piece { start, end: start.saturating_add(len), tokens });
