@@ -16,7 +16,8 @@ if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], {
 
 const { texts } = await import("./parts/texts.mjs");
 const quick = process.argv.includes("--quick");
-const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1] || (quick ? 1 : 5));
+const asked = process.argv.indexOf("--rounds");
+const rounds = asked > 0 ? Number(process.argv[asked + 1]) : quick ? 1 : 5;
 const tokenizer = "o200k_base";
 
 const ours = await import("ctxweave/tokens");
