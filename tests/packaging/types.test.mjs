@@ -129,8 +129,12 @@ const rest: Omit<typeof a, "init"> = slim;
 // What a run asks for next names a tokenizer, of which there are more here.
 const wider: Omit<typeof a, "CtxweaveError" | "nextRequest"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
-const least: Omit<typeof n, "CtxweaveError"> = l;
-const parts: (Omit<typeof n, "CtxweaveError">)[] = [chat, commits, folders, operators, workspace];
+const tokens: Omit<typeof n, "CtxweaveError"> = a;
+// What makes tokens of texts, and cuts them, is in these two alone.
+type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "truncateText" | "splitText" | "TokenCounter";
+type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
+const least: Counting = l;
+const parts: Counting[] = [chat, commits, folders, operators, workspace];
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const packed: typeof o200k.load = inline.load;
 type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
@@ -204,7 +208,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [hooks, whole, backwards, rest, wider, part, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, wider, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],
