@@ -1,5 +1,5 @@
 // Tokens, cuts, pieces and streams beside the other packages one can install: through the built package, in one process, in turn,
-// what they give compared by its length. Prints the table of docs/tokenizer.md.
+// each of them warm. Prints a table for each.
 //
 //   node benches/tokens/tokenizer.mjs [--quick] [--rounds 5]
 //
