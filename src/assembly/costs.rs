@@ -13,7 +13,7 @@ use crate::assembly::render::JOIN;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
-use crate::text::trim;
+use crate::text::{replace, trim};
 
 /// Seams from the item `first` to the item `last`, counted as one text.
 #[derive(Clone, Copy, Debug)]
@@ -384,7 +384,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && self.marker == marker) {
             return Some(of_one.to_owned());
         }
-        let marker = self.marker.replace("{count}", &nodes.to_string());
+        let marker = replace(self.marker, "{count}", &nodes.to_string());
         let trimmed = trim(&marker);
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }

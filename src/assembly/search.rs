@@ -56,9 +56,9 @@ pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: i
 /// How far the search steps from its first guess.
 const FIRST_STEP: usize = 256;
 
-/// `width · part / whole`, without overflow.
+/// `width · part / whole`, or nearly.
 fn interpolate(width: usize, part: u64, whole: u64) -> usize {
-    let scaled = width as u128 * u128::from(part) / u128::from(whole.max(1));
+    let scaled = (width as u64).saturating_mul(part) / whole.max(1);
     usize::try_from(scaled).unwrap_or(width)
 }
 

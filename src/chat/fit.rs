@@ -23,7 +23,7 @@ use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::object;
 use crate::prompt::Prices;
 use crate::sorting;
-use crate::text::{Clusters, trim};
+use crate::text::{Clusters, split_once, trim};
 
 /// What a summary begins with, by which a later fit knows it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
@@ -70,7 +70,7 @@ impl Earlier {
             return Some(Self::Summary);
         }
         let text = trim(text);
-        let of = |template: &str| match template.split_once("{count}") {
+        let of = |template: &str| match split_once(template, "{count}") {
             Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after)?.parse().ok(),
             None => (text == template && !text.is_empty()).then_some(1),
         };

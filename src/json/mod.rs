@@ -18,4 +18,4 @@ pub(crate) use value::bytes_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
 pub(crate) use write::write;
 #[cfg(any(feature = "chat", feature = "loom"))]
-pub(crate) use write::{append, object};
+pub(crate) use write::{append, object, text};

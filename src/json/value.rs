@@ -160,8 +160,7 @@ impl<'t> Value<'t> {
         if self.document.tape.is_plain() {
             return Cow::Borrowed(self.document.json(self));
         }
-        let quoted =
-            |value: Self| serde_json::Value::String(value.as_text().unwrap_or_default().into_owned()).to_string();
+        let quoted = |value: Self| super::text(&value.as_text().unwrap_or_default());
         let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
         Cow::Owned(match self.kind() {
             Kind::String => quoted(self),
@@ -651,7 +650,7 @@ impl<'t> Object<'t> {
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
             // What has a dot is where an option is that is looked for here.
-            if known.contains(&&*key) && !key.contains('.') {
+            if known.contains(&&*key) && !is_nested(&key) {
                 continue;
             }
             count = count.saturating_add(1);
@@ -692,6 +691,11 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }
 
+/// Whether a name is that of a field in a field.
+fn is_nested(name: &str) -> bool {
+    name.as_bytes().contains(&b'.')
+}
+
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
@@ -699,7 +703,7 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         Some(known) => format!("; did you mean `{known}`?"),
         None if known.is_empty() => String::new(),
         None => {
-            let names: Vec<&str> = known.iter().copied().filter(|name| !name.contains('.')).collect();
+            let names: Vec<&str> = known.iter().copied().filter(|name| !is_nested(name)).collect();
             format!("; there are `{}`", names.join("`, `"))
         }
     }

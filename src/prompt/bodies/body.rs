@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::ONLY_CHATS;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
 use super::sink::DiagnosticSink;
-use super::target::{Provider, Target};
+use super::target::{ONLY_CHATS, Provider, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 

@@ -42,9 +42,6 @@ pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
 
-/// Chats may be all that is written: without Loom trees there are no bodies.
-const ONLY_CHATS: bool = cfg!(not(feature = "loom"));
-
 use body::Body;
 use conversation::{Conversation, is_regular};
 use reuse::size_hint;

@@ -5,14 +5,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::ONLY_CHATS;
 use super::conversation::{Conversation, Text};
 use super::ids::{IdRule, Ids, ToolNames};
 use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
-use super::target::Target;
+use super::target::{ONLY_CHATS, Target};
 use crate::content::Block;
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
