@@ -16,6 +16,8 @@ pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
-pub(crate) use write::write;
 #[cfg(any(feature = "chat", feature = "loom"))]
-pub(crate) use write::{append, object, text};
+pub(crate) use write::append;
+#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+pub(crate) use write::object;
+pub(crate) use write::{text, write};

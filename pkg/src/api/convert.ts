@@ -16,10 +16,9 @@ export function convertMessages<Message = unknown, Chat extends AnyChat = AnyCha
   options: ReadonlyData<ConvertOptions>,
 ): ConvertedChat<Message> {
   const request = { messages: plainChat(messages), options };
-  const { same, ...answer } = callJson("convertMessages", request, "base64") as ConvertedChat<Message> & {
-    same?: true;
-  };
-  return same ? { messages: listOf(messages).slice() as Message[], ...answer } : answer;
+  const answer = callJson("convertMessages", request, "base64") as Partial<ConvertedChat<Message>> & { same?: true };
+  const { same: _, messages: converted = listOf(messages).slice() as Message[], ...rest } = answer;
+  return { messages: converted, ...(rest as Omit<ConvertedChat<Message>, "messages">) };
 }
 
 /**
