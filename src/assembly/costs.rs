@@ -215,7 +215,8 @@ pub(crate) struct MarkerCost {
     adds_up: bool,
 }
 
-const MARKERS: usize = 4096;
+/// How many are kept at most.
+const MARKERS: usize = 1 << 16;
 
 impl Markers {
     /// Forgets the costs of other markers.
@@ -235,8 +236,11 @@ impl Markers {
 
     fn cost(&self, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
         let mut known = self.costs.borrow_mut();
-        known.resize(MARKERS, None);
-        match known.get_mut(count % MARKERS) {
+        let slot = count % MARKERS;
+        if known.len() <= slot {
+            known.resize(slot + 1, None);
+        }
+        match known.get_mut(slot) {
             Some(Some((at, cost))) if *at == count => *cost,
             Some(place) => {
                 let cost = find();
