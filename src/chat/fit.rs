@@ -421,15 +421,19 @@ impl Fit<'_> {
     /// Whether a cut without a marker would make a turn of the assistant the first one, or the neighbour of another.
     fn wants_user(&self, free: &Free, cut: Kept) -> bool {
         let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
-        let Some(first) = cut.first() else { return false };
+        let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
         let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
         let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
         let before = self.messages.iter().take(first.message).rfind(stays);
-        let is_cut = |index: usize| cut.binary_search_by(|atom| atom.message.cmp(&index)).is_ok();
+        let mut cut = cut.iter().map(|atom| atom.message).peekable();
+        let mut is_cut = |index: usize| {
+            while cut.next_if(|&message| message < index).is_some() {}
+            cut.peek() == Some(&index)
+        };
         let after = self.messages.range(first.message + 1, self.messages.len());
         let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
         let after = after.map(|(message, _)| message).find(stays);
-        self.merges() && after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
+        after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
     }
 
     /// Whether the vendor wants turns that alternate, and merges neighbours: then a cut keeps its marker, which is a user's turn.
