@@ -363,14 +363,15 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of the messages of a request with the marker and the blocks alone.
-    pub(crate) fn marker_alone(&self) -> u64 {
+    /// Tokens of the messages of a request with the blocks alone, and the marker if `marked`.
+    pub(crate) fn blocks_alone(&self, marked: bool) -> u64 {
         let per_message = self.prices.overhead.per_message;
         let lead = self.lead;
         if lead + self.trail == 0 {
-            return self.marker_cost(0).map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
+            let marker = if marked { self.marker_cost(0) } else { None };
+            return marker.map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
         }
-        let marker = self.marker(0).map(Cow::Owned);
+        let marker = if marked { self.marker(0).map(Cow::Owned) } else { None };
         let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
         let before = block(0);
         let after = self.len.checked_sub(1).filter(|&last| last >= lead).and_then(block);

@@ -429,7 +429,11 @@ impl<'t> Value<'t> {
         let path = self.path();
         let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
         let meant = if self.kind() == Kind::Object { nearest(field, &mut keys, 0.75) } else { None };
-        let meant = meant.map_or_else(String::new, |key| format!("; is `{key}` meant to be that?"));
+        let meant = match meant {
+            Some(key) if key == field => "; there is `null`, which stands for nothing".to_owned(),
+            Some(key) => format!("; is `{key}` meant to be that?"),
+            None => String::new(),
+        };
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
