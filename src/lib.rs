@@ -62,6 +62,8 @@ pub const CALLS: &[&[call::Call]] = &[
     #[cfg(feature = "operators")]
     operators::CALLS,
     tokens::CALLS,
+    #[cfg(feature = "cut")]
+    tokens::CUT_CALLS,
     #[cfg(feature = "tokenize")]
     tokens::TEXT_CALLS,
     #[cfg(feature = "workspace")]

@@ -33,6 +33,26 @@ pub fn trim(text: &str) -> &str {
     }
 }
 
+/// What stands before and behind the first place where a text has another one. The standard library looks faster, in 2 KB of
+/// code; these texts are short.
+pub fn split_once<'t>(text: &'t str, sought: &str) -> Option<(&'t str, &'t str)> {
+    let at = (0..text.len())
+        .find(|&at| text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(sought.as_bytes())))?;
+    Some((text.get(..at)?, text.get(at.checked_add(sought.len())?..)?))
+}
+
+/// A text with another one in each place of what is sought.
+pub fn replace(text: &str, sought: &str, by: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len() + by.len()), text);
+    while let Some((before, after)) = split_once(rest, sought) {
+        out.push_str(before);
+        out.push_str(by);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Whether a text is nothing but white space.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(is_whitespace)

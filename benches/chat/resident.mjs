@@ -11,6 +11,7 @@ await Promise.all([init(), load()]);
 
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 1 : 5;
+const turns = quick ? 20 : 200;
 
 const words = readFileSync(new URL("../../README.md", import.meta.url), "utf8").split(/\s+/);
 const text = (at) => Array.from({ length: 40 }, (_, word) => words[(at * 7 + word * 3) % words.length]).join(" ");
@@ -51,6 +52,7 @@ for (const tokenizer of ["heuristic", "o200k_base"]) {
       ["none", 1e9],
       ["half", Math.floor(total / 2)],
       ["a tenth", Math.floor(total / 10)],
+      ["8,000 tokens", 8000],
     ]) {
       const options = { tokenizer, maxTokens };
       const rolling = { ...options, truncationStrategy: "rollingWindow" };
@@ -63,11 +65,11 @@ for (const tokenizer of ["heuristic", "o200k_base"]) {
           chat.fit();
         };
       };
-      row("four messages and a fit", measure(20, turn(options)));
-      row("the same, rolling window", measure(20, turn(rolling)));
+      row("four messages and a fit", measure(turns, turn(options)));
+      row("the same, rolling window", measure(turns, turn(rolling)));
       row(
         "the same, and the rows of the report are read",
-        measure(20, () => {
+        measure(turns, () => {
           const [chat, run] = [
             filled(options),
             (at) => chat.append(...[0, 1, 2, 3].map((more) => message(count + 4 * at + more))),
@@ -77,12 +79,12 @@ for (const tokenizer of ["heuristic", "o200k_base"]) {
       );
       row(
         "`fitMessages` of all",
-        measure(quick ? 1 : 5, () => () => fitMessages(list, options)),
+        measure(quick ? 1 : Math.max(5, 20_000 / count), () => () => fitMessages(list, options)),
       );
       if (limit === "half") {
         row(
           "a delta, and `tokens`",
-          measure(2000, () => {
+          measure(10 * turns, () => {
             const chat = filled(options);
             chat.append({ role: "assistant", content: "" });
             return (at) => (chat.appendText(` ${words[at % words.length]}`), chat.tokens);
@@ -90,7 +92,7 @@ for (const tokenizer of ["heuristic", "o200k_base"]) {
         );
         row(
           "a delta and a fit",
-          measure(200, () => {
+          measure(turns, () => {
             const chat = filled(options);
             chat.append({ role: "assistant", content: "" });
             return (at) => (chat.appendText(` ${words[at % words.length]}`), chat.fit());

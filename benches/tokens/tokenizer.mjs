@@ -20,7 +20,7 @@ const asked = process.argv.indexOf("--rounds");
 const rounds = asked > 0 ? Number(process.argv[asked + 1]) : quick ? 1 : 5;
 const tokenizer = "o200k_base";
 
-const ours = await import("ctxweave/tokens");
+const ours = await import("ctxweave");
 await ours.init();
 ours.loadVocabulary(tokenizer, readFileSync(fileURLToPath(import.meta.resolve("ctxweave/vocab/o200k_base.bin"))));
 const gpt = await import("gpt-tokenizer/encoding/o200k_base");

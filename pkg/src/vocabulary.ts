@@ -1,5 +1,6 @@
 /** The vocabulary assets: how they are brought, and loaded once. */
 
+import { checkedOptions } from "./api/checked.js";
 import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
 import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile, reasonOf } from "./source.js";
@@ -43,6 +44,8 @@ export interface Vocabulary {
   bytes(options?: VocabularyOptions): Promise<Uint8Array<ArrayBuffer>>;
 }
 
+const OPTIONS = ["source", "onProgress"] as const;
+
 type Progress = NonNullable<VocabularyOptions["onProgress"]>;
 
 /** Makes what one module `ctxweave/vocab/*` exports. `standard` says where the asset is when the caller does not. */
@@ -51,7 +54,8 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
   const watching = new Set<Progress>();
   const has = (instance: Instance): boolean => instance.hasVocabulary(name);
 
-  async function bytes({ source, onProgress }: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async function bytes(options: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const { source, onProgress } = checkedOptions(options, OPTIONS);
     return bring(name, await (source ?? standard()), onProgress ?? (() => undefined), readFile);
   }
 
@@ -66,7 +70,8 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
     for (const instance of instances()) if (!has(instance)) instance.keepVocabulary(name, kept);
   }
 
-  async function load({ source, onProgress }: VocabularyOptions = {}): Promise<void> {
+  async function load(options: VocabularyOptions = {}): Promise<void> {
+    const { source, onProgress } = checkedOptions(options, OPTIONS);
     if (initsUnderWay().length === 0 && instances().length > 0 && instances().every(has)) return;
     if (onProgress) watching.add(onProgress);
     // Whoever comes while it loads waits for the same load.

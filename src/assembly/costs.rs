@@ -13,7 +13,7 @@ use crate::assembly::render::JOIN;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, DIALOGUE_MARKER, DIALOGUE_MARKER_OF_ONE};
 use crate::maps::SortedMap;
 use crate::prompt::{Prices, Role};
-use crate::text::trim;
+use crate::text::{replace, trim};
 
 /// Seams from the item `first` to the item `last`, counted as one text.
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +215,8 @@ pub(crate) struct MarkerCost {
     adds_up: bool,
 }
 
-const MARKERS: usize = 4096;
+/// How many are kept at most.
+const MARKERS: usize = 1 << 16;
 
 impl Markers {
     /// Forgets the costs of other markers.
@@ -235,8 +236,11 @@ impl Markers {
 
     fn cost(&self, count: usize, find: impl FnOnce() -> Option<MarkerCost>) -> Option<MarkerCost> {
         let mut known = self.costs.borrow_mut();
-        known.resize(MARKERS, None);
-        match known.get_mut(count % MARKERS) {
+        let slot = count % MARKERS;
+        if known.len() <= slot {
+            known.resize(slot + 1, None);
+        }
+        match known.get_mut(slot) {
             Some(Some((at, cost))) if *at == count => *cost,
             Some(place) => {
                 let cost = find();
@@ -359,14 +363,15 @@ impl<'l, 'a> Costs<'l, 'a> {
         self.sum(content, (apart + 1).saturating_sub(joined))
     }
 
-    /// Tokens of the messages of a request with the marker and the blocks alone.
-    pub(crate) fn marker_alone(&self) -> u64 {
+    /// Tokens of the messages of a request with the blocks alone, and the marker if `marked`.
+    pub(crate) fn blocks_alone(&self, marked: bool) -> u64 {
         let per_message = self.prices.overhead.per_message;
         let lead = self.lead;
         if lead + self.trail == 0 {
-            return self.marker_cost(0).map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
+            let marker = if marked { self.marker_cost(0) } else { None };
+            return marker.map_or(0, |marker| marker.tokens.unsigned_abs() + per_message);
         }
-        let marker = self.marker(0).map(Cow::Owned);
+        let marker = if marked { self.marker(0).map(Cow::Owned) } else { None };
         let block = |at: usize| if self.items.is_block(at) { self.items.first_text(at) } else { None };
         let before = block(0);
         let after = self.len.checked_sub(1).filter(|&last| last >= lead).and_then(block);
@@ -384,7 +389,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         if let Some((_, of_one)) = of_one.into_iter().find(|&(marker, _)| nodes == 1 && self.marker == marker) {
             return Some(of_one.to_owned());
         }
-        let marker = self.marker.replace("{count}", &nodes.to_string());
+        let marker = replace(self.marker, "{count}", &nodes.to_string());
         let trimmed = trim(&marker);
         (!trimmed.is_empty()).then(|| trimmed.to_owned())
     }

@@ -7,7 +7,7 @@ use crate::assembly::paragraphs::Paragraphs;
 use crate::assembly::settings::{Settings, Strategy};
 use crate::error::Result;
 use crate::prompt::Prices;
-use crate::text::Clusters;
+use crate::text::{Clusters, replace};
 use crate::tokens::Counter;
 use crate::tokens::search;
 
@@ -255,7 +255,7 @@ impl<'p> DocumentPlan<'p> {
         if whole || self.settings.truncation_strategy != Strategy::TruncateMiddle {
             return String::new();
         }
-        self.settings.truncation_marker.replace("{count}", &removed(self.source, kept).to_string())
+        replace(&self.settings.truncation_marker, "{count}", &removed(self.source, kept).to_string())
     }
 }
 

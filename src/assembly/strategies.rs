@@ -53,8 +53,8 @@ impl OverLimit<'_, '_> {
         }
     }
 
-    /// What is kept, and whether with the marker: without it if one more unit fits then. Under a quantum the marker stays
-    /// wherever it fits, so that the cut does not move.
+    /// What is kept, and whether with the marker: without it if that keeps more units, the same ones and others where it can.
+    /// Under a quantum the marker stays wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
         let marked = self.middle();
         if self.costs.marker(1).is_none() {
@@ -67,8 +67,11 @@ impl OverLimit<'_, '_> {
             Some(kept) => {
                 let unit = |item: usize| self.units.partition_point(|&start| start < item);
                 let (head, tail) = (unit(kept.head), unit(kept.tail));
-                let grown = || unmarked.grown(head, tail);
-                (unmarked.fits(head, tail.saturating_sub(1)) || unmarked.fits(head + 1, tail)).then(grown)
+                let removed = |kept: &Kept| unit(kept.tail).saturating_sub(unit(kept.head));
+                let grown = unmarked.grown(head, tail);
+                let grown = (removed(&grown) < tail - head).then_some(grown);
+                let least = grown.as_ref().map_or(tail - head, removed);
+                unmarked.middle().filter(|other| removed(other) < least).or(grown)
             }
         };
         more.map(|more| (more, false)).or(marked.map(|kept| (kept, true)))
@@ -123,7 +126,7 @@ impl OverLimit<'_, '_> {
 
     /// Half of the tokens beside system, overhead, blocks and marker.
     fn half(&self) -> u64 {
-        self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.marker_alone()) / 2
+        self.limit.saturating_sub(self.costs.fixed).saturating_sub(self.costs.blocks_alone(self.marked)) / 2
     }
 
     /// The furthest point from `from` up to `to` such that every point after `from` up to it is good.

@@ -52,7 +52,8 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
         earlier: None,
         prices,
         beside: read.beside,
-        sums: &RefCell::default(),
+        layout: &RefCell::default(),
+        lasts: false,
         found,
     };
     let (cut, edits) = fit.run()?;

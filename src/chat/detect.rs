@@ -86,8 +86,10 @@ pub(super) fn first_of(set: Formats) -> Format {
 /// The formats that a message can be in; none for what is no message.
 fn formats_of(message: Object<'_>) -> Result<Formats> {
     let [role, kind, content, parts, data, lc] = message.fields(["role", "type", "content", "parts", "data", "lc"])?;
-    let [call_id, tool_calls, tool_call_id, function_call, provider_options, provider_data] =
-        message.fields(["callId", "tool_calls", "tool_call_id", "function_call", "providerOptions", "providerData"])?;
+    let [call_id, tool_calls, tool_call_id, function_call] =
+        message.fields(["callId", "tool_calls", "tool_call_id", "function_call"])?;
+    let [provider_options, provider_data, reasoning_content] =
+        message.fields(["providerOptions", "providerData", "reasoning_content"])?;
     if lc.is_some() {
         return Ok(LANGCHAIN);
     }
@@ -130,6 +132,10 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     }
     if provider_options.is_some() {
         set &= AI_SDK;
+    }
+    // What DeepSeek and others have added to OpenAI's messages.
+    if reasoning_content.is_some() {
+        set &= OPENAI;
     }
     match content {
         Some(content) if content.kind() == Kind::List => {

@@ -74,7 +74,7 @@ impl Editor<'_, '_> {
             let mut calls: Vec<At> = calls.into_iter().chain(paired).collect();
             sorting::sort(&mut calls);
             let mut calls = but_last(calls, of_calls.keep_last);
-            let callers = callers(self.messages);
+            let callers = callers(self.messages, 0);
             calls.retain(|&call| !self.is_run(call, &callers) && !self.calls_one_of(call, &of_calls.exclude));
             edit("toolCalls", calls, &Self::remove_call, self);
         }

@@ -6,23 +6,23 @@ use super::beside::Beside;
 use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
-use super::free::Free;
+use super::layout::{Free, Layout, alone};
 use super::message::{At, Change, Kind, Message, PER_MESSAGE, Piece, Role, Step};
 use super::messages::Messages;
 use super::options::{Options, Phase};
-use super::pairs::{Atom, Pairs, atoms, drop_links, units};
+use super::pairs::{Atom, Pairs, add_atoms, drop_links, units};
 use super::report::{Edit, Reason, Strategy};
 use crate::assembly::budget;
-use crate::assembly::costs::{Costs, Gap, Sums};
+use crate::assembly::costs::{Costs, Gap};
 use crate::assembly::item::Kept;
 use crate::assembly::settings::{CHAT_MARKER, CHAT_MARKER_OF_ONE, Settings, TEXT_MARKER};
 use crate::assembly::shorten::{RemovedEnd, inline_marker, shortened};
 use crate::assembly::strategies::OverLimit;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::object;
-use crate::prompt::{Overhead, Prices};
+use crate::prompt::Prices;
 use crate::sorting;
-use crate::text::{Clusters, trim};
+use crate::text::{Clusters, split_once, trim};
 use crate::tokens::search;
 
 /// What a summary begins with, by which a later fit knows it.
@@ -39,8 +39,10 @@ pub(super) struct Fit<'r> {
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
     pub beside: Beside,
-    /// Of an earlier fit with this counter: it knows what markers cost.
-    pub sums: &'r RefCell<Sums>,
+    /// Of an earlier fit with this counter, or empty.
+    pub layout: &'r RefCell<Layout>,
+    /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
+    pub lasts: bool,
     pub found: Vec<Diagnostic>,
 }
 
@@ -68,7 +70,7 @@ impl Earlier {
             return Some(Self::Summary);
         }
         let text = trim(text);
-        let of = |template: &str| match template.split_once("{count}") {
+        let of = |template: &str| match split_once(template, "{count}") {
             Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after)?.parse().ok(),
             None => (text == template && !text.is_empty()).then_some(1),
         };
@@ -86,15 +88,27 @@ impl Fit<'_> {
             drop_links(&mut self.messages);
             self.drop_silent();
         }
-        let pairs = &self.pairs.pairs;
-        let pinned = self.pinned()?;
-        self.end_on(pairs, &pinned);
-        let edits = self.edit(pairs, &pinned);
+        let mut layout = self.layout.borrow_mut();
+        self.lasts &= !self.messages.is_changed();
+        if !self.lasts {
+            layout.truncate(0);
+        }
+        let ran = self.run_with(&mut layout);
+        if !self.lasts || self.messages.is_changed() {
+            layout.truncate(0);
+        }
+        ran
+    }
+
+    fn run_with(&mut self, layout: &mut Layout) -> Result<(Cut, Vec<Edit>)> {
+        self.pin(layout)?;
+        self.end_on(&layout.pinned);
+        let edits = self.edit(&layout.pinned);
         if let (Phase::Finish(None), true) = (&self.options.phase, self.total() > self.options.limit) {
             let message = "there is no summary; what is over the limit was cut";
             self.found.push(Diagnostic::new(DiagnosticCode::SummaryFailed, Severity::Warning, message));
         }
-        let cut = if self.total() > self.options.limit { self.cut(pairs, pinned)? } else { Cut::default() };
+        let cut = if self.total() > self.options.limit { self.cut(layout)? } else { Cut::default() };
         Ok((cut, edits))
     }
 
@@ -108,31 +122,16 @@ impl Fit<'_> {
         self.messages.iter().take_while(|message| message.role == Role::System).count()
     }
 
-    /// Which messages stay whatever happens.
-    fn pinned(&self) -> Result<Vec<bool>> {
+    /// Says of the messages whether they stay whatever happens.
+    fn pin(&self, layout: &mut Layout) -> Result<()> {
         let count = self.messages.len();
+        if let Some(at) = self.options.pinned.iter().find(|&&at| at >= count) {
+            let message = format!("`options.pinned` names message {at}, and there are {count}");
+            return Err(Error::new(Code::InvalidInput, message).with("path", "options.pinned"));
+        }
         let first = usize::try_from(self.options.keep_first).unwrap_or(usize::MAX);
-        let lead = self.lead().saturating_add(first).min(count);
-        let mut pinned: Vec<bool> = (0..count).map(|at| at < lead).collect();
-        for &at in &self.options.pinned {
-            match pinned.get_mut(at) {
-                Some(pinned) => *pinned = true,
-                None => {
-                    let message = format!("`options.pinned` names message {at}, and there are {count}");
-                    return Err(Error::new(Code::InvalidInput, message).with("path", "options.pinned"));
-                }
-            }
-        }
-        // What follows from reasoning stays with it.
-        for thought in 0..count {
-            if pinned.get(thought) != Some(&true) || !self.messages.get(thought).is_some_and(Message::is_thought) {
-                continue;
-            }
-            let follows = |message: &Message<'_>| message.role == Role::Assistant && !message.is_thought();
-            let rest = pinned.iter_mut().skip(thought + 1).zip(self.messages.range(thought + 1, count));
-            rest.take_while(|(_, message)| follows(message)).for_each(|(pinned, _)| *pinned = true);
-        }
-        Ok(pinned)
+        layout.pin(&self.messages, self.lead().saturating_add(first), &self.options.pinned);
+        Ok(())
     }
 
     /// Takes out messages of which nothing is left that says anything.
@@ -191,12 +190,13 @@ impl Fit<'_> {
     }
 
     /// Takes out what stands behind the last unit that ends with one of the roles.
-    fn end_on(&mut self, pairs: &[(At, At)], pinned: &[bool]) {
+    fn end_on(&mut self, pinned: &[bool]) {
         if self.options.end_on.is_empty() {
             return;
         }
-        let atoms = atoms(&self.messages);
-        let units = units(&self.messages, &atoms, pairs, self.format);
+        let mut atoms = Vec::new();
+        add_atoms(&mut atoms, &self.messages, 0);
+        let units = units(&self.messages, &atoms, 0, &self.pairs.pairs, self.format);
         let role = |end: &usize| {
             atoms
                 .get(end.saturating_sub(1))
@@ -228,8 +228,9 @@ impl Fit<'_> {
         );
     }
 
-    fn edit(&mut self, pairs: &[(At, At)], pinned: &[bool]) -> Vec<Edit> {
-        let (total, limit, format, prices) = (self.total(), self.options.limit, self.format, self.prices);
+    fn edit(&mut self, pinned: &[bool]) -> Vec<Edit> {
+        let (pairs, total, limit, format, prices) =
+            (&self.pairs.pairs, self.total(), self.options.limit, self.format, self.prices);
         let messages = &mut self.messages;
         let mut editor = Editor { messages, pairs, pinned, format, prices, total, limit, said: (0, None) };
         let edits = editor.make(&self.options.edits);
@@ -280,41 +281,31 @@ impl Fit<'_> {
     }
 
     /// Cuts what is over the limit.
-    fn cut(&mut self, pairs: &[(At, At)], mut pinned: Vec<bool>) -> Result<Cut> {
+    fn cut(&mut self, layout: &mut Layout) -> Result<Cut> {
         let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
         let mut omitted = 0;
-        for (index, earlier) in self.earlier() {
+        let earlier = self.earlier();
+        self.lasts &= earlier.is_empty();
+        for (index, earlier) in earlier {
             match earlier {
-                Earlier::Summary if !summarizes => pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true),
+                Earlier::Summary if !summarizes => {
+                    layout.pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true);
+                }
                 earlier => {
                     omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
                     self.remove(index, Some(Reason::Replaced));
                 }
             }
         }
-        let all = atoms(&self.messages);
-        let units = units(&self.messages, &all, pairs, self.format);
-        let is_pinned = |atom: &Atom| pinned.get(atom.message) == Some(&true);
-        let mut free = Free { atoms: Vec::new(), costs: Vec::new(), starts: Vec::new(), begins: Vec::new() };
-        let mut fixed = self.beside.tokens();
-        for unit in units.windows(2) {
-            let range = unit.first().copied().unwrap_or(0)..unit.last().copied().unwrap_or(0);
-            let unit = all.get(range.clone()).unwrap_or_default();
-            let costs: Vec<u64> = range.map(|at| self.atom_cost(&all, at)).collect();
-            if unit.iter().any(is_pinned) {
-                fixed = costs.iter().fold(fixed, |sum, &cost| sum.saturating_add(cost));
-                continue;
-            }
-            free.starts.push(free.atoms.len());
-            for (atom, cost) in unit.iter().zip(costs) {
-                free.atoms.push(*atom);
-                free.costs.push(cost);
-                free.begins.push(self.may_begin(atom));
-            }
+        if !self.lasts || self.messages.is_changed() {
+            layout.forget_units();
         }
-        free.starts.push(free.atoms.len());
+        let start_on = &self.options.start_on;
+        let may_begin = |message: &Message<'_>| start_on.contains(&message.role);
+        layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
+        let fixed = self.beside.tokens().saturating_add(layout.fixed);
         self.check_fixed(fixed)?;
-        self.cut_free(&free, fixed, omitted, summarizes)
+        self.cut_free(layout, fixed, omitted, summarizes)
     }
 
     /// Fails where what is never cut is over the limit by itself.
@@ -342,23 +333,12 @@ impl Fit<'_> {
         budget::over(Code::ContextTooLong, message, limit, required).with("messages", rows.collect::<Vec<_>>())
     }
 
-    fn atom_cost(&self, all: &[Atom], at: usize) -> u64 {
-        let Some(atom) = all.get(at) else { return 0 };
-        let Some(message) = self.messages.get(atom.message) else { return 0 };
-        let pieces: u64 = message.pieces.iter().take(atom.to).skip(atom.from).map(|piece| piece.now).sum();
-        pieces.saturating_add(message.overhead)
-    }
-
     fn role_of(&self, atom: &Atom) -> Option<Role> {
         self.messages.get(atom.message).map(|message| message.role)
     }
 
-    /// Whether a window may begin here, by `startOn`.
-    fn may_begin(&self, atom: &Atom) -> bool {
-        self.role_of(atom).is_some_and(|role| self.options.start_on.contains(&role))
-    }
-
-    fn cut_free(&mut self, free: &Free, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
+    fn cut_free(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
+        let Layout { free, sums, .. } = layout;
         let Options { limit, strategy, settings, .. } = self.options;
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
@@ -366,16 +346,10 @@ impl Fit<'_> {
         if free.atoms.is_empty() {
             return Err(self.too_long("not even what is pinned fits; pin less, or use a larger limit"));
         }
-        // Messages are never merged: what one costs is in its item.
-        let prices = Prices { overhead: Overhead { per_message: 0, per_request: 0 }, ..self.prices };
-        let known = self.sums;
-        let mut sums = known.borrow_mut();
-        sums.truncate(0);
-        sums.extend(free, &prices);
         let of_message = self.message_overhead();
         let reserved = summarizes.then(|| self.summary_room().saturating_add(of_message));
         let gap = Gap { reserved, overhead: of_message, omitted };
-        let costs = Costs::new(free, &sums, prices, &settings.truncation_marker, fixed).with_gap(gap);
+        let costs = Costs::new(free, sums, alone(self.prices), &settings.truncation_marker, fixed).with_gap(gap);
         let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true };
         let most = costs.marker_tokens(free.atoms.len());
         let is_middle = *strategy == Strategy::TruncateMiddle;
@@ -447,15 +421,19 @@ impl Fit<'_> {
     /// Whether a cut without a marker would make a turn of the assistant the first one, or the neighbour of another.
     fn wants_user(&self, free: &Free, cut: Kept) -> bool {
         let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
-        let Some(first) = cut.first() else { return false };
+        let Some(first) = cut.first().filter(|_| self.merges()) else { return false };
         let stays = |message: &&Message<'_>| message.removed.is_none() && message.role != Role::System;
         let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
         let before = self.messages.iter().take(first.message).rfind(stays);
-        let is_cut = |index: usize| cut.binary_search_by(|atom| atom.message.cmp(&index)).is_ok();
+        let mut cut = cut.iter().map(|atom| atom.message).peekable();
+        let mut is_cut = |index: usize| {
+            while cut.next_if(|&message| message < index).is_some() {}
+            cut.peek() == Some(&index)
+        };
         let after = self.messages.range(first.message + 1, self.messages.len());
         let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
         let after = after.map(|(message, _)| message).find(stays);
-        self.merges() && after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
+        after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
     }
 
     /// Whether the vendor wants turns that alternate, and merges neighbours: then a cut keeps its marker, which is a user's turn.

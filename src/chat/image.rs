@@ -1,5 +1,7 @@
 //! The size of an image, read from the beginning of its bytes: what it costs follows from that.
 
+use crate::text::split_once;
+
 /// How many bytes are looked at: a JPEG has its size behind its metadata.
 const MOST: usize = 1 << 17;
 
@@ -7,7 +9,7 @@ const MOST: usize = 1 << 17;
 /// address.
 pub(super) fn size(source: &str) -> Option<(u32, u32)> {
     let base64 = match source.strip_prefix("data:") {
-        Some(rest) => rest.split_once(";base64,")?.1,
+        Some(rest) => split_once(rest, ";base64,")?.1,
         None => source,
     };
     let bytes = decoded(base64);

@@ -11,10 +11,10 @@ use super::given::{Given, each_text};
 use super::message::{Kind, Message, Path, Piece, Role, Step, TextShape};
 use crate::content::{Audio, Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::json::{Document, Kind as JsonKind, Object, Value, object};
+use crate::json::{self, Document, Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
 use crate::prompt::{self, Format};
-use crate::text::is_blank;
+use crate::text::{is_blank, split_once};
 
 /// A chat that any format can be written from.
 #[derive(Debug)]
@@ -402,7 +402,7 @@ impl<'t> Maker<'t> {
             if let Some(text) = text.and_then(Value::as_text).filter(|_| kind.ends_with("text")) {
                 out.push(Block::Text(text));
             } else if media(part, None).is_some() || is_one_of(MEDIA, &kind) {
-                let is_image = kind.contains("image") || kind.contains("screenshot");
+                let is_image = ["image", "screenshot"].iter().any(|name| split_once(&kind, name).is_some());
                 let block = self.other(part, is_image);
                 out.extend(block);
             } else {
@@ -548,7 +548,7 @@ fn media<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(Cow<'t, st
         if let Some((mime, data)) = data_url(&source) {
             return Some((Cow::Owned(mime.to_owned()), Media::Data(Cow::Owned(data.to_owned()))));
         }
-        let media = if source.contains("://") { Media::Url(source) } else { Media::Data(source) };
+        let media = if split_once(&source, "://").is_some() { Media::Url(source) } else { Media::Data(source) };
         return Some((mime.unwrap_or_default(), media));
     }
     let object = value.object("").ok()?;
@@ -655,8 +655,8 @@ impl Proof<'_> {
                 } else {
                     ("{\"type\":\"reasoning\",", "\"id\":", "\"encrypted_content\":", "}")
                 };
-                let id = id.as_deref().map(|id| [name, &quoted(id), ","].concat()).unwrap_or_default();
-                return Some([begin, &id, seal, &quoted(sealed), end].concat());
+                let id = id.as_deref().map(|id| [name, &json::text(id), ","].concat()).unwrap_or_default();
+                return Some([begin, &id, seal, &json::text(sealed), end].concat());
             }
             Self::Thinking(text) if is_anthropic => return Some(text.to_string()),
             Self::Thought(text) if matches!(target, Format::Gemini | Format::Generic) => return Some(text.to_string()),
@@ -668,11 +668,6 @@ impl Proof<'_> {
             _ => return None,
         };
         let [begin, end] = parts;
-        Some([begin, &quoted(text), end].concat())
+        Some([begin, &json::text(text), end].concat())
     }
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    Json::from(text).to_string()
 }

@@ -10,6 +10,7 @@ use super::fit::{Cut, Fit, SUMMARY_PREFIX};
 use super::formats::{text_of, user_message};
 use super::message::{Change, Kind, Message, PER_REQUEST, Piece, Role, Step};
 use super::options::Phase;
+use super::pairs::Atom;
 use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
 use crate::sorting;
 use crate::text::is_blank;
@@ -151,6 +152,25 @@ impl Fit<'_> {
                 tokens.messages = tokens.messages.saturating_add(messages.content);
                 tokens.overhead = tokens.overhead.saturating_add(system.overhead).saturating_add(messages.overhead);
             }
+            let put = |outcome: &mut Outcome, added: &mut Option<Added>| {
+                if let (Some((kind, text)), None) = (&cut.added, &added) {
+                    let cost = self.message_overhead().saturating_add(self.prices.text(text));
+                    *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens: cost });
+                    outcome.leave(Entry::Added(user_message(self.format, text)));
+                }
+            };
+            if !is_summary {
+                // Of these nothing is left, and nothing else happened to them.
+                let end = changed.peek().copied().unwrap_or(count);
+                let atoms = cut.atoms.get(next..).unwrap_or_default().iter().zip(index..end);
+                let whole = atoms.take_while(|(atom, at)| self.is_whole(atom, *at)).count();
+                if whole > 0 {
+                    put(&mut outcome, &mut added);
+                    outcome.rows(index, index + whole, fate, reason);
+                    (before, next) = (index + whole, next + whole);
+                    continue;
+                }
+            }
             before = index + 1;
             changed.next_if_eq(&index);
             let Some(message) = self.messages.get(index) else { break };
@@ -166,13 +186,6 @@ impl Fit<'_> {
             let is_left =
                 |(place, piece): (usize, &Piece<'_>)| !is_gone(place) && piece.is_there() && !piece.is_silent();
             let is_whole = !gone.is_empty() && !message.pieces.iter().enumerate().any(is_left);
-            let put = |outcome: &mut Outcome, added: &mut Option<Added>| {
-                if let (Some((kind, text)), None) = (&cut.added, &added) {
-                    let cost = self.message_overhead().saturating_add(self.prices.text(text));
-                    *added = Some(Added { kind, index: outcome.count, text: text.clone(), tokens: cost });
-                    outcome.leave(Entry::Added(user_message(self.format, text)));
-                }
-            };
             if is_summary && !gone.is_empty() {
                 transcribe(message, is_gone, &mut summarized);
                 indices.push(index);
@@ -231,6 +244,12 @@ impl Fit<'_> {
             diagnostics: self.found,
         };
         Fitted { messages: (!same).then_some(outcome.entries), same, rows: outcome.rows, report, summarize }
+    }
+
+    /// Whether an atom is all of the message with this index.
+    fn is_whole(&self, atom: &Atom, message: usize) -> bool {
+        let pieces = self.messages.get(message).map(|message| message.pieces.len());
+        atom.message == message && atom.from == 0 && pieces == Some(atom.to)
     }
 
     /// The changes of a message that stays, and the rows of its parts.

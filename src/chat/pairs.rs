@@ -28,9 +28,15 @@ impl<'i> Pairs<'i> {
         found
     }
 
-    /// Goes on with more messages, the first of which has the index `from`.
-    pub(super) fn add<'m>(&mut self, from: usize, messages: &'m [Message<'_>], own: fn(&'m str) -> Cow<'i, str>) {
-        let (before, mut is_sorted) = (self.pairs.len(), true);
+    /// Goes on with more messages, the first of which has the index `from`. Gives the first message with a call of which the result
+    /// came.
+    pub(super) fn add<'m>(
+        &mut self,
+        from: usize,
+        messages: &'m [Message<'_>],
+        own: fn(&'m str) -> Cow<'i, str>,
+    ) -> usize {
+        let (mut first, mut is_sorted) = (usize::MAX, true);
         for (index, message) in messages.iter().enumerate() {
             for (place, piece) in message.pieces.iter().enumerate() {
                 let at = (from + index, place);
@@ -41,20 +47,28 @@ impl<'i> Pairs<'i> {
                             self.calls.insert(own(id), vec![at]);
                         }
                     },
-                    Kind::Result { id } => match self.calls.get_mut(&**id).and_then(Vec::pop) {
-                        Some(call) => {
-                            is_sorted &= self.pairs.last().is_none_or(|last| last.0 < call);
-                            self.pairs.push((call, at));
+                    Kind::Result { id } => {
+                        let calls = self.calls.get_mut(&**id);
+                        let Some((call, is_last)) = calls.and_then(|calls| Some((calls.pop()?, calls.is_empty())))
+                        else {
+                            self.results.push(at);
+                            continue;
+                        };
+                        if is_last {
+                            self.calls.remove(&**id);
                         }
-                        None => self.results.push(at),
-                    },
+                        first = first.min(call.0);
+                        is_sorted &= self.pairs.last().is_none_or(|last| last.0 < call);
+                        self.pairs.push((call, at));
+                    }
                     _ => {}
                 }
             }
         }
-        if !is_sorted && before < self.pairs.len() {
+        if !is_sorted {
             sorting::sort(&mut self.pairs);
         }
+        first
     }
 
     /// Takes out calls without results and results without calls. A call at the end is open, not broken.
@@ -142,9 +156,13 @@ pub(super) fn drop_links(messages: &mut Messages<'_>) {
     }
 }
 
-/// The calls that made others.
-pub(super) fn callers<'m>(messages: &'m Messages<'_>) -> SortedSet<&'m str> {
-    messages.iter().flat_map(|message| &message.pieces).filter_map(|piece| piece.caller.as_deref()).collect()
+/// The calls that made others, of the messages from one on.
+pub(super) fn callers<'m>(messages: &'m Messages<'_>, from: usize) -> SortedSet<&'m str> {
+    messages
+        .range(from, messages.len())
+        .flat_map(|message| &message.pieces)
+        .filter_map(|piece| piece.caller.as_deref())
+        .collect()
 }
 
 /// A message, or a step of a run that is one message.
@@ -156,10 +174,11 @@ pub(super) struct Atom {
     pub to: usize,
 }
 
-/// The atoms of a chat. Messages of which nothing is left have none.
-pub(super) fn atoms(messages: &Messages<'_>) -> Vec<Atom> {
-    let mut atoms = Vec::with_capacity(messages.len());
-    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.removed.is_none()) {
+/// Adds the atoms of the messages from one on. Messages of which nothing is left have none.
+pub(super) fn add_atoms(atoms: &mut Vec<Atom>, messages: &Messages<'_>, from: usize) {
+    atoms.reserve(messages.len().saturating_sub(from));
+    let messages = (from..).zip(messages.range(from, messages.len()));
+    for (index, message) in messages.filter(|(_, message)| message.removed.is_none()) {
         let mut from = 0;
         let mut to = 0;
         while let Some(piece) = message.pieces.get(to) {
@@ -173,17 +192,28 @@ pub(super) fn atoms(messages: &Messages<'_>) -> Vec<Atom> {
         }
         atoms.push(Atom { message: index, from, to });
     }
-    atoms
 }
 
-/// Where each unit begins among the atoms; a last element closes the last unit.
-pub(super) fn units(messages: &Messages<'_>, atoms: &[Atom], pairs: &[(At, At)], format: Format) -> Vec<usize> {
+/// Where each unit begins among the atoms, from the beginning of one on; a last element closes the last unit.
+pub(super) fn units(
+    messages: &Messages<'_>,
+    atoms: &[Atom],
+    from: usize,
+    pairs: &[(At, At)],
+    format: Format,
+) -> Vec<usize> {
+    let base = from;
+    let atoms = atoms.get(base..).unwrap_or_default();
+    let Some(first) = atoms.first() else { return vec![base] };
     // For each atom, whether it is joined with the next.
     let mut joined = vec![0_i32; atoms.len() + 1];
     let atom_of = |(message, piece): At| {
         let after = atoms.partition_point(|atom| (atom.message, atom.from) <= (message, piece));
         after.checked_sub(1)
     };
+    // No pair reaches across the beginning of a unit.
+    let before = pairs.partition_point(|&(call, _)| call < (first.message, first.from));
+    let pairs = pairs.get(before..).unwrap_or_default();
     let mut join = |first: Option<usize>, last: Option<usize>| {
         if let (Some(first), Some(last)) = (first, last) {
             let (first, last) = (first.min(last), first.max(last));
@@ -195,7 +225,7 @@ pub(super) fn units(messages: &Messages<'_>, atoms: &[Atom], pairs: &[(At, At)],
     for &(call, result) in pairs.iter().filter(|&&(call, result)| there(call) && there(result)) {
         join(atom_of(call), atom_of(result));
     }
-    let callers = callers(messages);
+    let callers = callers(messages, first.message);
     let mut links: SortedMap<&str, usize> = SortedMap::new();
     for (number, atom) in atoms.iter().enumerate() {
         let Some(message) = messages.get(atom.message) else { continue };
@@ -229,10 +259,10 @@ pub(super) fn units(messages: &Messages<'_>, atoms: &[Atom], pairs: &[(At, At)],
     let mut open = 0;
     for (number, by) in joined.iter().take(atoms.len()).enumerate() {
         if open == 0 {
-            starts.push(number);
+            starts.push(base + number);
         }
         open += by;
     }
-    starts.push(atoms.len());
+    starts.push(base + atoms.len());
     starts
 }

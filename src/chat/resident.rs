@@ -12,11 +12,11 @@ use super::beside::{Beside, beside_messages, prices};
 use super::detect::{Format, Formats, first_of, formats_beside};
 use super::fit::{Earlier, Fit};
 use super::formats;
-use super::message::{Kind, Message, Path};
+use super::layout::Layout;
+use super::message::{Kind, Message, Path, Piece};
 use super::messages::{Messages, Sum};
 use super::options::Options;
 use super::pairs::Pairs;
-use crate::assembly::costs::Sums as CutSums;
 use crate::call::{Answer, Call, Host};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Document, Value};
@@ -46,14 +46,16 @@ pub struct Chat {
     shapes: Vec<Formats>,
     shape: Formats,
     pairs: Pairs<'static>,
+    /// Whether other ids than those of pairs say what belongs together.
+    is_linked: bool,
     /// The messages that an earlier fit may have left.
     earlier: Vec<usize>,
     /// Repairs of the messages' JSON: the message, and the path in it.
     repaired: Vec<(usize, Diagnostic)>,
     /// How far the text at the end was counted.
     grown: Grown,
-    /// Of the last fit that cut: it knows what markers cost.
-    cut: RefCell<CutSums>,
+    /// Of the last fit by its own options, or of an earlier one.
+    layout: RefCell<Layout>,
 }
 
 /// What there is after a change.
@@ -94,10 +96,11 @@ impl Chat {
             shapes: Vec::new(),
             shape,
             pairs: Pairs::default(),
+            is_linked: false,
             earlier: Vec::new(),
             repaired: Vec::new(),
             grown: Grown::default(),
-            cut: RefCell::default(),
+            layout: RefCell::default(),
         })
     }
 
@@ -157,11 +160,16 @@ impl Chat {
         if !pairs_stay {
             self.pairs = Pairs::default();
         }
+        let is_linked = |piece: &Piece<'_>| matches!(piece.kind, Kind::Linked { .. }) || piece.caller.is_some();
+        self.is_linked |= read.iter().any(|message| message.pieces.iter().any(is_linked));
+        // Up to there all belongs together as before.
+        let mut first = if self.is_linked { 0 } else { at };
         if !pairs_stay || end == count {
             let from = if pairs_stay { at } else { 0 };
             let messages = self.messages.get(from..).unwrap_or_default();
-            self.pairs.add(from, messages, |id| Cow::Owned(id.to_owned()));
+            first = first.min(self.pairs.add(from, messages, |id| Cow::Owned(id.to_owned())));
         }
+        self.layout.get_mut().truncate(first);
         let stays = |index: &usize| *index < at || *index >= end;
         if let Some(pinned) = pinned {
             self.options.pinned.retain(stays);
@@ -244,6 +252,7 @@ impl Chat {
         }
         let path = piece.texts.last().map(|text| text.path.clone());
         self.check_counter()?;
+        self.layout.get_mut().truncate(self.messages.len().saturating_sub(1));
         self.sums.truncate(self.messages.len());
         Sum::extend(&mut self.sums, &self.messages);
         self.note_earlier(self.messages.len().saturating_sub(1));
@@ -281,13 +290,14 @@ impl Chat {
             earlier: is_same_marker.then_some(self.earlier.as_slice()),
             prices: prices(self.format, options),
             beside: self.beside,
-            sums: &self.cut,
+            layout: &self.layout,
+            lasts: others.is_none(),
             found,
         };
         let ran = fit.run();
         if options.counter.has_failed() {
             // What it gave for markers may be worth nothing.
-            self.cut.take();
+            self.layout.take();
         }
         let (cut, edits) = ran?;
         let fitted = fit.fitted(&cut, edits);

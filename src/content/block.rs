@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::json;
+use crate::text::split_once;
+
 /// One block of a content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block<'a> {
@@ -108,13 +111,13 @@ impl Media<'_> {
 pub(crate) fn arguments_text(arguments: &Value) -> Cow<'_, str> {
     match arguments {
         Value::String(text) => Cow::Borrowed(text),
-        other => Cow::Owned(other.to_string()),
+        other => Cow::Owned(json::text(other)),
     }
 }
 
 /// The type and the base64 of a `data:` address.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
-    url.strip_prefix("data:")?.split_once(";base64,")
+    split_once(url.strip_prefix("data:")?, ";base64,")
 }
 
 impl<'a> Block<'a> {

@@ -160,8 +160,7 @@ impl<'t> Value<'t> {
         if self.document.tape.is_plain() {
             return Cow::Borrowed(self.document.json(self));
         }
-        let quoted =
-            |value: Self| serde_json::Value::String(value.as_text().unwrap_or_default().into_owned()).to_string();
+        let quoted = |value: Self| super::text(&value.as_text().unwrap_or_default());
         let joined = |items: Vec<String>, [open, close]: [&str; 2]| [open, &items.join(","), close].concat();
         Cow::Owned(match self.kind() {
             Kind::String => quoted(self),
@@ -430,7 +429,11 @@ impl<'t> Value<'t> {
         let path = self.path();
         let mut keys = Entries(self.inside()).filter_map(|(key, _)| Some(self.document.tape.string(key.at)?.0));
         let meant = if self.kind() == Kind::Object { nearest(field, &mut keys, 0.75) } else { None };
-        let meant = meant.map_or_else(String::new, |key| format!("; is `{key}` meant to be that?"));
+        let meant = match meant {
+            Some(key) if key == field => "; there is `null`, which stands for nothing".to_owned(),
+            Some(key) => format!("; is `{key}` meant to be that?"),
+            None => String::new(),
+        };
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
@@ -651,7 +654,7 @@ impl<'t> Object<'t> {
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
             // What has a dot is where an option is that is looked for here.
-            if known.contains(&&*key) && !key.contains('.') {
+            if known.contains(&&*key) && !is_nested(&key) {
                 continue;
             }
             count = count.saturating_add(1);
@@ -692,6 +695,11 @@ pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
 }
 
+/// Whether a name is that of a field in a field.
+fn is_nested(name: &str) -> bool {
+    name.as_bytes().contains(&b'.')
+}
+
 /// What to write instead of a name that is not known.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
@@ -699,7 +707,7 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         Some(known) => format!("; did you mean `{known}`?"),
         None if known.is_empty() => String::new(),
         None => {
-            let names: Vec<&str> = known.iter().copied().filter(|name| !name.contains('.')).collect();
+            let names: Vec<&str> = known.iter().copied().filter(|name| !is_nested(name)).collect();
             format!("; there are `{}`", names.join("`, `"))
         }
     }

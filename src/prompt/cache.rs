@@ -5,6 +5,7 @@
 
 use crate::content::{Block, Media};
 use crate::error::{Code, Error, Result};
+use crate::json;
 use crate::prompt::message::{Message, Role};
 
 /// Tells how many leading messages a later conversation has in common with this one. Takes 8 characters a message.
@@ -172,7 +173,7 @@ impl Hasher {
                 self.word(13);
                 self.text(id);
                 self.text(name);
-                self.text(&arguments.to_string());
+                self.text(&json::text(arguments));
             }
             Block::ToolResult { tool_call_id, content, is_error, .. } => {
                 self.word(14);

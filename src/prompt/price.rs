@@ -2,6 +2,7 @@
 
 use crate::content::Block;
 use crate::prompt::message::Message;
+use crate::text::split_once;
 use crate::tokens::Counter;
 
 /// Tokens that a provider adds to those of the content.
@@ -93,7 +94,7 @@ impl ImageRule {
     /// Gemini's, by the name of the model.
     pub fn gemini(model: &str) -> Self {
         let known = [("gemini-1", Self::Gemini), ("gemini-2", Self::Gemini), ("gemini-3", GEMINI_3)];
-        let known = known.into_iter().find(|(name, _)| model.contains(name));
+        let known = known.into_iter().find(|(name, _)| split_once(model, name).is_some());
         known.map_or(Self::Dearest(&[Self::Gemini, GEMINI_3]), |(_, rule)| rule)
     }
 
@@ -125,7 +126,7 @@ impl ImageRule {
 }
 
 fn has(model: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| model.contains(name))
+    names.iter().any(|name| split_once(model, name).is_some())
 }
 
 /// Scales a size down so that the side that `pick` gives is at most `max`.

@@ -6,7 +6,7 @@ mod chat;
 #[cfg(feature = "tokenize")]
 pub mod codec;
 mod counter;
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub mod cut;
 pub mod heuristic;
 mod heuristic_ranges;
@@ -14,7 +14,7 @@ mod heuristic_words;
 #[cfg(feature = "loom")]
 pub mod memory;
 pub mod models;
-#[cfg(any(feature = "chat", feature = "loom", feature = "tokenize"))]
+#[cfg(any(feature = "chat", feature = "cut", feature = "loom"))]
 pub(crate) mod search;
 #[cfg(feature = "tokenize")]
 mod stream;
@@ -29,6 +29,8 @@ pub use calls::CALLS;
 pub use counter::Counter;
 #[cfg(feature = "growing")]
 pub use counter::Grown;
+#[cfg(feature = "cut")]
+pub use cut::CUT_CALLS;
 #[cfg(feature = "tokenize")]
 pub use stream::TokenStream;
 #[cfg(feature = "tokenize")]

@@ -40,7 +40,11 @@ pub fn model(name: &str) -> Option<Model> {
         (None, _) => name,
     };
     let name = name.strip_suffix("-v1").unwrap_or(&name);
-    find(name).or_else(|| find(undated(name)))
+    // Routers write `claude-opus-4.5`, and the vendor's alias of a first version ends in `-0`.
+    let dashed = name.replace('.', "-");
+    let claude = Some(&*dashed).filter(|name| name.starts_with("claude-"));
+    let claude = claude.map(|name| name.strip_suffix("-0").unwrap_or(name));
+    find(name).or_else(|| find(undated(name))).or_else(|| find(undated(claude?)))
 }
 
 fn find(name: &str) -> Option<Model> {

@@ -289,6 +289,15 @@ fn a_marker_never_costs_a_unit() {
         assert_eq!(kept, node_ids(&bare).len(), "{window}: {report}");
     }
     assert!(omitted > 3, "{omitted}");
+    // Where the marker takes the room of short ones at the end.
+    let words = |counts: &[usize]| counts.iter().map(|&count| vec!["word"; count].join(" ")).collect::<Vec<_>>();
+    let texts = words(&[12, 10, 1, 13, 1]);
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let preferences = json!({ "tokenBuffer": 0 });
+    let short = json!({ "tree": chain(&texts), "tip": "n4", "contextWindow": 35, "preferences": preferences });
+    let result = assemble(short).unwrap();
+    assert_eq!(node_ids(&result), ["n2", "n3", "n4"]);
+    assert_eq!(result["report"]["markerOmitted"], true);
     // A cut that is to stay put keeps its marker wherever the marker fits.
     let quantised = assemble(request(39, 5)).unwrap();
     assert!(quantised["report"].get("markerOmitted").is_none(), "{quantised}");

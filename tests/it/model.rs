@@ -164,9 +164,9 @@ impl<'a> Model<'a> {
         Expected::Keep { head, tail, messages: self.render(head, tail, marker) }
     }
 
-    /// The marker for no nodes, with the blocks on its sides.
-    fn marker_alone(&self) -> u64 {
-        let texts: Vec<String> = [self.blocks[0].clone(), Some(self.marker(0)), self.blocks[1].clone()]
+    /// The blocks, with the marker for no nodes between them.
+    fn blocks_alone(&self, marker: bool) -> u64 {
+        let texts: Vec<String> = [self.blocks[0].clone(), marker.then(|| self.marker(0)), self.blocks[1].clone()]
             .into_iter()
             .flatten()
             .filter(|text| !text.is_empty())
@@ -190,7 +190,7 @@ impl<'a> Model<'a> {
             Expected::Keep { head, tail, .. } if has_marker && self.quantum() == 0 => {
                 let at = |item: usize| self.units.iter().position(|&start| start == item).unwrap();
                 let (mut head, mut tail) = (at(head), at(tail));
-                let mut omitted = false;
+                let removed = tail - head;
                 loop {
                     let before = (head, tail);
                     while tail > head + 1 && unmarked(head, tail - 1) {
@@ -200,9 +200,13 @@ impl<'a> Model<'a> {
                         head += 1;
                     }
                     if before == (head, tail) {
-                        return self.keep(unit(head), unit(tail), !omitted);
+                        break;
                     }
-                    omitted = true;
+                }
+                let other = self.middle_with(total, false);
+                match other {
+                    Expected::Keep { head: first, tail: last, .. } if at(last) - at(first) < tail - head => other,
+                    _ => self.keep(unit(head), unit(tail), tail - head == removed),
                 }
             }
             Expected::LastResort if has_marker => self.middle_with(total, false),
@@ -226,8 +230,7 @@ impl<'a> Model<'a> {
         if count < 2 || !fits(0, protected) {
             return Expected::LastResort;
         }
-        let marker_alone = self.marker_alone();
-        let half = self.limit.saturating_sub(self.fixed() + marker_alone) / 2;
+        let half = self.limit.saturating_sub(self.fixed() + self.blocks_alone(marker)) / 2;
         let head_cost =
             |head: usize| self.messages_cost(&self.render_with(unit(head), self.entries.len(), false, &[None, None]));
         if self.quantum() > 0 {

@@ -80,6 +80,8 @@ fn names_are_known_as_people_write_them() {
         ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.3-70b-instruct"),
         ("deepseek/deepseek-chat", "deepseek-chat"),
         ("mistral-large-latest", "mistral-large"),
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("claude-sonnet-4-0", "claude-sonnet-4"),
     ] {
         assert_eq!(model(written), model(meant), "{written}");
         assert!(model(written).is_some(), "{written}");

@@ -187,6 +187,8 @@ fn errors_say_what_to_write() {
     assert_eq!(misspelt, "the request lacks `contextWindow`; is `contextwindow` meant to be that?");
     let absent = said(&|request| drop(request.as_object_mut().unwrap().remove("contextWindow")));
     assert_eq!(absent, "the request lacks `contextWindow`");
+    let nothing = said(&|request| request["contextWindow"] = Value::Null);
+    assert_eq!(nothing, "the request lacks `contextWindow`; there is `null`, which stands for nothing");
     let negative = said(&|request| request["preferences"] = json!({ "tokenBuffer": -1 }));
     assert_eq!(negative, "`tokenBuffer` is -1; it must be a whole number, 0 or more");
     assert_eq!(said(&|request| *request = json!(5)), "the request must be an object");

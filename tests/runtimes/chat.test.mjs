@@ -405,6 +405,11 @@ const instances = () => [
 ];
 
 describe("countChatTokens", () => {
+  test("counts what a model thought, as DeepSeek writes it", () => {
+    const messages = [{ role: "assistant", content: "x", reasoning_content: "no ".repeat(100) }];
+    assert.ok(chat.countChatTokens(messages) > 100);
+  });
+
   test("a chat of any format costs the total of its report", () => {
     const text = long("word");
     const chats = {

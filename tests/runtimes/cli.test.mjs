@@ -122,7 +122,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
   }
   for (const [area, data] of Object.entries(smaller)) {
     // Deno and Bun load all areas alike.
-    if (!(name.startsWith("Node") || ["loom", "tokens"].includes(area))) continue;
+    if (!(name.startsWith("Node") || ["chat", "loom", "tokens"].includes(area))) continue;
     test(`${name}: ctxweave/${area} gives its goldens`, () =>
       judge(JSON.parse(run(runtime, `ctxweave-${area}`)), data));
   }

@@ -211,6 +211,15 @@ describe("the graph", () => {
 });
 
 describe("materializeWith", () => {
+  test("an option that is not known is refused", async () => {
+    const graph = new ctxweave.CommitGraph();
+    await assert.rejects(ctxweave.materializeWith(graph, { commit: "x" }, () => undefined, { concurency: 3 }), {
+      code: "invalid_input",
+      message: "`options.concurency` is no option; there are `concurrency`, `retries`, `onProgress`, `signal`",
+    });
+    graph.free();
+  });
+
   test("fetches in parallel, no more than allowed, and gives what materialize gives", async () => {
     const { graph, blobs, tip } = chain(100);
     let running = 0;

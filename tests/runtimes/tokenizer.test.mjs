@@ -9,12 +9,25 @@ import { installed } from "../packaging/packed.mjs";
 const require = createRequire(join(installed(), "package.json"));
 const tokens = require("ctxweave/tokens");
 const flavours = { "ctxweave/tokens": tokens, ctxweave: require("ctxweave"), tiktoken: require("ctxweave-tiktoken") };
+/** `ctxweave/tokens` does not cut. */
+const cutting = Object.fromEntries(Object.entries(flavours).slice(1));
 const encodings = ["o200k_base", "cl100k_base"];
 
 before(async () => {
   await Promise.all(Object.values(flavours).map(({ init }) => init()));
   for (const encoding of encodings) await require(`ctxweave/vocab/${encoding}`).load();
 });
+
+/** The code and the path of what a call throws. */
+function thrown(flavour, run) {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof flavour.CtxweaveError, String(error));
+    return [error.code, error.details.path];
+  }
+  return undefined;
+}
 
 const text = "Tokens: naïve 👩‍🚀 and 漢字, <|endoftext|>\r\nlast line 🇳🇱";
 
@@ -61,67 +74,46 @@ for (const [name, flavour] of Object.entries(flavours)) {
   });
 
   test(`${name}: what has no tokens, and what is none, is refused with its place`, () => {
-    const thrown = (run) => {
-      try {
-        run();
-      } catch (error) {
-        assert.ok(error instanceof flavour.CtxweaveError, String(error));
-        return [error.code, error.details.path];
-      }
-      return undefined;
-    };
     const tokenizer = "o200k_base";
     const own = { name: "own", count: (text) => text.length };
     assert.deepEqual(
-      thrown(() => flavour.encodeTokens("a")),
+      thrown(flavour, () => flavour.encodeTokens("a")),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(() => flavour.encodeTokens("a", { tokenizer: "heuristic" })),
+      thrown(flavour, () => flavour.encodeTokens("a", { tokenizer: "heuristic" })),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(() => flavour.encodeTokens("a", { tokenizer: own })),
+      thrown(flavour, () => flavour.encodeTokens("a", { tokenizer: own })),
       ["unknown_value", "options.tokenizer"],
     );
     assert.deepEqual(
-      thrown(() => flavour.encodeTokens("a", { tokeniser: tokenizer })),
+      thrown(flavour, () => flavour.encodeTokens("a", { tokeniser: tokenizer })),
       ["invalid_input", "options.tokeniser"],
     );
     assert.deepEqual(
-      thrown(() => flavour.encodeTokens(1, { tokenizer })),
+      thrown(flavour, () => flavour.encodeTokens(1, { tokenizer })),
       ["invalid_input", "text"],
     );
     assert.deepEqual(
-      thrown(() => flavour.decodeTokens([1, -1], { tokenizer })),
+      thrown(flavour, () => flavour.decodeTokens([1, -1], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(() => flavour.decodeTokens([1, 1.5], { tokenizer })),
+      thrown(flavour, () => flavour.decodeTokens([1, 1.5], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(() => flavour.decodeTokens("ids", { tokenizer })),
+      thrown(flavour, () => flavour.decodeTokens("ids", { tokenizer })),
       ["invalid_input", "ids"],
     );
     assert.deepEqual(
-      thrown(() => flavour.decodeTokens([1, 4e9], { tokenizer })),
+      thrown(flavour, () => flavour.decodeTokens([1, 4e9], { tokenizer })),
       ["invalid_input", "ids[1]"],
     );
     assert.deepEqual(
-      thrown(() => flavour.truncateText("a", -1)),
-      ["invalid_input", "maxTokens"],
-    );
-    assert.deepEqual(
-      thrown(() => flavour.truncateText("a", 1, { sides: "end" })),
-      ["invalid_input", "options.sides"],
-    );
-    assert.deepEqual(
-      thrown(() => flavour.splitText("a", { maxTokens: 4, overlap: 3 })),
-      ["invalid_input", "options.overlap"],
-    );
-    assert.deepEqual(
-      thrown(() => new flavour.TokenCounter({ tokeniser: "a" })),
+      thrown(flavour, () => new flavour.TokenCounter({ tokeniser: "a" })),
       ["invalid_input", "options.tokeniser"],
     );
   });
@@ -135,6 +127,37 @@ for (const [name, flavour] of Object.entries(flavours)) {
     assert.equal(flavour.decodeTokens(flavour.encodeTokens("", { tokenizer }), { tokenizer }), "");
   });
 
+  test(`${name}: a text is within a limit or not`, () => {
+    assert.equal(flavour.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
+    assert.equal(flavour.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
+  });
+
+  test(`${name}: a stream counts at every delta what there is so far`, () => {
+    const own = { count: (text) => text.length };
+    const all = `${text} ${text}\r\n\r\n${"word ".repeat(30)}\ud800 alone`;
+    for (const tokenizer of [...encodings, "heuristic", own, undefined]) {
+      const options = tokenizer === undefined ? undefined : { tokenizer };
+      const counter = new flavour.TokenCounter(options);
+      for (let end = 1; end <= all.length; end += 1) {
+        const so_far = all.slice(0, end);
+        assert.equal(
+          counter.append(all[end - 1]),
+          flavour.countTokens(so_far, options),
+          JSON.stringify(so_far.slice(-9)),
+        );
+        assert.equal(counter.count, flavour.countTokens(so_far, options));
+      }
+      counter.reset();
+      assert.equal(counter.count, 0);
+      assert.equal(counter.append("again"), flavour.countTokens("again", options));
+      counter.free();
+      counter.free();
+      assert.throws(() => counter.count, { code: "handle_freed" });
+    }
+  });
+}
+
+for (const [name, flavour] of Object.entries(cutting)) {
   test(`${name}: a text is cut and split as its counter says`, () => {
     const long = "One sentence here. Another one! 漢字かな交じり文。\n\n".repeat(40);
     const own = { count: (text) => Math.ceil(text.length / 3) };
@@ -166,32 +189,21 @@ for (const [name, flavour] of Object.entries(flavours)) {
       tokens: 0,
       truncated: true,
     });
-    assert.equal(flavour.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
-    assert.equal(flavour.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);
   });
 
-  test(`${name}: a stream counts at every delta what there is so far`, () => {
-    const own = { count: (text) => text.length };
-    const all = `${text} ${text}\r\n\r\n${"word ".repeat(30)}\ud800 alone`;
-    for (const tokenizer of [...encodings, "heuristic", own, undefined]) {
-      const options = tokenizer === undefined ? undefined : { tokenizer };
-      const counter = new flavour.TokenCounter(options);
-      for (let end = 1; end <= all.length; end += 1) {
-        const so_far = all.slice(0, end);
-        assert.equal(
-          counter.append(all[end - 1]),
-          flavour.countTokens(so_far, options),
-          JSON.stringify(so_far.slice(-9)),
-        );
-        assert.equal(counter.count, flavour.countTokens(so_far, options));
-      }
-      counter.reset();
-      assert.equal(counter.count, 0);
-      assert.equal(counter.append("again"), flavour.countTokens("again", options));
-      counter.free();
-      counter.free();
-      assert.throws(() => counter.count, { code: "handle_freed" });
-    }
+  test(`${name}: what cannot be cut so is refused with its place`, () => {
+    assert.deepEqual(
+      thrown(flavour, () => flavour.truncateText("a", -1)),
+      ["invalid_input", "maxTokens"],
+    );
+    assert.deepEqual(
+      thrown(flavour, () => flavour.truncateText("a", 1, { sides: "end" })),
+      ["invalid_input", "options.sides"],
+    );
+    assert.deepEqual(
+      thrown(flavour, () => flavour.splitText("a", { maxTokens: 4, overlap: 3 })),
+      ["invalid_input", "options.overlap"],
+    );
   });
 }
 
@@ -215,4 +227,5 @@ test("a counter of one's own that fails leaves the stream as it was", () => {
 test("the other entry points do not have it", () => {
   for (const area of ["chat", "commits", "folders", "loom", "operators", "workspace"])
     assert.equal("encodeTokens" in require(`ctxweave/${area}`), false, area);
+  assert.equal("truncateText" in tokens, false);
 });

@@ -127,7 +127,7 @@ test("Vite build: ctxweave/inline gives the goldens in Chromium, with nothing be
   assert.deepEqual(builtFiles(dir, /\.(wasm|bin)$/), []);
 });
 
-for (const [flavour, judged] of [["loom"], ["tokens", { assembly: false }]]) {
+for (const [flavour, judged] of [["chat", { assembly: false }], ["loom"], ["tokens", { assembly: false }]]) {
   test(`Vite build: ctxweave/${flavour} gives the goldens of its areas in Chromium, with exactly one wasm`, async () => {
     const [entry, given] = [`ctxweave/${flavour}`, goldensOf(flavour, data)];
     const { dir, config } = await application(flavour, program(entry, entry), given);

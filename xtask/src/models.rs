@@ -39,11 +39,20 @@ const SOURCES: &[(&str, &str, &str, &[&str])] = &[
     ("qwen", "deepinfra", "deepinfra/qwen/", &["qwen", "qwq"]),
 ];
 
-/// What the registry does not have any more and people still ask for: OpenAI's model pages, as tiktoken-rs has them.
-const OLDER: &[(&str, Model)] = &[
-    ("gpt-5.3-codex-spark", Model { window: 128_000, input: 128_000, output: 0 }),
-    ("codex-mini", Model { window: 200_000, input: 200_000, output: 100_000 }),
-    ("gpt-4-turbo-preview", Model { window: 128_000, input: 128_000, output: 4_096 }),
+/// What the registry does not have any more and people still ask for, by the vendors' model pages: family, name, window and output.
+const OLDER: &[(&str, &str, u64, u64)] = &[
+    ("openai", "gpt-5.3-codex-spark", 128_000, 0),
+    ("openai", "codex-mini", 200_000, 100_000),
+    ("openai", "o1-preview", 128_000, 32_768),
+    ("openai", "o1-mini", 128_000, 65_536),
+    ("openai", "gpt-4-turbo-preview", 128_000, 4_096),
+    ("openai", "gpt-4-vision-preview", 128_000, 4_096),
+    ("openai", "gpt-3.5-turbo-instruct", 4_096, 4_096),
+    ("claude", "claude-2.1", 200_000, 4_096),
+    ("gemini", "gemini-1.5-flash", 1_048_576, 8_192),
+    ("gemini", "gemini-1.5-pro", 2_097_152, 8_192),
+    ("gemini", "gemini-2.0-flash", 1_048_576, 8_192),
+    ("gemini", "gemini-2.0-flash-lite", 1_048_576, 8_192),
 ];
 
 /// Tokens; 0 where it is not known.
@@ -81,9 +90,9 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
             }
         }
     }
-    let openai = families.entry("openai").or_default();
-    for (name, model) in OLDER {
-        openai.entry((*name).to_owned()).or_insert(*model);
+    for &(family, name, window, output) in OLDER {
+        let model = Model { window, input: window, output };
+        families.entry(family).or_default().entry(name.to_owned()).or_insert(model);
     }
     let path = project.path("src/tokens/models.txt");
     fs::write(&path, written(families, &source, &output(&mut today(project))?))?;

@@ -8,6 +8,18 @@ export function checkedText(value: unknown, path: string): string {
   return value;
 }
 
+/** The options, none of which may be unknown. */
+export function checkedOptions<Options extends object>(
+  options: Options,
+  known: readonly (keyof Options & string)[],
+): Options {
+  const names: readonly string[] = known;
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return options;
+  const message = `\`options.${unknown}\` is no option; there are \`${known.join("`, `")}\``;
+  throw new CtxweaveError("invalid_input", message, { path: `options.${unknown}` });
+}
+
 /** The error for an argument that is not what it must be. */
 export function invalid(path: string, expected: string): CtxweaveError {
   return new CtxweaveError("invalid_input", `\`${path}\` must be ${expected}`, { path });

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" />
-/** Texts as tokens and back, cut and split by them, and counted while they grow. */
+/** Texts as tokens and back, and counted while they grow. */
 
 import type * as glue from "../glue.js";
 import { callJson, rawAnswerOf } from "../json.js";
@@ -7,6 +7,7 @@ import { call } from "../runtime.js";
 import type { Encoding, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
+import { numbersOf } from "./numbers.js";
 import { type CountOptions, countTokensUpTo } from "./tokens.js";
 
 /** Which tokens. */
@@ -30,7 +31,7 @@ export interface EncodeOptions extends TokenOptions {
  * @throws {CtxweaveError} `unknown_value` for a tokenizer without tokens and for a special token that the encoding does not have
  */
 export function encodeTokens(text: string, options: ReadonlyData<EncodeOptions>): Uint32Array<ArrayBuffer> {
-  return numbers(callJson("encodeTokens", { text: checkedText(text, "text"), options }));
+  return numbersOf(callJson("encodeTokens", { text: checkedText(text, "text"), options }));
 }
 
 /**
@@ -87,7 +88,7 @@ export interface TokenSpans {
  * @throws {CtxweaveError} as {@link encodeTokens}
  */
 export function tokenSpans(text: string, options: ReadonlyData<EncodeOptions>): TokenSpans {
-  const all = numbers(callJson("tokenSpans", { text: checkedText(text, "text"), options }));
+  const all = numbersOf(callJson("tokenSpans", { text: checkedText(text, "text"), options }));
   const count = all[0] ?? 0;
   return {
     ids: all.slice(1, 1 + count),
@@ -99,103 +100,6 @@ export function tokenSpans(text: string, options: ReadonlyData<EncodeOptions>): 
 /** How many tokens the text has, or false when it has more than `limit`; reads no more of it than that takes. */
 export function isWithinTokenLimit(text: string, limit: number, options?: CountOptions): number | false {
   return countTokensUpTo(text, limit, options) ?? false;
-}
-
-/**
- * Where a text may be cut, never inside a grapheme cluster, as an emoji or a letter with its marks:
- *
- * - `token`: between tokens of the text as a whole; `grapheme` where the tokenizer has no tokens
- * - `grapheme`: between any two clusters
- * - `word`: not between two letters or digits, but in scripts that put no spaces between words
- * - `line`: behind a line end
- * - `sentence`: behind `.`, `!`, `?`, `…` and their like with the white space that follows, and behind a blank line
- */
-export type TextBoundary = "token" | "grapheme" | "word" | "line" | "sentence";
-
-/** How to cut a text. */
-export interface TruncateOptions extends CountOptions {
-  /** Which side goes: the `end`, the `start`, or the `middle`, so that about as much stays of both ends. Default `end`. */
-  side?: "end" | "start" | "middle";
-  /** Where it may be cut. Default `token`. */
-  boundary?: TextBoundary;
-  /** Stands where something was cut out, and is counted. Default none. */
-  marker?: string;
-}
-
-/** What is left of a text. */
-export interface TruncatedText {
-  /** The beginning of the text, the marker and its end; or the text as it was. */
-  text: string;
-  /** How many tokens that has. */
-  tokens: number;
-  /** Whether something was cut out. */
-  truncated: boolean;
-}
-
-/**
- * The text with at most so many tokens: as it is where it fits, else as much of it as fits, so that with what stands up to the
- * next place where it could be cut it would not. Where nothing of it fits, the marker; where not even that does, nothing.
- */
-export function truncateText(text: string, maxTokens: number, options?: ReadonlyData<TruncateOptions>): TruncatedText {
-  const request = { text: checkedText(text, "text"), maxTokens, options };
-  const left = callJson("truncateText", request) as {
-    head: number;
-    tail: number;
-    marked: boolean;
-    tokens: number;
-    truncated: boolean;
-  };
-  const { head, tail, marked, tokens, truncated } = left;
-  if (!truncated) return { text, tokens, truncated };
-  const marker = marked ? (options?.marker ?? "") : "";
-  return { text: text.slice(0, head) + marker + text.slice(text.length - tail), tokens, truncated };
-}
-
-/** How to split a text. */
-export interface SplitOptions extends CountOptions {
-  /** Tokens that a piece has at most; at least 1. */
-  maxTokens: number;
-  /** Tokens of the end of a piece that come again at the beginning of the next, at most: up to half of `maxTokens`. Default 0. */
-  overlap?: number;
-  /**
-   * Where to cut. What has no such place within a piece is cut between words, and that between grapheme clusters. Default `token`,
-   * for Markdown `line`.
-   */
-  boundary?: TextBoundary;
-  /**
-   * Whether the text is Markdown: a piece ends with a section, or else with a block, where it can. Blocks are paragraphs, lists, tables
-   * and fenced code; a heading stays with what follows it. Default false.
-   */
-  markdown?: boolean;
-}
-
-/** A piece of a text. */
-export interface TextPiece {
-  text: string;
-  /** Where it begins, in UTF-16 code units. */
-  start: number;
-  /** Where it ends. */
-  end: number;
-  /** How many tokens it has. */
-  tokens: number;
-}
-
-/**
- * The pieces of a text with at most so many tokens each, in order: together they are the text, but for what comes again.
- *
- * @throws {CtxweaveError} `invalid_input` where one grapheme cluster alone has more tokens than a piece may have
- */
-export function splitText(text: string, options: ReadonlyData<SplitOptions>): TextPiece[] {
-  const rows = numbers(callJson("splitText", { text: checkedText(text, "text"), options }));
-  return Array.from({ length: rows.length / 3 }, (_, at) => {
-    const [start, end, tokens] = rows.subarray(3 * at) as unknown as [number, number, number];
-    return { text: text.slice(start, end), start, end, tokens };
-  });
-}
-
-/** A list of numbers as the wasm gives it. */
-function numbers(answer: unknown): Uint32Array<ArrayBuffer> {
-  return new Uint32Array((answer as Uint8Array<ArrayBuffer>).buffer);
 }
 
 interface StreamHandle extends Handle {

@@ -1,6 +1,7 @@
 /** `ctxweave`: all areas. */
 
 export * from "../api/bridges.js";
+export * from "../api/cut.js";
 export * from "../api/tokenizer.js";
 export type * from "../types/bridges.js";
 export * from "./chat.js";

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
-use crate::json::{Document, Kind};
+use crate::json::{self, Document, Kind};
 
 /// The arguments of a call of `tool` as the JSON text of an object. What is none is wrapped in one, and reported.
 ///
@@ -19,16 +19,16 @@ pub(super) fn object<'a>(
     sink: &mut DiagnosticSink<'_>,
 ) -> Cow<'a, str> {
     let no_object = match arguments {
-        Value::Object(_) => return Cow::Owned(arguments.to_string()),
+        Value::Object(_) => return Cow::Owned(json::text(arguments)),
         Value::Null => return Cow::Borrowed("{}"),
         Value::String(text) if text.trim().is_empty() => return Cow::Borrowed("{}"),
         Value::String(text) => match kind_of(text) {
             Some(Kind::Object) => return Cow::Borrowed(text.trim()),
             Some(Kind::Null) => return Cow::Borrowed("{}"),
             Some(_) => Cow::Borrowed(text.trim()),
-            None => Cow::Owned(arguments.to_string()),
+            None => Cow::Owned(json::text(arguments)),
         },
-        _ => Cow::Owned(arguments.to_string()),
+        _ => Cow::Owned(json::text(arguments)),
     };
     report_wrapped(sink, tool, message);
     Cow::Owned(format!("{{\"arguments\":{no_object}}}"))
@@ -46,7 +46,7 @@ pub(super) fn text(arguments: &Value) -> Cow<'_, str> {
         Value::String(text) if text.trim().is_empty() => Cow::Borrowed("{}"),
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed("{}"),
-        _ => Cow::Owned(arguments.to_string()),
+        _ => Cow::Owned(json::text(arguments)),
     }
 }
 

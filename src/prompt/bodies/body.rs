@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
-use super::sink::{DiagnosticSink, ONLY_CHATS};
-use super::target::{Provider, Target};
+use super::sink::DiagnosticSink;
+use super::target::{ONLY_CHATS, Provider, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 

@@ -31,7 +31,10 @@ impl IdRule {
     }
 
     fn takes_char(&self, ch: char) -> bool {
-        ch.is_ascii_alphanumeric() || ch == '_' || ch == '-' || self.others.is_none_or(|others| others.contains(ch))
+        ch.is_ascii_alphanumeric()
+            || ch == '_'
+            || ch == '-'
+            || self.others.is_none_or(|others| others.chars().any(|other| other == ch))
     }
 
     fn takes_first(&self, id: &str) -> bool {

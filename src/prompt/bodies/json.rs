@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::escape::escape_into;
+use crate::json;
 use crate::prompt::message::Role;
 
 /// Writes texts between the quotes of a JSON string. Every text of a body goes through it, so that another form of text
@@ -144,7 +145,7 @@ impl Json {
     }
 
     pub(super) fn value(&mut self, value: &Value) {
-        self.raw(&value.to_string());
+        self.raw(&json::text(value));
     }
 
     /// A key and a string.

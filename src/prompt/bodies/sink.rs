@@ -3,9 +3,6 @@
 use super::conversation::Conversation;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
-/// Chats may be all that is written: without Loom trees there are no bodies.
-pub(super) const ONLY_CHATS: bool = cfg!(not(feature = "loom"));
-
 /// Collects the changes made for a body.
 #[derive(Debug)]
 pub(super) struct DiagnosticSink<'d> {

@@ -358,3 +358,30 @@ fn what_is_repaired_is_told_where_it_stands() {
     let answer = call(&mut kept.chat, "fit", &Value::Null, &kept.host).unwrap();
     assert_eq!(answer["report"]["diagnostics"][0]["path"], "messages[2].content");
 }
+
+/// An approval is asked for in one message and given in another, which is not the next.
+#[test]
+fn what_an_id_joins_stays_joined_as_it_comes() {
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let asked = json!([
+        { "type": "tool-call", "toolCallId": "c1", "toolName": "delete", "input": {} },
+        { "type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1" },
+    ]);
+    let given = json!([{ "type": "tool-approval-response", "approvalId": "a1", "approved": true }]);
+    let messages = [
+        user("Tidy up, and ask me first, whatever it is that you find there."),
+        json!({ "role": "assistant", "content": asked }),
+        user("Wait, which of all these files is it that you want to delete?"),
+        user("Never mind, it is the log."),
+        json!({ "role": "tool", "content": given }),
+    ];
+    for most in 10..120 {
+        let options =
+            json!({ "maxTokens": most, "format": "ai-sdk", "truncationStrategy": "rollingWindow", "repair": "off" });
+        let mut kept = Kept::new(options, Host::default(), None);
+        for message in &messages {
+            kept.splice(kept.list.len(), 0, std::slice::from_ref(message)).unwrap();
+            kept.check().unwrap();
+        }
+    }
+}

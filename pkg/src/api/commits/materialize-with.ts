@@ -9,7 +9,7 @@ import type {
   Materialized,
   MaterializeWithOptions,
 } from "../../types/commits.js";
-import { invalid } from "../checked.js";
+import { checkedOptions, invalid } from "../checked.js";
 import { checkWhole, steady } from "./bytes.js";
 import { Fetches } from "./fetches.js";
 import { type CommitGraph, graphs } from "./graph.js";
@@ -29,7 +29,8 @@ export async function materializeWith(
   fetchBlob: FetchBlob,
   options: MaterializeWithOptions = {},
 ): Promise<Materialized> {
-  const { concurrency = 8, retries = 1, onProgress, signal } = options;
+  const known = ["concurrency", "retries", "onProgress", "signal"] as const;
+  const { concurrency = 8, retries = 1, onProgress, signal } = checkedOptions(options, known);
   if (typeof fetchBlob !== "function") throw invalid("fetchBlob", "a function that brings a blob");
   checkWhole(concurrency, "concurrency", 1);
   checkWhole(retries, "retries", 0);

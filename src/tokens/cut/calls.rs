@@ -1,0 +1,86 @@
+//! The calls that cut and split texts by their tokens (SPEC §7).
+
+use serde::Serialize;
+
+use super::{Boundary, Side, Split, Truncate, split, truncate};
+use crate::call::{Answer, Call, Host};
+use crate::error::Result;
+use crate::json::Value;
+use crate::text::{Utf16Offsets, utf16_len};
+use crate::tokens::text_calls::{arguments, counter, number, numbers};
+
+/// The calls by their names.
+pub const CUT_CALLS: &[Call] = &[
+    Call::new("truncateText", &["text", "maxTokens", "options"], |_, request, host| truncate_text(request, host)),
+    Call::new("splitText", &["text", "options"], |_, request, host| split_text(request, host)),
+];
+
+const BOUNDARIES: &[(&str, Boundary)] = &[
+    ("token", Boundary::Token),
+    ("grapheme", Boundary::Grapheme),
+    ("word", Boundary::Word),
+    ("line", Boundary::Line),
+    ("sentence", Boundary::Sentence),
+];
+
+const SIDES: &[(&str, Side)] = &[("end", Side::End), ("start", Side::Start), ("middle", Side::Middle)];
+
+/// What is left of a text: its first and its last UTF-16 code units, and the marker between them where something was cut out.
+#[derive(Serialize)]
+struct Left {
+    head: usize,
+    tail: usize,
+    marked: bool,
+    tokens: u32,
+    truncated: bool,
+}
+
+fn truncate_text(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let (arguments, options) = arguments(request, &["boundary", "marker", "side", "tokenizer"])?;
+    let text = arguments.text("text")?;
+    let most = arguments.need("maxTokens")?.whole(u32::MAX)?;
+    let side = options.map(|options| options.one_of("side", SIDES)).transpose()?.flatten();
+    let boundary = options.map(|options| options.one_of("boundary", BOUNDARIES)).transpose()?.flatten();
+    let marker = options.map(|options| options.read("marker", Value::text)).transpose()?.flatten();
+    let marker = marker.unwrap_or_default();
+    let options_of =
+        Truncate { side: side.unwrap_or_default(), boundary: boundary.unwrap_or_default(), marker: &marker };
+    let counter = counter(options, host)?;
+    let left = truncate(&text, most, options_of, counter.as_ref());
+    Answer::of(&Left {
+        head: utf16_len(left.head),
+        tail: utf16_len(left.tail),
+        marked: !left.marker.is_empty(),
+        tokens: left.tokens,
+        truncated: left.truncated,
+    })
+}
+
+/// For each piece where it begins and ends, and its tokens.
+fn split_text(request: Value<'_>, host: &Host) -> Result<Answer> {
+    let (arguments, options) = arguments(request, &["boundary", "markdown", "maxTokens", "overlap", "tokenizer"])?;
+    let text = arguments.text("text")?;
+    let Some(options) = options else { return Err(arguments.value().lacks("options")) };
+    let limit = options.need("maxTokens")?;
+    let most = limit.whole(u32::MAX)?;
+    if most == 0 {
+        return Err(limit.invalid(|place| format!("{place} is 0; a piece has at least one token")));
+    }
+    let given = options.get("overlap")?;
+    let overlap = given.map(|overlap| overlap.whole(u32::MAX)).transpose()?.unwrap_or(0);
+    if let Some(given) = given.filter(|_| overlap > most / 2) {
+        let message =
+            |place: &str| format!("{place} is {overlap}; it must be at most half of `maxTokens`, which is {most}");
+        return Err(given.invalid(message));
+    }
+    let markdown = options.bool("markdown")?.unwrap_or(false);
+    let boundary = options.one_of("boundary", BOUNDARIES)?;
+    let boundary = boundary.unwrap_or(if markdown { Boundary::Line } else { Boundary::Token });
+    let counter = counter(Some(options), host)?;
+    let pieces = split(&text, Split { most, overlap, boundary, markdown }, counter.as_ref())?;
+    // Starts and ends are in order, each by itself.
+    let (mut starts, mut ends) = (Utf16Offsets::new(&text), Utf16Offsets::new(&text));
+    let rows =
+        pieces.iter().flat_map(|piece| [number(starts.at(piece.start)), number(ends.at(piece.end)), piece.tokens]);
+    Ok(numbers(&[&rows.collect::<Vec<u32>>()]))
+}
