@@ -10,8 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxweave::Error;
+use ctxweave::prompt::bodies::Provider;
 use serde_json::{Value, json};
 
+use crate::bodies::rules::{UNDEFINED, broken};
 use crate::calls::{call, thrown};
 
 fn root(path: &str) -> PathBuf {
@@ -36,6 +38,13 @@ fn cases(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
+fn all() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    cases(&root("tests/golden"), &mut found);
+    assert!(found.len() >= 20, "only {} goldens", found.len());
+    found
+}
+
 fn run(golden: &Value) -> Result<Value, Error> {
     let mut args = golden["args"].as_array().cloned().unwrap_or_else(|| vec![golden["request"].clone()]);
     if let Some(tree) = golden["tree"].as_str() {
@@ -49,12 +58,9 @@ fn run(golden: &Value) -> Result<Value, Error> {
 
 #[test]
 fn goldens_hold() {
-    let mut found = Vec::new();
-    cases(&root("tests/golden"), &mut found);
-    assert!(found.len() >= 20, "only {} goldens", found.len());
     let bless = std::env::var_os("CTXWEAVE_BLESS").is_some();
     let mut wrong = Vec::new();
-    for path in found {
+    for path in all() {
         let result = run(&read(&path)).unwrap_or_else(|error| thrown(&error));
         let text = serde_json::to_string_pretty(&result).unwrap() + "\n";
         let expected = path.with_extension("expected.json");
@@ -65,4 +71,50 @@ fn goldens_hold() {
         }
     }
     assert!(wrong.is_empty(), "these goldens differ: {wrong:#?}");
+}
+
+/// The bodies in a result: what [`requestBody`](crate::calls) gives is bytes, which stand as a text.
+fn bodies(value: &Value, found: &mut Vec<Value>) {
+    match value {
+        Value::Object(fields) => match fields.get("$text").and_then(Value::as_str) {
+            Some(text) => found.extend(serde_json::from_str(text)),
+            None => fields.values().for_each(|value| bodies(value, found)),
+        },
+        Value::Array(values) => values.iter().for_each(|value| bodies(value, found)),
+        _ => {}
+    }
+}
+
+/// The provider of a body, by the list that it alone has; Chat Completions has `messages` as Anthropic, which has to say
+/// `max_tokens`.
+fn provider(body: &Value) -> Option<Provider> {
+    let has = |field: &str| !body[field].is_null();
+    let providers = [
+        (has("contents"), Provider::Gemini),
+        (has("input"), Provider::OpenAiResponses),
+        (has("messages") && has("max_tokens"), Provider::Anthropic),
+        (has("messages"), Provider::OpenAi),
+        (has("prompt"), Provider::Completion),
+    ];
+    providers.into_iter().find_map(|(is, provider)| is.then_some(provider))
+}
+
+/// Every golden body is one that its provider takes.
+#[test]
+fn golden_bodies_keep_the_rules() {
+    let mut checked = [0; 5];
+    for path in all() {
+        let target = read(&path)["request"]["target"]["provider"].as_str().map(str::to_owned);
+        let mut found = Vec::new();
+        bodies(&read(&path.with_extension("expected.json")), &mut found);
+        for body in found {
+            let Some(provider) = provider(&body) else { continue };
+            assert!(target.as_deref().is_none_or(|target| target == provider.name()), "{}", path.display());
+            let verdict = broken(provider, &body);
+            assert!(verdict.as_ref().err().is_none_or(|what| what == UNDEFINED), "{verdict:?}: {}", path.display());
+            let place = Provider::NAMES.iter().position(|(_, known)| *known == provider).unwrap();
+            checked[place] += 1;
+        }
+    }
+    assert!(checked[..4].iter().all(|count| *count >= 8) && checked[4] >= 2, "{checked:?}");
 }

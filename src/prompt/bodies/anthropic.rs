@@ -3,16 +3,18 @@
 //! The user speaks first, roles alternate, and the results of a turn's calls are the first blocks of the message after
 //! it. Thinking goes back with its signature, unchanged, or not at all.
 
+use serde_json::Value;
+
 use super::arguments;
 use super::body::Body;
 use super::conversation::Conversation;
-use super::ids::{IdRule, ToolNames};
+use super::ids::IdRule;
 use super::json::Json;
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use super::signature;
 use super::sink::DiagnosticSink;
-use super::target::{CacheMessages, CacheSettings, Hints};
+use super::target::{CacheMessages, CacheSettings, Hints, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
@@ -47,7 +49,8 @@ pub(super) fn write<'m>(
     sink: &mut DiagnosticSink<'_>,
 ) {
     let target = body.target;
-    let mut normalized = normalize(conversation, target, &Rules { chat: body.chat, ..RULES }, sink);
+    let mut normalized =
+        normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..RULES }, sink);
     if body.is_chat() {
         return body.turns("messages", &normalized, &mut |json, turn| message(json, turn, None, sink));
     }
@@ -57,11 +60,21 @@ pub(super) fn write<'m>(
     let cache = target.cache.as_ref();
     let control = cache.map(control);
     // Tools come before the system context in what is cached, so that one breakpoint is for both.
-    let after_system = control.as_deref().filter(|_| cache.is_some_and(|cache| cache.system));
-    let after_tools = after_system.filter(|_| normalized.system.is_none() && !target.tools.is_empty());
-    let used = usize::from(after_tools.is_some() || (after_system.is_some() && normalized.system.is_some()));
+    let last_is_ours = || target.tools.last().is_some_and(|tool| tool.get("cache_control").is_none());
+    let mut after_system = control
+        .as_deref()
+        .filter(|_| cache.is_some_and(|cache| cache.system) && (normalized.system.is_some() || last_is_ours()));
+    let given = own_breakpoints(target, normalized.system.is_none());
+    if given > BREAKPOINTS {
+        let text = format!("`target` has {given} cache breakpoints of its own; Anthropic takes {BREAKPOINTS} in all");
+        sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
+    }
     if let Some(cache) = cache {
-        normalized.mark(&places(cache, &conversation, hints, BREAKPOINTS - used, sink));
+        let room = BREAKPOINTS.saturating_sub(given);
+        let left_out = usize::from(room == 0 && after_system.is_some());
+        after_system = after_system.filter(|_| room > 0);
+        let room = room - usize::from(after_system.is_some());
+        normalized.mark(&places(cache, &conversation, hints, room, left_out, sink));
     }
 
     if let Some(system) = &normalized.system {
@@ -81,36 +94,42 @@ pub(super) fn write<'m>(
         let text = "the last message is the assistant's; models that take no prefill refuse it";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
-    tools(body, &normalized.tool_names, after_tools);
+    tools(body, after_system.filter(|_| normalized.system.is_none()));
     body.settings();
 }
 
 fn max_tokens(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
-    let target = body.target;
-    if target.max_tokens.is_none() && target.fields.contains_key("max_tokens") {
-        return;
-    }
-    let tokens = target.max_tokens.unwrap_or_else(|| {
-        let tokens = target.fallback_max_tokens.max(1);
+    if !body.max_tokens("max_tokens", "", sink) {
+        let tokens = body.target.fallback_max_tokens.max(1);
         let text =
             format!("Anthropic requires `maxTokens`, and `target` gives none; it is {tokens}, the `tokenBuffer`");
         sink.info(DiagnosticCode::BodyMaxTokensAssumed, None, text);
-        tokens
-    });
-    body.number("max_tokens", tokens);
+        body.number("max_tokens", tokens);
+    }
 }
 
-fn tools(body: &mut Body<'_>, names: &ToolNames, after_last: Option<&str>) {
-    let last = body.target.tools.len().saturating_sub(1);
-    body.tools(|json, at, value| {
-        let Some(fields) = value.as_object() else { return json.value(value) };
-        json.object(|json| {
-            match Tool::neutral(value) {
-                Some(tool) => tool.fields(json, names.get(tool.name), "input_schema"),
-                None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
-            }
-            cache_control(json, after_last.filter(|_| at == last && !fields.contains_key("cache_control")));
-        });
+/// How many breakpoints the target brings: at its tools, for all of the request, and in a system context that it alone has.
+fn own_breakpoints(target: &Target, without_system: bool) -> usize {
+    let system = target.fields.get("system").filter(|_| without_system).and_then(Value::as_array);
+    let blocks = target.tools.iter().chain(system.into_iter().flatten()).map(|block| block.get("cache_control"));
+    blocks.chain([target.fields.get("cache_control")]).flatten().filter(|control| !control.is_null()).count()
+}
+
+fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
+    body.tools(|json, tools| {
+        for (at, value) in tools.iter().enumerate() {
+            let Some(fields) = value.as_object() else {
+                json.value(value);
+                continue;
+            };
+            json.object(|json| {
+                match Tool::neutral(value) {
+                    Some(tool) => tool.fields(json, "input_schema"),
+                    None => fields.iter().for_each(|(name, value)| json.value_field(name, value)),
+                }
+                cache_control(json, after_last.filter(|_| at + 1 == tools.len()));
+            });
+        }
     });
 }
 
@@ -122,17 +141,18 @@ fn control(cache: &CacheSettings) -> String {
     }
 }
 
-/// The messages to put breakpoints after, as many as there is room for.
+/// The messages to put breakpoints after, as many as there is room for; it is said how many are left out with these.
 fn places(
     cache: &CacheSettings,
     conversation: &Conversation<'_>,
     hints: &Hints,
     room: usize,
+    mut left_out: usize,
     sink: &mut DiagnosticSink<'_>,
 ) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     let count = conversation.count();
-    match &cache.messages {
+    let asked: Vec<Option<usize>> = match &cache.messages {
         CacheMessages::Auto => {
             let last = count.checked_sub(1);
             let earlier = match hints.stable.checked_sub(1) {
@@ -141,31 +161,27 @@ fn places(
                 stable => stable,
             };
             let before_cut = hints.before_cut.and_then(|count| count.checked_sub(1));
-            for place in [last, earlier, before_cut].into_iter().flatten() {
-                if place < count && !places.contains(&place) && places.len() < room {
-                    places.push(place);
-                }
-            }
+            [last, earlier, before_cut].into_iter().filter(|place| place.is_some_and(|place| place < count)).collect()
         }
         CacheMessages::At(given) => {
-            let mut left_out = 0;
-            for &place in given {
-                let whole = i64::try_from(count).unwrap_or(i64::MAX);
-                let place = if place < 0 { place.saturating_add(whole) } else { place };
-                let place = usize::try_from(place).ok().filter(|&place| place < count);
-                match place {
-                    Some(place) if places.contains(&place) => {}
-                    Some(place) if places.len() < room => places.push(place),
-                    _ => left_out += 1,
-                }
-            }
-            if left_out > 0 {
-                let text = format!(
-                    "{left_out} of the cache breakpoints were left out; Anthropic takes {BREAKPOINTS} in all, at messages that are there"
-                );
-                sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
-            }
+            let whole = i64::try_from(count).unwrap_or(i64::MAX);
+            let from_start = |place: i64| if place < 0 { place.saturating_add(whole) } else { place };
+            let place = |&place: &i64| usize::try_from(from_start(place)).ok().filter(|&place| place < count);
+            given.iter().map(place).collect()
         }
+    };
+    for place in asked {
+        match place {
+            Some(place) if places.contains(&place) => {}
+            Some(place) if places.len() < room => places.push(place),
+            _ => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        let text = format!(
+            "{left_out} of the cache breakpoints were left out; Anthropic takes {BREAKPOINTS} in all, at messages that are there"
+        );
+        sink.warn(DiagnosticCode::BodyCacheCapped, None, text);
     }
     places
 }

@@ -1,9 +1,11 @@
 //! The fields of a body: those that providers share, and those that the caller gives.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
 
+use super::ids::ToolNames;
 use super::json::Json;
 use super::normalize::{Item, Normalized};
 use super::reuse::{Span, WrittenBody};
@@ -16,8 +18,9 @@ use crate::error::DiagnosticCode;
 #[derive(Debug)]
 pub(super) struct Body<'t> {
     pub target: &'t Target,
-    /// A field of the caller's that stands elsewhere.
-    pub merged: Option<&'static str>,
+    /// Fields of the caller's that stand elsewhere.
+    pub merged: Vec<&'static str>,
+    pub names: ToolNames,
     /// The fields that are not the caller's to give.
     pub written: Vec<&'static str>,
     pub chat: bool,
@@ -32,7 +35,8 @@ impl<'t> Body<'t> {
     pub(super) fn open(target: &'t Target, room: usize) -> Self {
         Self {
             target,
-            merged: None,
+            merged: Vec::new(),
+            names: ToolNames::default(),
             written: Vec::new(),
             chat: false,
             list: 0..0,
@@ -95,23 +99,47 @@ impl<'t> Body<'t> {
         self.field(name).raw(&value.to_string());
     }
 
-    pub(super) fn max_tokens(&mut self, name: &'static str) {
-        if let Some(tokens) = self.target.max_tokens {
+    /// The limit of the answer. Whether there is one.
+    pub(super) fn max_tokens(&mut self, name: &'static str, also: &str, sink: &mut DiagnosticSink<'_>) -> bool {
+        let target = self.target;
+        if let Some(tokens) = target.max_tokens {
             self.number(name, tokens);
         }
+        let given = target.max_tokens.is_some() || target.fields.contains_key(name);
+        let other = self.renamed_limit(name, also, given, sink);
+        if let Some(value) = other {
+            self.field(name).value(value);
+        }
+        given || other.is_some()
     }
 
-    /// Writes a field of the caller's under another name, unless the body has that already.
-    pub(super) fn rename(&mut self, from: &'static str, to: &'static str, sink: &mut DiagnosticSink<'_>) {
-        let Some(value) = self.target.fields.get(from) else { return };
-        self.merged = Some(from);
-        if self.written.contains(&to) {
-            let text = format!("`target.{from}` would say again what `{to}` says; it was left out");
-            return sink.unused_field(format!("target.{from}"), text);
+    /// The limit of the answer, if the caller gives it under another name than this one and nothing else says it. A model may
+    /// `also` take another.
+    pub(super) fn renamed_limit(
+        &mut self,
+        name: &'static str,
+        also: &str,
+        given: bool,
+        sink: &mut DiagnosticSink<'_>,
+    ) -> Option<&'t Value> {
+        let target = self.target;
+        let mut found = None;
+        for other in ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"] {
+            let Some(value) = target.fields.get(other).filter(|_| other != name) else { continue };
+            if given || found.is_some() {
+                let text = format!("`target.{other}` would say again what `{name}` says; it was left out");
+                sink.unused_field(format!("target.{other}"), text);
+            } else if other == also {
+                continue;
+            } else {
+                let provider = target.provider.name();
+                let text = format!("`{provider}` does not take `{other}` for this model; it is `{name}` in the body");
+                sink.info(DiagnosticCode::BodyFieldRenamed, None, text);
+                found = Some(value);
+            }
+            self.merged.push(other);
         }
-        self.field(to).value(value);
-        let text = format!("this model does not take `{from}`; it is `{to}` in the body");
-        sink.info(DiagnosticCode::BodyFieldRenamed, None, text);
+        found
     }
 
     /// The settings that have the same name everywhere but at Gemini.
@@ -125,20 +153,21 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// `tools`, each written from its place and value.
-    pub(super) fn tools(&mut self, write: impl Fn(&mut Json, usize, &Value)) {
-        let tools = &self.target.tools;
+    /// `tools`, as `write` writes those of the target with the names of the body.
+    pub(super) fn tools(&mut self, write: impl FnOnce(&mut Json, &[Cow<'_, Value>])) {
+        let tools: Vec<_> = self.target.tools.iter().map(|tool| self.names.renamed(tool)).collect();
         if !tools.is_empty() {
-            let json = self.field("tools");
-            json.list(|json| tools.iter().enumerate().for_each(|(at, value)| write(json, at, value)));
+            self.field("tools").list(|json| write(json, &tools));
         }
     }
 
     /// `tools` of OpenAI: those that are in nobody's shape are written as functions.
     pub(super) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
-        self.tools(|json, _, value| match Tool::neutral(value) {
-            Some(tool) => json.typed("function", |json| write(json, &tool)),
-            None => json.value(value),
+        self.tools(|json, tools| {
+            tools.iter().for_each(|value| match Tool::neutral(value) {
+                Some(tool) => json.typed("function", |json| write(json, &tool)),
+                None => json.value(value),
+            });
         });
     }
 
@@ -151,12 +180,14 @@ impl<'t> Body<'t> {
             sink.info(DiagnosticCode::BodyFieldUnused, None, message);
         }
         for (name, value) in &target.fields {
-            if self.merged == Some(name.as_str()) {
+            if self.merged.contains(&name.as_str()) {
                 continue;
             }
             if self.written.contains(&name.as_str()) {
                 let message = format!("`target.{name}` would replace what the body already has; it was left out");
                 sink.unused_field(format!("target.{name}"), message);
+            } else if matches!(name.as_str(), "tool_choice" | "toolConfig" | "tool_config") {
+                self.json.value_field(name, &self.names.renamed(value));
             } else {
                 self.json.value_field(name, value);
             }

@@ -1,8 +1,9 @@
 //! A plain completion: the document is the prompt.
 
 use super::body::Body;
+use super::sink::DiagnosticSink;
 
-pub(super) fn write(body: &mut Body<'_>, system: Option<&str>, document: &str) {
+pub(super) fn write(body: &mut Body<'_>, system: Option<&str>, document: &str, sink: &mut DiagnosticSink<'_>) {
     body.model();
     let json = body.field("prompt");
     match system {
@@ -10,6 +11,6 @@ pub(super) fn write(body: &mut Body<'_>, system: Option<&str>, document: &str) {
         Some(system) => json.string([system, "\n\n", document].as_slice()),
         None => json.string(document),
     }
-    body.max_tokens("max_tokens");
+    body.max_tokens("max_tokens", "", sink);
     body.settings();
 }

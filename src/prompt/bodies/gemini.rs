@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::arguments;
 use super::body::Body;
 use super::conversation::Conversation;
-use super::ids::{IdRule, ToolNames};
+use super::ids::IdRule;
 use super::json::{Json, TextWriter, WriteText};
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
@@ -48,7 +48,7 @@ fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &Rules { chat: body.chat, ..RULES }, sink);
+    let normalized = normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..RULES }, sink);
     if let (Some(system), false) = (&normalized.system, body.is_chat()) {
         body.field("systemInstruction").object(|json| {
             json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));
@@ -68,7 +68,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         let text = "the last turn is the model's; Gemini may refuse a request that does not end with the user's";
         sink.info(DiagnosticCode::BodyEndsWithAssistant, conversation.count().checked_sub(1), text.to_owned());
     }
-    tools(body, &normalized.tool_names);
+    tools(body);
     generation_config(body, sink);
     if body.target.stream.is_some() {
         body.written.push("stream");
@@ -161,23 +161,17 @@ impl WriteText for ResultTexts<'_> {
 }
 
 /// One tool holds all functions; tools in Gemini's own shape are beside it.
-fn tools(body: &mut Body<'_>, names: &ToolNames) {
-    let target = body.target;
-    if target.tools.is_empty() {
-        return;
-    }
-    let functions: Vec<Tool<'_>> = target.tools.iter().filter_map(Tool::neutral).collect();
-    body.field("tools").list(|json| {
+fn tools(body: &mut Body<'_>) {
+    body.tools(|json, tools| {
+        let functions: Vec<Tool<'_>> = tools.iter().filter_map(|tool| Tool::neutral(tool)).collect();
         if !functions.is_empty() {
             json.object(|json| {
                 json.list_field("functionDeclarations", |json| {
-                    functions.iter().for_each(|tool| {
-                        json.object(|json| tool.fields(json, names.get(tool.name), "parametersJsonSchema"))
-                    });
+                    functions.iter().for_each(|tool| json.object(|json| tool.fields(json, "parametersJsonSchema")));
                 });
             });
         }
-        target.tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
+        tools.iter().filter(|tool| Tool::neutral(tool).is_none()).for_each(|tool| json.value(tool));
     });
 }
 
@@ -191,7 +185,12 @@ fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     if let Some(temperature) = &target.temperature {
         config.insert("temperature".to_owned(), temperature.clone());
     }
-    match target.fields.get("generationConfig") {
+    let given = target.fields.get("generationConfig");
+    let said = target.max_tokens.is_some() || given.is_some_and(|given| given.get("maxOutputTokens").is_some());
+    if let Some(tokens) = body.renamed_limit("generationConfig.maxOutputTokens", "", said, sink) {
+        config.insert("maxOutputTokens".to_owned(), tokens.clone());
+    }
+    match given {
         Some(Value::Object(given)) => {
             for (name, value) in given {
                 if config.contains_key(name) {
@@ -212,6 +211,6 @@ fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     }
     if !config.is_empty() {
         body.field("generationConfig").value(&Value::Object(config));
-        body.merged = Some("generationConfig");
+        body.merged.push("generationConfig");
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn write<'m>(
         reasoning: ReasoningPlace::Anywhere,
         chat: body.chat,
     };
-    let normalized = normalize(conversation, body.target, &rules, sink);
+    let normalized = normalize(conversation, body.target, &mut body.names, &rules, sink);
     let mut writer = Writer { format, sink };
     if format == Format::AiSdkUi {
         let items = normalized.items();

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::sink::DiagnosticSink;
-use super::target::Target;
-use super::tool::Tool;
+use super::target::{ONLY_CHATS, Target};
+use super::tool;
 use crate::content::Block;
 use crate::error::DiagnosticCode;
 use crate::maps::SortedMap;
@@ -110,9 +112,8 @@ impl ToolNames {
     /// The names of the target's tools and of those that are called.
     pub(super) fn of(target: &Target, messages: &[Message<'_>], rule: IdRule, sink: &mut DiagnosticSink<'_>) -> Self {
         let mut names: Vec<(Option<usize>, &str)> = Vec::new();
-        for tool in target.tools.iter().filter_map(Tool::neutral) {
-            names.push((None, tool.name));
-        }
+        let tools: &[Value] = if ONLY_CHATS { &[] } else { &target.tools };
+        names.extend(tools.iter().flat_map(tool::names).map(|(_, name)| (None, name)));
         for (at, message) in messages.iter().enumerate() {
             for block in &message.content {
                 if let Block::ToolCall { name, .. } = block {
@@ -121,9 +122,10 @@ impl ToolNames {
             }
         }
         let mut ids = Ids::new(rule, "tool");
-        // A name that is fine keeps it, whatever one before it would become.
-        for (_, name) in &names {
-            if rule.takes(name) && !ids.used.contains_key(*name) {
+        // A name that is fine keeps it, whatever one before it would become; and so does a tool that the provider runs.
+        let given = tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+        for name in names.iter().map(|(_, name)| *name).chain(given) {
+            if rule.takes(name) && !ids.used.contains_key(name) {
                 ids.assign(name);
             }
         }
@@ -131,8 +133,9 @@ impl ToolNames {
         for (message, name) in names {
             if !rule.takes(name) && !changed.contains_key(name) {
                 let new = ids.assign(name).into_owned();
-                let text =
-                    format!("the name `{name}` of a tool is `{new}` in the body, where it is defined and called");
+                let text = format!(
+                    "the name `{name}` of a tool is `{new}` in the body, where it is defined, chosen and called"
+                );
                 sink.warn(DiagnosticCode::BodyNameChanged, message, text);
                 changed.insert(name.to_owned(), new);
             }
@@ -143,5 +146,20 @@ impl ToolNames {
     /// The name of a tool in the body.
     pub(super) fn get<'n>(&'n self, name: &'n str) -> &'n str {
         self.changed.get(name).map_or(name, String::as_str)
+    }
+
+    /// A definition, or a choice, with the names of the body.
+    pub(super) fn renamed<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
+        let mut renamed = Cow::Borrowed(value);
+        if !self.changed.is_empty() {
+            for (place, name) in tool::names(value) {
+                if let Some(new) = self.changed.get(name)
+                    && let Some(old) = renamed.to_mut().pointer_mut(&place)
+                {
+                    *old = new.as_str().into();
+                }
+            }
+        }
+        renamed
     }
 }

@@ -220,6 +220,7 @@ pub fn write_completion(
     }
     let room = 512 + system.map_or(0, str::len) + document.len();
     let mut body = Body::open(target, room + room / 16);
-    completion::write(&mut body, system, document);
-    Ok(body.close(&mut DiagnosticSink { list: diagnostics, conversation: None }).bytes)
+    let mut sink = DiagnosticSink { list: diagnostics, conversation: None };
+    completion::write(&mut body, system, document, &mut sink);
+    Ok(body.close(&mut sink).bytes)
 }

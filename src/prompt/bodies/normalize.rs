@@ -142,7 +142,6 @@ impl ToolResult<'_> {
 pub(super) struct Normalized<'m> {
     /// The system context, unless it is the first item.
     pub system: Option<Cow<'m, str>>,
-    pub tool_names: ToolNames,
     /// What comes before the regular messages; all messages if they are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
@@ -207,10 +206,11 @@ impl Normalized<'_> {
     }
 }
 
-/// Brings the conversation into the order of the body.
+/// Brings the conversation into the order of the body. Gives the names of tools in it.
 pub(super) fn normalize<'m>(
     conversation: Conversation<'m>,
     target: &'m Target,
+    tool_names: &mut ToolNames,
     rules: &Rules,
     sink: &mut DiagnosticSink<'_>,
 ) -> Normalized<'m> {
@@ -226,9 +226,9 @@ pub(super) fn normalize<'m>(
         }
     }
     let (flat, has_tools) = flatten(messages, rules, &mut system, sink);
-    let tool_names = ToolNames::of(target, messages, rules.tool_name, sink);
+    *tool_names = ToolNames::of(target, messages, rules.tool_name, sink);
     let pairs = if has_tools { Pairs::find(&flat) } else { Pairs::default() };
-    Order { target, rules, sink, pairs, tool_names: &tool_names }.arrange(&flat, &mut items);
+    Order { target, rules, sink, pairs, tool_names }.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
@@ -245,16 +245,7 @@ pub(super) fn normalize<'m>(
     }
     let (results_apart, chat) = (rules.results_apart, rules.is_chat());
     let messages_apart = chat && !rules.user_first;
-    Normalized {
-        system,
-        tool_names,
-        items,
-        conversation,
-        marked: SortedSet::new(),
-        results_apart,
-        messages_apart,
-        chat,
-    }
+    Normalized { system, items, conversation, marked: SortedSet::new(), results_apart, messages_apart, chat }
 }
 
 fn item(role: Role, message: Option<usize>, content: ItemContent<'_>) -> Item<'_> {

@@ -47,7 +47,7 @@ fn audio_format(mime: &str) -> Option<&'static str> {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized = normalize(conversation, body.target, &Rules { chat: body.chat, ..RULES }, sink);
+    let normalized = normalize(conversation, body.target, &mut body.names, &Rules { chat: body.chat, ..RULES }, sink);
     body.model();
     body.turns("messages", &normalized, &mut |json, turn| match turn.first().map_or(Role::User, |item| item.role) {
         Role::User => user(json, turn, sink),
@@ -57,21 +57,20 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         return;
     }
     body.functions(|json, tool| {
-        json.object_field("function", |json| tool.fields(json, normalized.tool_names.get(tool.name), "parameters"));
+        json.object_field("function", |json| tool.fields(json, "parameters"));
     });
-    body.max_tokens("max_completion_tokens");
-    if body.target.model.as_deref().is_some_and(takes_completion_tokens_only) {
-        body.rename("max_tokens", "max_completion_tokens", sink);
-    }
+    let new = body.target.model.as_deref().is_some_and(takes_completion_tokens_only);
+    body.max_tokens("max_completion_tokens", if new { "" } else { "max_tokens" }, sink);
     body.settings();
 }
 
 /// Whether OpenAI refuses `max_tokens` for a model, as for all reasoning ones.
 fn takes_completion_tokens_only(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    let name = name.strip_prefix("ft:").unwrap_or(&name);
     let is =
         |family: &str| name.strip_prefix(family).is_some_and(|rest| !rest.starts_with(|ch: char| ch.is_ascii_digit()));
-    ["o1", "o3", "o4", "gpt-5"].into_iter().any(is)
+    ["o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"].into_iter().any(is)
 }
 
 fn message(json: &mut Json, role: Role, turn: &[Item<'_>]) {

@@ -35,8 +35,13 @@ fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
 }
 
 pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sink: &mut DiagnosticSink<'_>) {
-    let normalized =
-        normalize(conversation, body.target, &Rules { system_field: !body.chat, chat: body.chat, ..RULES }, sink);
+    let normalized = normalize(
+        conversation,
+        body.target,
+        &mut body.names,
+        &Rules { system_field: !body.chat, chat: body.chat, ..RULES },
+        sink,
+    );
     body.model();
     if let Some(system) = &normalized.system {
         body.field("instructions").string(system.as_ref());
@@ -53,13 +58,13 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
         return;
     }
     body.functions(|json, tool| {
-        tool.fields(json, normalized.tool_names.get(tool.name), "parameters");
+        tool.fields(json, "parameters");
         if !tool.rest.iter().any(|(name, _)| *name == "strict") {
             // As in Chat Completions; here it would be on by itself.
             json.raw_field("strict", "false");
         }
     });
-    body.max_tokens("max_output_tokens");
+    body.max_tokens("max_output_tokens", "", sink);
     body.settings();
 }
 

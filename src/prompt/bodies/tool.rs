@@ -1,4 +1,4 @@
-//! Definitions of tools.
+//! Definitions of tools, and the choice of one.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::json::Json;
 /// A tool definition in our shape: `{ name, description?, parameters? }` and other fields.
 #[derive(Debug)]
 pub(super) struct Tool<'t> {
-    pub name: &'t str,
+    name: &'t str,
     parameters: Option<&'t Value>,
     /// Everything but name and parameters.
     pub rest: Vec<(&'t str, &'t Value)>,
@@ -26,9 +26,9 @@ impl<'t> Tool<'t> {
         Some(Self { name, parameters: fields.get("parameters").filter(|value| !value.is_null()), rest })
     }
 
-    /// The fields, with the name in the body and the provider's name of the parameters.
-    pub(super) fn fields(&self, json: &mut Json, name: &str, parameters: &str) {
-        json.text_field("name", name);
+    /// The fields, with the provider's name of the parameters.
+    pub(super) fn fields(&self, json: &mut Json, parameters: &str) {
+        json.text_field("name", self.name);
         for (name, value) in &self.rest {
             json.value_field(name, value);
         }
@@ -37,5 +37,42 @@ impl<'t> Tool<'t> {
             Some(schema) => json.value(schema),
             None => json.raw(r#"{"type":"object","properties":{}}"#),
         }
+    }
+}
+
+/// The names of functions in a definition or a choice, in whosever shape, each with its place, a JSON pointer. Tools that the
+/// provider runs have a type of their own, and keep their names.
+pub(super) fn names(value: &Value) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    find_names(value, String::new(), &mut found);
+    found
+}
+
+fn find_names<'v>(value: &'v Value, at: String, found: &mut Vec<(String, &'v str)>) {
+    match value {
+        Value::String(name) => found.push((at, name)),
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(number, value)| find_names(value, format!("{at}/{number}"), found));
+        }
+        Value::Object(fields) => {
+            let kind = fields.get("type").map(|kind| kind.as_str().unwrap_or_default());
+            if kind.is_some_and(|kind| !matches!(kind, "function" | "custom" | "tool" | "allowed_tools")) {
+                return;
+            }
+            for (key, value) in fields {
+                let has_names = match key.as_str() {
+                    "name" => value.is_string(),
+                    "function" | "custom" | "allowed_tools" => value.is_object(),
+                    "functionCallingConfig" | "function_calling_config" => value.is_object(),
+                    "tools" | "functionDeclarations" | "function_declarations" => value.is_array(),
+                    "allowedFunctionNames" | "allowed_function_names" => value.is_array(),
+                    _ => false,
+                };
+                if has_names {
+                    find_names(value, format!("{at}/{key}"), found);
+                }
+            }
+        }
+        _ => {}
     }
 }

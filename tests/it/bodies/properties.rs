@@ -98,19 +98,42 @@ fn texts<'m>(messages: &'m [Message<'_>]) -> Vec<&'m str> {
     texts
 }
 
+/// A definition as the provider has it.
+fn own_tool(provider: Provider, name: &str) -> Value {
+    match provider {
+        Provider::Anthropic => json!({ "name": name, "input_schema": { "type": "object" } }),
+        Provider::OpenAi => json!({ "type": "function", "function": { "name": name } }),
+        Provider::OpenAiResponses => json!({ "type": "function", "name": name }),
+        Provider::Gemini => json!({ "functionDeclarations": [{ "name": name }] }),
+        Provider::Completion => json!(null),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
     /// SPEC §1 "Provider bodies": whatever the messages, the body keeps the provider's rules and all that was said.
     #[test]
-    fn bodies_keep_the_rules(seeds in conversation(), system in prop::option::of(text()), tools in any::<bool>()) {
+    fn bodies_keep_the_rules(
+        seeds in conversation(),
+        system in prop::option::of(text()),
+        tools in 0..3usize,
+        marks in 0..4usize,
+        top in any::<bool>(),
+    ) {
         let arguments = [json!({}), json!("{\"q\": 1}"), json!("not json"), json!([1, 2]), json!(null)];
         let messages = messages(&seeds, &arguments);
         for provider in CHATS {
             let mut target = Target::new(provider, "m");
             target.cache = Some(CacheSettings { messages: CacheMessages::At(vec![0, 1, 2, 3, -1]), ..CacheSettings::default() });
-            if tools {
-                target.tools = TOOLS.iter().map(|name| json!({ "name": name })).collect();
+            let tool = if tools == 1 { |_: Provider, name: &str| json!({ "name": name }) } else { own_tool };
+            if tools > 0 {
+                target.tools = TOOLS.iter().map(|name| tool(provider, name)).collect();
+            }
+            if provider == Provider::Anthropic {
+                let mark = json!({ "type": "ephemeral" });
+                target.tools.iter_mut().rev().take(marks).for_each(|tool| tool["cache_control"] = mark.clone());
+                target.fields.extend(top.then(|| ("cache_control".to_owned(), mark)));
             }
             let mut diagnostics = Vec::new();
             let bytes = write_body(system.as_deref(), &messages, &target, &Hints::default(), &mut diagnostics).unwrap();

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::model::trimmed;
 
 /// What is wrong with a body; nothing when the provider would take it.
-pub(super) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
+pub(crate) fn broken(provider: Provider, body: &Value) -> Result<(), String> {
     match provider {
         Provider::Anthropic => anthropic(body),
         Provider::OpenAi => chat(body),
         Provider::OpenAiResponses => responses(body),
         Provider::Gemini => gemini(body, true),
-        Provider::Completion => Ok(()),
+        Provider::Completion => completion(body),
     }
 }
 
@@ -73,17 +73,32 @@ fn named(name: &Value, longest: usize, others: &str, letter_first: bool) -> Resu
     let name = name.as_str().unwrap();
     let fits = |ch: char| ch.is_ascii_alphanumeric() || "_-".contains(ch) || others.contains(ch);
     let first = name.starts_with(|ch: char| !letter_first || ch.is_ascii_alphabetic() || ch == '_');
-    ensure(first && name.len() <= longest && name.chars().all(fits), "a name of a tool that is refused")
+    ensure(first && (1..=longest).contains(&name.len()) && name.chars().all(fits), "a name of a tool that is refused")
 }
 
-/// What is called is defined, where anything is.
-fn defined(called: &[&Value], tools: &[&Value]) -> Result<(), String> {
+/// What no provider refuses: a history may have calls of a tool that the caller does not define any more. The last thing that
+/// is looked for.
+pub(crate) const UNDEFINED: &str = "a tool that is not defined";
+
+/// What is called is defined, where anything is, and all have names that the provider takes. Tools without one, such as those
+/// that the provider runs, are none that can be called.
+fn defined(called: &[&Value], tools: &[&Value], named: impl Fn(&Value) -> Result<(), String>) -> Result<(), String> {
+    let tools: Vec<_> = tools.iter().filter(|name| !name.is_null()).collect();
+    called.iter().chain(tools.iter().copied()).try_for_each(|name| named(name))?;
     let names: BTreeSet<String> = tools.iter().map(|name| name.to_string()).collect();
     ensure(names.len() == tools.len(), "two tools of one name")?;
-    ensure(
-        names.is_empty() || called.iter().all(|name| names.contains(&name.to_string())),
-        "a tool that is not defined",
-    )
+    ensure(names.is_empty() || called.iter().all(|name| names.contains(&name.to_string())), UNDEFINED)
+}
+
+/// How many of these have a cache breakpoint.
+fn marked<'v>(blocks: impl IntoIterator<Item = &'v Value>) -> usize {
+    blocks.into_iter().filter(|block| !block["cache_control"].is_null()).count()
+}
+
+fn completion(body: &Value) -> Result<(), String> {
+    ensure(body["prompt"].is_string(), "a prompt that is no text")?;
+    ensure(body["model"].as_str().is_some_and(|model| !model.is_empty()), "no model")?;
+    ensure(body.get("messages").is_none() && body["max_completion_tokens"].is_null(), "a field of chats")
 }
 
 fn anthropic(body: &Value) -> Result<(), String> {
@@ -112,8 +127,9 @@ fn anthropic(body: &Value) -> Result<(), String> {
         )?;
         for block in blocks {
             ensure(block["type"] != "text" || !trimmed(block["text"].as_str().unwrap()).is_empty(), "a blank text")?;
-            marks += usize::from(block.get("cache_control").is_some());
+            ensure(!thinks(block) || marked([block]) == 0, "a cache breakpoint on a thought")?;
         }
+        marks += marked(blocks);
         let results = ids(blocks, "tool_result", "tool_use_id");
         ensure(results == open, "results answer the calls of the message before")?;
         let leading = blocks.iter().take(results.len());
@@ -121,6 +137,7 @@ fn anthropic(body: &Value) -> Result<(), String> {
         open = ids(blocks, "tool_use", "id");
         ensure(open.is_empty() || message["role"] == "assistant", "calls are the assistant's")?;
         let fits = |id: &&str| id.chars().all(|ch| ch.is_ascii_alphanumeric() || ch == '_' || ch == '-');
+        let fits = |id: &&str| (1..=64).contains(&id.len()) && fits(id);
         ensure(open.iter().all(fits), "an id that Anthropic refuses")?;
         ensure(
             blocks.iter().all(|block| block["type"] != "tool_use" || block["input"].is_object()),
@@ -129,10 +146,10 @@ fn anthropic(body: &Value) -> Result<(), String> {
         once(&mut seen, &open)?;
     }
     ensure(open.is_empty(), "calls without results")?;
-    called.iter().try_for_each(|name| named(name, 128, "", false))?;
-    defined(&called, &list(body, "tools").iter().map(|tool| &tool["name"]).collect::<Vec<_>>())?;
-    marks += list(body, "system").iter().filter(|block| block.get("cache_control").is_some()).count();
-    ensure(marks <= 4, "more than four cache breakpoints")
+    let tools = list(body, "tools");
+    marks += marked(list(body, "system")) + marked(tools) + marked([body]);
+    ensure(marks <= 4, "more than four cache breakpoints")?;
+    defined(&called, &tools.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), |name| named(name, 128, "", false))
 }
 
 fn chat(body: &Value) -> Result<(), String> {
@@ -149,20 +166,22 @@ fn chat(body: &Value) -> Result<(), String> {
         let calls = list(message, "tool_calls");
         open = calls.iter().map(|call| call["id"].as_str().unwrap()).collect();
         ensure(open.is_empty() || message["role"] == "assistant", "calls are the assistant's")?;
-        ensure(open.iter().all(|id| id.len() <= 40), "an id that is too long")?;
+        ensure(open.iter().all(|id| (1..=40).contains(&id.len())), "an id that is empty or too long")?;
         ensure(calls.iter().all(|call| call["function"]["arguments"].is_string()), "arguments are text")?;
         ensure(!message["content"].is_null() || !calls.is_empty(), "a message that says nothing")?;
         once(&mut seen, &open)?;
         called.extend(calls.iter().map(|call| &call["function"]["name"]));
     }
-    called.iter().try_for_each(|name| named(name, 64, "", false))?;
-    defined(&called, &list(body, "tools").iter().map(|tool| &tool["function"]["name"]).collect::<Vec<_>>())?;
-    ensure(open.is_empty(), "calls without results")
+    ensure(open.is_empty(), "calls without results")?;
+    let tools =
+        list(body, "tools").iter().map(|tool| tool.pointer("/custom/name").unwrap_or(&tool["function"]["name"]));
+    defined(&called, &tools.collect::<Vec<_>>(), |name| named(name, 64, "", false))
 }
 
 fn responses(body: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = Vec::new();
+    let mut thoughts = BTreeSet::new();
     ensure(!list(body, "input").is_empty(), "no input")?;
     let mut answering = false;
     let mut called = Vec::new();
@@ -177,6 +196,7 @@ fn responses(body: &Value) -> Result<(), String> {
                 ensure(!answering || open.is_empty(), "results follow directly")?;
                 answering = false;
                 let id = item["call_id"].as_str().unwrap();
+                ensure((1..=64).contains(&id.len()), "an id that is empty or too long")?;
                 once(&mut seen, &[id])?;
                 open.push(id);
                 called.push(&item["name"]);
@@ -185,12 +205,17 @@ fn responses(body: &Value) -> Result<(), String> {
                 answering = true;
                 ensure(!open.is_empty() && item["call_id"] == open.remove(0), "a result answers the next call")?;
             }
+            Some("reasoning") => {
+                let id = item["id"].as_str().unwrap_or_default();
+                ensure(!id.is_empty() && thoughts.insert(id), "reasoning without an id of its own")?;
+                ensure(open.is_empty() || !answering, "results follow directly")?;
+            }
             _ => ensure(open.is_empty() || (!answering && item["role"] != "user"), "results follow directly")?,
         }
     }
-    called.iter().try_for_each(|name| named(name, 64, "", false))?;
-    defined(&called, &list(body, "tools").iter().map(|tool| &tool["name"]).collect::<Vec<_>>())?;
-    ensure(open.is_empty(), "calls without results")
+    ensure(open.is_empty(), "calls without results")?;
+    let tools = list(body, "tools").iter().map(|tool| &tool["name"]);
+    defined(&called, &tools.collect::<Vec<_>>(), |name| named(name, 64, "", false))
 }
 
 fn gemini(body: &Value, alternates: bool) -> Result<(), String> {
@@ -216,8 +241,7 @@ fn gemini(body: &Value, alternates: bool) -> Result<(), String> {
         called.extend(parts.iter().filter_map(|part| part.get("functionCall")).map(|call| &call["name"]));
         open = calls;
     }
-    called.iter().try_for_each(|name| named(name, 128, ".:", true))?;
+    ensure(open.is_empty(), "calls without results")?;
     let tools = list(body, "tools").iter().flat_map(|tool| list(tool, "functionDeclarations"));
-    defined(&called, &tools.map(|tool| &tool["name"]).collect::<Vec<_>>())?;
-    ensure(open.is_empty(), "calls without results")
+    defined(&called, &tools.map(|tool| &tool["name"]).collect::<Vec<_>>(), |name| named(name, 128, ".:", true))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ctxweave::DiagnosticCode;
 use ctxweave::content::{Block, Image, Media};
-use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body};
+use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body, write_completion};
 use ctxweave::prompt::{Message, Role};
 use serde_json::{Value, json};
 
@@ -339,6 +339,103 @@ fn names_of_tools_are_ones_that_the_provider_takes() {
     assert_eq!(gemini, ["my_tool__2", "_9.x:y"]);
 }
 
+/// So it is in definitions of the vendor's own shape and in the choice of a tool; tools that the vendor runs keep their names.
+#[test]
+fn a_changed_name_is_the_same_in_every_shape() {
+    let none = json!({});
+    let messages = [
+        text(Role::User, "Go."),
+        parts(Role::Assistant, vec![call("a", "my tool!", &none)]),
+        parts(Role::User, vec![answer("a", "1")]),
+    ];
+    let schema = json!({ "type": "object", "name": "my tool!" });
+    let cases = [
+        (
+            "anthropic",
+            json!({
+                "tools": [
+                    { "name": "my tool!", "input_schema": schema },
+                    { "type": "web_search_20250305", "name": "my_tool_" },
+                    { "type": "custom", "name": "b c", "input_schema": schema },
+                ],
+                "tool_choice": { "type": "tool", "name": "my tool!" },
+                "metadata": { "name": "my tool!" },
+            }),
+            json!([
+                { "name": "my_tool__2", "input_schema": schema },
+                { "type": "web_search_20250305", "name": "my_tool_" },
+                { "type": "custom", "name": "b_c", "input_schema": schema },
+            ]),
+            "tool_choice",
+            json!({ "type": "tool", "name": "my_tool__2" }),
+        ),
+        (
+            "openai",
+            json!({
+                "tools": [
+                    { "type": "function", "function": { "name": "my tool!", "parameters": schema } },
+                    { "type": "custom", "custom": { "name": "b c" } },
+                ],
+                "tool_choice": { "type": "function", "function": { "name": "my tool!" } },
+            }),
+            json!([
+                { "type": "function", "function": { "name": "my_tool_", "parameters": schema } },
+                { "type": "custom", "custom": { "name": "b_c" } },
+            ]),
+            "tool_choice",
+            json!({ "type": "function", "function": { "name": "my_tool_" } }),
+        ),
+        (
+            "openai-responses",
+            json!({
+                "tools": [
+                    { "type": "function", "name": "my tool!", "parameters": schema },
+                    { "type": "mcp", "server_label": "s", "allowed_tools": ["my tool!", "b c"] },
+                    { "type": "custom", "name": "b c" },
+                ],
+                "tool_choice": { "type": "allowed_tools", "mode": "auto", "tools": [{ "type": "function", "name": "my tool!" }] },
+            }),
+            json!([
+                { "type": "function", "name": "my_tool_", "parameters": schema },
+                { "type": "mcp", "server_label": "s", "allowed_tools": ["my tool!", "b c"] },
+                { "type": "custom", "name": "b_c" },
+            ]),
+            "tool_choice",
+            json!({ "type": "allowed_tools", "mode": "auto", "tools": [{ "type": "function", "name": "my_tool_" }] }),
+        ),
+        (
+            "gemini",
+            json!({
+                "tools": [
+                    { "functionDeclarations": [{ "name": "my tool!", "parametersJsonSchema": schema }, { "name": "b c" }] },
+                    { "function_declarations": [{ "name": "d" }] },
+                ],
+                "tool_config": { "function_calling_config": { "allowed_function_names": ["b c"] } },
+                "toolConfig": { "functionCallingConfig": { "mode": "ANY", "allowedFunctionNames": ["my tool!", "x"] } },
+            }),
+            json!([
+                { "functionDeclarations": [{ "name": "my_tool_", "parametersJsonSchema": schema }, { "name": "b_c" }] },
+                { "function_declarations": [{ "name": "d" }] },
+            ]),
+            "toolConfig",
+            json!({ "functionCallingConfig": { "mode": "ANY", "allowedFunctionNames": ["my_tool_", "x"] } }),
+        ),
+    ];
+    for (provider, given, tools, choice, chosen) in cases {
+        let mut target = json!({ "provider": provider, "model": "m", "maxTokens": 9 });
+        target.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
+        let (body, codes) = body_of(&target, None, &messages);
+        assert_eq!(broken(target.provider, &body), Ok(()), "{body:#}");
+        assert_eq!(body["tools"], tools, "{provider}");
+        assert_eq!(body[choice], chosen, "{provider}");
+        assert_eq!(body["metadata"], given["metadata"]);
+        let snake = body.pointer("/tool_config/function_calling_config/allowed_function_names/0");
+        assert!(snake.is_none_or(|name| name == "b_c"));
+        assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyNameChanged).count(), 2, "{codes:?}");
+    }
+}
+
 /// What the target says of its last tool is not said again.
 #[test]
 fn a_tool_keeps_its_own_breakpoint() {
@@ -353,6 +450,63 @@ fn a_tool_keeps_its_own_breakpoint() {
     assert_eq!((own.matches("cache_control").count(), own.matches("1h").count()), (1, 1), "{own}");
     let given = read(json!({ "name": "f" }));
     assert_eq!(given.matches("cache_control").count(), 1, "{given}");
+    // Its own takes the place of ours; with that of another tool there is room for two more.
+    let own = |name: &str| json!({ "name": name, "cache_control": { "type": "ephemeral" } });
+    let target = json!({
+        "provider": "anthropic", "model": "m", "maxTokens": 9, "cache": { "messages": [0, 1, 2] },
+        "tools": [own("f"), own("g")],
+    });
+    let messages = [text(Role::User, "One."), text(Role::Assistant, "Two."), text(Role::User, "Three.")];
+    let (body, codes) = body_of(&Target::from_json(target.to_string().as_bytes()).unwrap(), None, &messages);
+    let marks = body.to_string().matches("cache_control").count();
+    assert_eq!((marks, codes), (4, vec![DiagnosticCode::BodyCacheCapped]));
+}
+
+/// Anthropic takes four breakpoints in all: those that the target brings stay, and ours are as many as there is room for.
+#[test]
+fn breakpoints_of_the_target_count_too() {
+    let mark = json!({ "type": "ephemeral" });
+    let of = |own: usize, neutral: bool, more: Value, system: Option<&str>| {
+        let tool = |at: usize| match neutral {
+            true => json!({ "name": format!("f{at}"), "cache_control": mark }),
+            false => json!({ "name": format!("f{at}"), "input_schema": { "type": "object" }, "cache_control": mark }),
+        };
+        let tools: Vec<Value> = (0..own).map(tool).chain([json!({ "name": "g" })]).collect();
+        let mut target = json!({ "provider": "anthropic", "model": "m", "maxTokens": 9, "tools": tools });
+        target.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
+        let messages = [text(Role::User, "One."), text(Role::Assistant, "Two."), text(Role::User, "Three.")];
+        let (body, codes) = body_of(&target, system, &messages);
+        let said = body.to_string();
+        let in_messages = body["messages"].to_string().matches("cache_control").count();
+        let capped = codes.iter().filter(|code| **code == DiagnosticCode::BodyCacheCapped).count();
+        assert_eq!(broken(target.provider, &body).is_ok(), said.matches("cache_control").count() <= 4, "{body:#}");
+        (said.matches("cache_control").count() - in_messages, in_messages, capped)
+    };
+    let all = || json!({ "cache": { "messages": [0, 1, 2] } });
+    for neutral in [false, true] {
+        // One for the system context, or after the last tool, is ours.
+        assert_eq!(of(0, neutral, all(), Some("Be kind.")), (1, 3, 0));
+        assert_eq!(of(1, neutral, all(), None), (2, 2, 1));
+        assert_eq!(of(2, neutral, all(), Some("Be kind.")), (3, 1, 1));
+        assert_eq!(of(2, neutral, json!({ "cache": true }), Some("Be kind.")), (3, 1, 1));
+        assert_eq!(of(3, neutral, all(), Some("Be kind.")), (4, 0, 1));
+        assert_eq!(of(4, neutral, all(), Some("Be kind.")), (4, 0, 1));
+        assert_eq!(of(4, neutral, json!({}), None), (4, 0, 0));
+        // The target's own are the caller's.
+        assert_eq!(of(5, neutral, json!({}), None), (5, 0, 1));
+        assert_eq!(of(5, neutral, json!({ "cache": true }), None), (5, 0, 2));
+    }
+    let top = |mut more: Value| {
+        more["cache_control"] = mark.clone();
+        more
+    };
+    assert_eq!(of(0, true, top(all()), Some("Be kind.")), (2, 2, 1));
+    assert_eq!(of(3, true, top(all()), Some("Be kind.")), (4, 0, 1));
+    assert_eq!(of(4, true, top(json!({})), None), (5, 0, 1));
+    // A system context that the target alone has.
+    let system = json!([{ "type": "text", "text": "a", "cache_control": mark }]);
+    assert_eq!(of(2, true, json!({ "system": system, "cache": { "messages": [0, 2] } }), None), (4, 0, 1));
 }
 
 /// In Responses a tool is strict unless it says otherwise; what it says is said once.
@@ -439,12 +593,74 @@ fn a_field_has_the_name_that_the_model_takes() {
         let fields = ["max_tokens", "max_completion_tokens"].map(|name| body[name].as_u64());
         (fields, codes)
     };
-    for model in ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5.1-codex", "openai/gpt-5-nano"] {
+    for model in ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5.1-codex", "openai/gpt-5-nano"]
+        .into_iter()
+        .chain(["GPT-5", "ft:o4-mini-2025-04-16:org::id", "ft:gpt-5:x", "codex-mini-latest", "gpt-6-sol"])
+    {
         assert_eq!(written(model, json!({})), ([None, Some(7)], vec![DiagnosticCode::BodyFieldRenamed]), "{model}");
     }
-    for model in ["gpt-4o", "gpt-50", "o10", "llama-3", "mo1"] {
+    for model in ["gpt-4o", "gpt-50", "o10", "llama-3", "mo1", "ft:gpt-4o:x", "GPT-4o"] {
         assert_eq!(written(model, json!({})), ([Some(7), None], vec![]), "{model}");
     }
-    let both = written("o3", json!({ "maxTokens": 9 }));
-    assert_eq!(both, ([None, Some(9)], vec![DiagnosticCode::BodyFieldUnused]));
+    // Both are refused, whatever the model: the one that every model takes stands.
+    for model in ["o3", "gpt-4o"] {
+        let both = written(model, json!({ "maxTokens": 9 }));
+        assert_eq!(both, ([None, Some(9)], vec![DiagnosticCode::BodyFieldUnused]));
+        let both = written(model, json!({ "max_completion_tokens": 5 }));
+        assert_eq!(both, ([None, Some(5)], vec![DiagnosticCode::BodyFieldUnused]));
+    }
+}
+
+/// The limit of the answer has the provider's own name, whosever name the target gives it.
+#[test]
+fn a_limit_of_the_answer_has_the_providers_name() {
+    const NAMES: [&str; 4] = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
+    let (renamed, unused) = (DiagnosticCode::BodyFieldRenamed, DiagnosticCode::BodyFieldUnused);
+    let written = |provider: &str, more: Value| {
+        let mut target = json!({ "provider": provider, "model": "m" });
+        target.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let target = Target::from_json(target.to_string().as_bytes()).unwrap();
+        let mut diagnostics = Vec::new();
+        let bytes = match target.provider {
+            Provider::Completion => write_completion(None, "Hi.", &target, &mut diagnostics),
+            _ => write_body(None, &[text(Role::User, "Hi.")], &target, &Hints::default(), &mut diagnostics),
+        };
+        let body: Value = serde_json::from_slice(&bytes.unwrap()).unwrap();
+        let config = body["generationConfig"].as_object().cloned().unwrap_or_default();
+        let limits: Vec<_> = body.as_object().unwrap().clone().into_iter().chain(config).collect();
+        let limits: Vec<_> = limits.into_iter().filter(|(name, _)| NAMES.contains(&name.as_str())).collect();
+        (json!(limits), diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>())
+    };
+    for (provider, name) in [
+        ("anthropic", "max_tokens"),
+        ("openai", "max_completion_tokens"),
+        ("openai-responses", "max_output_tokens"),
+        ("gemini", "maxOutputTokens"),
+        ("completion", "max_tokens"),
+    ] {
+        let is = |tokens: u64| json!([[name, tokens]]);
+        for other in NAMES {
+            if other == name || (other, provider) == ("max_tokens", "openai") {
+                continue;
+            }
+            assert_eq!(written(provider, json!({ other: 7 })), (is(7), vec![renamed]), "{provider} {other}");
+            assert_eq!(
+                written(provider, json!({ other: 7, "maxTokens": 5 })),
+                (is(5), vec![unused]),
+                "{provider} {other}"
+            );
+            let own = if provider == "gemini" { json!({ "maxOutputTokens": 5 }) } else { json!(5) };
+            let own_name = if provider == "gemini" { "generationConfig" } else { name };
+            assert_eq!(
+                written(provider, json!({ other: 7, own_name: own })),
+                (is(5), vec![unused]),
+                "{provider} {other}"
+            );
+        }
+        let all = json!({ "max_completion_tokens": 1, "max_output_tokens": 1, "maxOutputTokens": 1, "max_tokens": 1 });
+        assert_eq!(written(provider, all).0, is(1), "{provider}");
+    }
+    // What Gemini has in another place is no limit twice.
+    let both = json!({ "max_tokens": 7, "generationConfig": { "topK": 5 } });
+    assert_eq!(written("gemini", both), (json!([["maxOutputTokens", 7]]), vec![renamed]));
 }
