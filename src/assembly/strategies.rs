@@ -21,22 +21,37 @@ impl OverLimit<'_, '_> {
     /// Removes one run from the middle: the head takes at most half, the tail what is left, the head what the tail could
     /// not use.
     pub(crate) fn middle(&self) -> Option<Kept> {
-        let last = self.count().checked_sub(1)?;
-        let first = self.costs.lead;
-        let recent = self.costs.recent(self.settings.minimum_recent_nodes);
-        let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
-        // At least one unit goes: all of them together are over the limit.
-        let protected = (wanted.max(first + 1)..=last).find(|&tail| self.fits(first, tail))?;
-        let head_max = protected - 1;
-
+        let (head, tail) = self.first_cut()?;
         if self.settings.cut_quantum > 0
-            && let Some(kept) = self.middle_by_quantum(head_max, protected)
+            && let Some(kept) = self.middle_by_quantum(tail - 1, tail)
         {
             return Some(kept);
         }
+        Some(self.grown(head, tail))
+    }
+
+    /// Where the head ends that takes at most half, and where the protected tail begins.
+    fn first_cut(&self) -> Option<(usize, usize)> {
+        // At least one unit goes: all of them together are over the limit.
+        let tail = (self.wanted_tail()?..self.count()).find(|&tail| self.fits(self.costs.lead, tail))?;
         let half = self.half();
-        let head = self.furthest(first, head_max, |head| self.head_cost(head) <= half && self.fits(head, protected));
-        Some(self.grown(head, protected))
+        let is_good = |head: usize| self.head_cost(head) <= half && self.fits(head, tail);
+        Some((self.furthest(self.costs.lead, tail - 1, is_good), tail))
+    }
+
+    /// Where the protected tail begins if all of it fits.
+    fn wanted_tail(&self) -> Option<usize> {
+        let last = self.count().checked_sub(1)?;
+        let recent = self.costs.recent(self.settings.minimum_recent_nodes);
+        let wanted = self.units.partition_point(|&start| start <= recent).saturating_sub(1).min(last);
+        Some(wanted.max(self.costs.lead + 1))
+    }
+
+    /// Whether this is the first cut here, too, if it is that with the marker.
+    fn begins_with(&self, (head, tail): (usize, usize)) -> bool {
+        let takes_more = || self.head_cost(head + 1) <= self.half() && self.fits(head + 1, tail);
+        let is_widest = self.wanted_tail() == Some(tail) || !self.fits(self.costs.lead, tail - 1);
+        is_widest && self.fits(self.costs.lead, tail) && self.fits(head, tail) && !(head + 1 < tail && takes_more())
     }
 
     /// Extends the tail, then the head, as far as fits.
@@ -56,25 +71,28 @@ impl OverLimit<'_, '_> {
     /// What is kept, and whether with the marker: without it if that keeps more units, the same ones and others where it can.
     /// Under a quantum the marker stays wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
-        let marked = self.middle();
-        if self.costs.marker(1).is_none() {
-            return marked.map(|kept| (kept, true));
+        if self.settings.cut_quantum > 0 || self.costs.marker(1).is_none() {
+            let marked = self.middle().map(|kept| (kept, true));
+            let unmarked = || Some((Self { marked: false, ..self }.middle()?, false));
+            return if self.costs.marker(1).is_none() { marked } else { marked.or_else(unmarked) };
         }
+        let first = self.first_cut();
+        let marked = first.map(|(head, tail)| self.grown(head, tail));
         let unmarked = Self { marked: false, ..self };
-        let more = match &marked {
-            None => unmarked.middle(),
-            Some(_) if self.settings.cut_quantum > 0 => None,
-            Some(kept) => {
-                let unit = |item: usize| self.units.partition_point(|&start| start < item);
-                let (head, tail) = (unit(kept.head), unit(kept.tail));
-                let removed = |kept: &Kept| unit(kept.tail).saturating_sub(unit(kept.head));
-                let grown = unmarked.grown(head, tail);
-                let grown = (removed(&grown) < tail - head).then_some(grown);
-                let least = grown.as_ref().map_or(tail - head, removed);
-                unmarked.middle().filter(|other| removed(other) < least).or(grown)
-            }
-        };
-        more.map(|more| (more, false)).or(marked.map(|kept| (kept, true)))
+        let (Some(first), Some(marked)) = (first, marked) else { return Some((unmarked.middle()?, false)) };
+        let unit = |item: usize| unmarked.units.partition_point(|&start| start < item);
+        let removed = |kept: &Kept| unit(kept.tail).saturating_sub(unit(kept.head));
+        let (head, tail) = (unit(marked.head), unit(marked.tail));
+        let mut most = (unmarked.grown(head, tail), false);
+        if removed(&most.0) >= removed(&marked) {
+            most = (marked, true);
+        }
+        // From the same first cut and the same head nothing else comes.
+        if head == first.0 && unmarked.begins_with(first) {
+            return Some(most);
+        }
+        let other = unmarked.middle().filter(|other| removed(other) < removed(&most.0));
+        Some(other.map_or(most, |other| (other, false)))
     }
 
     /// The shortest run after the head that removes a multiple of the quantum. The head depends on the half rule alone, so
