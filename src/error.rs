@@ -171,7 +171,7 @@ codes! {
         TasteMissing = "taste_missing", "The brief names a taste whose file is not there.";
         TasteNotDeclared = "taste_not_declared", "A taste file was given that the brief does not name; it was left out.";
         TasteRefused = "taste_refused", "A name on a Tastes line is not that of a file in the folder of tastes; it was left out.";
-        TastesIgnored = "tastes_ignored", "A line of the brief looks like a Tastes line and declares nothing: it is indented, an item, a heading or in a comment, or its names stand below it.";
+        TastesIgnored = "tastes_ignored", "A line of the brief looks like a Tastes line and declares nothing: it is indented, an item, a heading, in a tag or in a comment, or its names stand below it.";
         TextIgnored = "text_ignored", "Text stands where only elements mean something; it was kept and ignored.";
         TimestampUnreadable = "timestamp_unreadable", "A `createdAt` is no date and time of RFC 3339 with an offset; it counts as absent.";
         TokensEstimated = "tokens_estimated", "The vocabulary that the model's tokens are counted by is not loaded; the counts are estimates.";

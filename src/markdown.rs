@@ -2,6 +2,7 @@
 
 #[cfg(any(feature = "folders", feature = "operators"))]
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
+use crate::text::{is_blank, trim};
 
 /// One line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Blocks {
         }
         let inner = if self.in_comment {
             line
-        } else if let Some(inner) = line.trim_start().strip_prefix("<!--") {
+        } else if let Some(inner) = trim(line).strip_prefix("<!--") {
             inner
         } else {
             return Part::Prose;
@@ -97,7 +98,7 @@ impl Blocks {
             None if mark == '`' && after.contains('`') => return false,
             None => self.fence = Some((mark, length)),
             Some((open, least)) => {
-                if open == mark && length >= least && after.trim().is_empty() {
+                if open == mark && length >= least && is_blank(after) {
                     self.fence = None;
                 }
             }
@@ -145,9 +146,9 @@ pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
     if !(1..=6).contains(&level) || !(text.is_empty() || text.starts_with([' ', '\t'])) {
         return None;
     }
-    let text = text.trim();
+    let text = trim(text);
     let open = text.trim_end_matches('#');
-    Some((level, if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { text }))
+    Some((level, if open.is_empty() || open.ends_with([' ', '\t']) { trim(open) } else { text }))
 }
 
 #[cfg(test)]

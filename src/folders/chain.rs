@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::maps::{SortedMap, SortedSet};
 use crate::markdown::{self, Blocks, Part};
 use crate::sorting;
+use crate::text::{is_blank, trim};
 use crate::tokens::Counter;
 
 use super::discover::file_in;
@@ -171,8 +172,12 @@ pub fn build_chain(
     }
     let mut order: Vec<&String> = loaded.keys().collect();
     sorting::sort_by_key(&mut order, |folder| paths::depth(folder));
-    let bodies: Vec<Body<'_>> =
-        order.iter().filter_map(|folder| Body::read(&vault, folder, limits, &mut diagnostics)).collect();
+    let mut numbers = Numbers::new();
+    let bodies: Vec<Body<'_>> = order
+        .iter()
+        .copied()
+        .filter_map(|folder| Body::read(&vault, folder, limits, &mut numbers, &mut diagnostics))
+        .collect();
     for body in &bodies {
         body.report_prompt_headings(&vault, &loaded, &mut diagnostics);
     }
@@ -325,13 +330,20 @@ struct Body<'a> {
     /// The text's first line in the file, from 1.
     line: usize,
     items: Vec<items::Item>,
-    /// Its headings, and a key for each item: headings, lead and text.
+    /// Its headings, the title's too.
     sections: Vec<SectionRange>,
+    /// For each item its key: equal ones are the same bullet under the same headings.
     keys: Vec<String>,
 }
 
 impl<'a> Body<'a> {
-    fn read(vault: &'a Vault<'_>, folder: &'a str, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Option<Self> {
+    fn read(
+        vault: &'a Vault<'_>,
+        folder: &'a str,
+        limits: &Limits,
+        numbers: &mut Numbers,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let entry = vault.get(folder)?;
         let all = entry.content.text(&entry.path, diagnostics).unwrap_or_default();
         let front = front_matter::read(all, &entry.path, limits, diagnostics);
@@ -341,21 +353,11 @@ impl<'a> Body<'a> {
         let body = all.get(front.body_start..).unwrap_or_default();
         let text = without_blank_edges(body);
         // The text is a part of the body: what is before it are blank lines.
-        let blank = markdown::lines(body).take_while(|line| line.text.trim().is_empty()).count();
+        let blank = markdown::lines(body).take_while(|line| is_blank(line.text)).count();
         let items = items::items(text);
         let (title, sections) = section_ranges(text, 0, 1);
-        let mut below = sections.iter().peekable();
-        let mut path: Vec<&SectionRange> = Vec::new();
-        let key = |item: &items::Item| {
-            while let Some(next) = below.next_if(|next| next.at < item.start) {
-                path.retain(|above| above.level < next.level);
-                path.push(next);
-            }
-            let headings = path.iter().map(|above| above.title.as_str()).chain([item.lead.as_str(), ""]);
-            headings.collect::<Vec<_>>().join("\0").to_lowercase() + &item.text
-        };
-        let keys = items.iter().map(key).collect();
-        let sections = title.into_iter().chain(sections).collect();
+        let sections: Vec<_> = title.into_iter().chain(sections).collect();
+        let keys = keys(text, folder, &items, &sections, numbers);
         let line = front.body_line.saturating_add(blank);
         Some(Self { folder, path: &entry.path, text, line, items, sections, keys })
     }
@@ -364,7 +366,7 @@ impl<'a> Body<'a> {
     fn report_prompt_headings(&self, vault: &Vault<'_>, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
         let mut blocks = Blocks::default();
         for (at, line) in markdown::lines(self.text).enumerate() {
-            let trimmed = line.text.trim();
+            let trimmed = trim(line.text);
             if blocks.next(line.text) != Part::Prose || !trimmed.starts_with('#') {
                 continue;
             }
@@ -382,6 +384,62 @@ impl<'a> Body<'a> {
     }
 }
 
+/// A number for each text under each number.
+type Numbers = SortedMap<String, usize>;
+
+/// The keys of items. Text may say what the bullets beside it mean, and those in the sections below: then the number is the
+/// folder's own, and no other has the same bullet. A title with what is said below it is about the file, not its sections.
+fn keys(
+    text: &str,
+    folder: &str,
+    items: &[items::Item],
+    sections: &[SectionRange],
+    numbers: &mut Numbers,
+) -> Vec<String> {
+    // What stands beside the bullets above the first heading, then below each: comments, and NUL for text.
+    let mut said = vec![String::new(); sections.len().saturating_add(1)];
+    let mut of_items = Vec::new();
+    let (mut headings, mut listed) = (sections.iter().peekable(), items.iter().peekable());
+    let (mut at, mut item_end, mut blocks) = (0_usize, 0, Blocks::default());
+    for line in markdown::lines(text) {
+        let part = blocks.next(line.text);
+        if headings.next_if(|next| next.at == line.start).is_some() {
+            at = at.saturating_add(1);
+        } else if let Some(item) = listed.next_if(|item| item.start == line.start) {
+            of_items.push(at);
+            item_end = item.end;
+        } else if line.start >= item_end
+            && !is_blank(line.text)
+            && !items::is_break(line.text)
+            && let Some(said) = said.get_mut(at)
+        {
+            said.push_str(if part == Part::Comment { line.text } else { "\0" });
+        }
+    }
+    let mut number = |above: usize, text: &str| {
+        let next = numbers.len().saturating_add(1);
+        *numbers.or_insert(format!("{above}\0{}", text.to_lowercase()), next)
+    };
+    let has_title = sections.first().is_some_and(|first| first.at == 0)
+        && sections.iter().enumerate().all(|(at, place)| (at == 0) == (place.level == 1));
+    let headings = sections.iter().map(|place| (place.level, place.title.as_str()));
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    let mut found = Vec::new();
+    for ((level, title), said) in std::iter::once((0, "")).chain(headings).zip(&said) {
+        path.retain(|(above, _)| *above < level);
+        let above = path.last().map_or(0, |(_, number)| *number);
+        let own = number(above, title);
+        let own = match said.contains('\0') {
+            true => number(own, &format!("\0{folder}")),
+            false => number(own, said),
+        };
+        path.push((level, if has_title && level == 1 { above } else { own }));
+        found.push(own);
+    }
+    let key = |(item, at): (&items::Item, usize)| format!("{}\0{}", found.get(at).unwrap_or(&0), item.text);
+    items.iter().zip(of_items).map(key).collect()
+}
+
 /// The folders that have a bullet, by its key.
 struct Repeated<'a>(SortedMap<&'a str, SortedSet<&'a str>>);
 
@@ -389,16 +447,16 @@ impl<'a> Repeated<'a> {
     fn of(bodies: &'a [Body<'a>]) -> Self {
         let mut places: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
         for body in bodies {
-            let whole = |(item, _): &(&items::Item, &String)| !item.goes_on && !item.text.is_empty();
-            for (_, key) in body.items.iter().zip(&body.keys).filter(whole) {
+            let named = |(item, _): &(&items::Item, &String)| !item.text.is_empty();
+            for (_, key) in body.items.iter().zip(&body.keys).filter(named) {
                 places.or_default(key).insert(body.folder);
             }
         }
         Self(places)
     }
 
-    fn below(&self, folder: &str, item: &items::Item, key: &str) -> Option<String> {
-        let folders = self.0.get(key).filter(|_| !item.goes_on)?;
+    fn below(&self, folder: &str, key: &str) -> Option<String> {
+        let folders = self.0.get(key)?;
         let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let found = folders.at_least(below.as_str()).find(|other| **other != folder).copied();
         found.filter(|other| other.starts_with(&below)).map(str::to_owned)
@@ -409,7 +467,7 @@ impl<'a> Repeated<'a> {
         let mut gone = Vec::new();
         let mut overridden = Vec::new();
         for (item, key) in body.items.iter().zip(&body.keys) {
-            let Some(below) = self.below(body.folder, item, key) else { continue };
+            let Some(below) = self.below(body.folder, key) else { continue };
             gone.push((item.start, item.end));
             overridden.push(Overridden {
                 text: item.text.clone(),
@@ -424,8 +482,7 @@ impl<'a> Repeated<'a> {
             let gone = gone.get(first..).unwrap_or_default();
             let rest = without_ranges(body.text, place.start, place.own_end, gone);
             let mut blocks = Blocks::default();
-            let nothing =
-                |line: markdown::Line<'_>| blocks.next(line.text) == Part::Comment || line.text.trim().is_empty();
+            let nothing = |line: markdown::Line<'_>| blocks.next(line.text) == Part::Comment || is_blank(line.text);
             let within = body.sections.iter().enumerate().skip(at.saturating_add(1));
             if gone.first().is_some_and(|(start, _)| *start < place.end)
                 && markdown::lines(&rest).all(nothing)
@@ -459,20 +516,21 @@ fn without_ranges(text: &str, from: usize, to: usize, ranges: &[(usize, usize)])
     out
 }
 
-/// Spends the budget: first on the selected files, each with its fair share. If all of these are whole, on the others: the
-/// deepest direct file first, then the nearest ancestors, the root last. The first of them that does not fit is cut, and
-/// those after it are omitted. So a larger budget never shows less of any file.
+/// Spends the budget: first on the selected files, each with its fair share; one of which nothing fits into that leaves it to
+/// the others. If all of these are whole, on the others: the deepest direct file first, then the nearest ancestors, the root
+/// last. The first of them that does not fit is cut, and those after it are omitted. So a larger budget never shows less of any
+/// file, but where it shows one more of those that were selected.
 fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn Counter) {
     let mut order: Vec<usize> = (0..chain.files.len()).collect();
     sorting::sort_by_key(&mut order, |&at| {
         chain.files.get(at).map(|file| Reverse((file.level, paths::depth(&file.folder))))
     });
-    let (share, mut left) = fair_share(&chain.files, max_tokens);
+    let (share, mut left) = share_selected(&chain.files, max_tokens, marker, counter);
     let mut omitted = SortedSet::new();
     for at in order {
         let Some(file) = chain.files.get_mut(at) else { continue };
         let rest = if file.reason == Reason::Selected {
-            Some(share)
+            share.get(at).copied().flatten()
         } else {
             // `None` once a file did not fit.
             let rest = left;
@@ -482,7 +540,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
         if rest.is_some_and(|rest| file.tokens <= rest) {
             continue;
         }
-        match rest.and_then(|rest| cut(file, rest, marker, counter)) {
+        match rest.and_then(|rest| cut(file, usize::MAX, rest, marker, counter)) {
             Some((content, tokens)) => {
                 file.content = content;
                 file.tokens = tokens;
@@ -504,13 +562,40 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
-/// The most tokens that each selected file may have so that all of them fit; and what is left for the others if no selected
-/// file has more.
-fn fair_share(files: &[ChainFile], max_tokens: u32) -> (u32, Option<u32>) {
-    let spent = |share: u32| {
-        let selected = files.iter().filter(|file| file.reason == Reason::Selected);
-        selected.fold(0_u32, |sum, file| sum.saturating_add(file.tokens.min(share)))
+/// What each selected file may have, and what is left for the others if all of these fit.
+fn share_selected(
+    files: &[ChainFile],
+    max_tokens: u32,
+    marker: &str,
+    counter: &dyn Counter,
+) -> (Vec<Option<u32>>, Option<u32>) {
+    let selected = files.iter().enumerate().filter(|(_, file)| file.reason == Reason::Selected);
+    let all: Vec<u32> = selected.clone().map(|(_, file)| file.tokens).collect();
+    let (equal, left) = fair_share(&all, max_tokens);
+    // What of each can be shown at least, its tokens and its place. Those that need the least come first.
+    let least = |(at, file): (usize, &ChainFile)| {
+        let first =
+            Some(file).filter(|file| file.tokens > equal).and_then(|file| cut(file, 2, u32::MAX, marker, counter));
+        (first.map_or(file.tokens, |(_, tokens)| tokens.min(file.tokens)), file.tokens, at)
     };
+    let mut order: Vec<(u32, u32, usize)> = selected.map(least).collect();
+    sorting::sort(&mut order);
+    let tokens: Vec<u32> = order.iter().map(|(_, tokens, _)| *tokens).collect();
+    let share = |count: usize| fair_share(tokens.get(..count).unwrap_or_default(), max_tokens).0;
+    let (mut shown, mut over) = (0, order.len().saturating_add(1));
+    while over.saturating_sub(shown) > 1 {
+        let middle = shown.midpoint(over);
+        let fits = order.get(middle.saturating_sub(1)).is_some_and(|(least, ..)| *least <= share(middle));
+        if fits { shown = middle } else { over = middle }
+    }
+    let share = share(shown);
+    let shown: SortedSet<usize> = order.iter().take(shown).map(|(.., at)| *at).collect();
+    ((0..files.len()).map(|at| shown.contains(&at).then_some(share)).collect(), left)
+}
+
+/// The most tokens that each of some files may have so that all of them fit; and what is left if no file has more.
+fn fair_share(tokens: &[u32], max_tokens: u32) -> (u32, Option<u32>) {
+    let spent = |share: u32| tokens.iter().fold(0_u32, |sum, tokens| sum.saturating_add(share.min(*tokens)));
     if let Some(left) = max_tokens.checked_sub(spent(u32::MAX)) {
         return (u32::MAX, Some(left));
     }
@@ -522,9 +607,9 @@ fn fair_share(files: &[ChainFile], max_tokens: u32) -> (u32, Option<u32>) {
     (share, None)
 }
 
-/// The first lines of a file that fit, with the marker behind them. Their number is found by bisection, in which a larger
+/// The first lines of a file that fit, less than `below`, with the marker behind them. Their number is found by bisection, in which a larger
 /// budget takes the same steps and more, so that it never finds fewer, whatever the counter says.
-fn cut(file: &ChainFile, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
+fn cut(file: &ChainFile, below: usize, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
     let lines: Vec<markdown::Line<'_>> = markdown::lines(&file.content).collect();
     let shown = |count: usize| -> Option<(String, u32)> {
         let last = lines.get(count.checked_sub(1)?)?;
@@ -541,7 +626,7 @@ fn cut(file: &ChainFile, max_tokens: u32, marker: &str, counter: &dyn Counter) -
         text.push_str(&marker.replace("{count}", &left).replace("{path}", &file.path));
         counter.count_up_to(&text, max_tokens).map(|tokens| (text, tokens))
     };
-    let (mut fits, mut over) = (None, lines.len());
+    let (mut fits, mut over) = (None, lines.len().min(below));
     let mut count = 0_usize;
     while over.saturating_sub(count) > 1 {
         let middle = count.saturating_add(over.saturating_sub(count) / 2);

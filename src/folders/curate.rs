@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::markdown::{self, Blocks, Part};
-use crate::text::Utf16Offsets;
+use crate::text::{Utf16Offsets, is_blank, trim};
 use crate::time::Timestamp;
 
 use super::file::{SectionRange, section_ranges, without_blank_edges};
@@ -81,7 +81,7 @@ pub fn edit_file(text: &str, edit: &Edit, path: Option<&str>, limits: &Limits) -
     };
     let mut lines = file.content(section, content, *action == SectionEdit::Replace)?;
     if let SectionEdit::AddHistory { time, author } = action {
-        if author.trim().is_empty() || author.contains("--") || author.contains(char::is_control) {
+        if is_blank(author) || author.contains("--") || author.contains(char::is_control) {
             let message = format!("the author `{author}` cannot stand in a comment; give a plain name");
             return Err(file.invalid(section, &message));
         }
@@ -121,7 +121,7 @@ impl<'a> File<'a> {
 
     /// The topmost section of this name.
     fn find(&self, section: &str, create: bool) -> Result<Option<SectionRange>> {
-        let wanted = section.trim().to_lowercase();
+        let wanted = trim(section).to_lowercase();
         let same = || self.sections.iter().filter(|place| place.title.to_lowercase() == wanted);
         let level = same().map(|place| place.level).min();
         let mut found = same().filter(|place| Some(place.level) == level);
@@ -133,7 +133,7 @@ impl<'a> File<'a> {
                     [] => "it has none".to_owned(),
                     _ => format!("it has `{}`", titles.join("`, `")),
                 };
-                let message = format!("{} has no section `{}`; {has}", self.name(), section.trim());
+                let message = format!("{} has no section `{}`; {has}", self.name(), trim(section));
                 Err(self.with_place(Error::new(Code::SectionNotFound, message), section).with("sections", titles))
             }
             (Some(place), None) => Ok(Some(place.clone())),
@@ -174,7 +174,7 @@ impl<'a> File<'a> {
             if heading.is_some_and(|(other, _)| other <= level) {
                 let message = format!(
                     "the heading `{}` in the content would end the section; give it more than {level} `#`",
-                    line.text.trim()
+                    trim(line.text)
                 );
                 return Err(self.invalid(section, &message));
             }
@@ -193,7 +193,7 @@ impl<'a> File<'a> {
         let mut after_blank = true;
         for line in markdown::lines(own) {
             let part = blocks.next(line.text);
-            if line.text.trim().is_empty() {
+            if is_blank(line.text) {
                 after_blank = true;
                 continue;
             }
@@ -240,7 +240,7 @@ impl<'a> File<'a> {
         }
         // Blank lines that stand before the first line stay.
         let rest = self.text.get(start..place.end).unwrap_or_default();
-        let blank = markdown::lines(rest).take_while(|line| line.text.trim().is_empty()).last();
+        let blank = markdown::lines(rest).take_while(|line| is_blank(line.text)).last();
         let first = start.saturating_add(blank.map_or(0, |line| line.end));
         match end.filter(|end| *end >= first) {
             Some(end) if lines.is_empty() => {
@@ -263,14 +263,14 @@ impl<'a> File<'a> {
             String::new()
         } else if !self.text.ends_with(['\n', '\r']) {
             eol.repeat(2)
-        } else if markdown::lines(self.text).last().is_some_and(|line| line.text.trim().is_empty()) {
+        } else if markdown::lines(self.text).last().is_some_and(|line| is_blank(line.text)) {
             String::new()
         } else {
             eol.to_owned()
         };
         let end = self.text.len();
         let below = if lines.is_empty() { String::new() } else { format!("{lines}{eol}") };
-        self.splice(end, end, format!("{gap}## {}{eol}{below}", section.trim()))
+        self.splice(end, end, format!("{gap}## {}{eol}{below}", trim(section)))
     }
 
     fn undo(&self, change: &Change) -> Result<Edited> {
@@ -305,7 +305,7 @@ impl<'a> File<'a> {
 
     #[cold]
     fn invalid(&self, section: &str, message: &str) -> Error {
-        let place = match section.trim() {
+        let place = match trim(section) {
             "" => self.name(),
             section => format!("{}, section `{section}`", self.name()),
         };
@@ -313,7 +313,7 @@ impl<'a> File<'a> {
     }
 
     fn with_place(&self, error: Error, section: &str) -> Error {
-        let error = if section.trim().is_empty() { error } else { error.with("section", section.trim()) };
+        let error = if is_blank(section) { error } else { error.with("section", trim(section)) };
         match self.path {
             Some(path) => error.with("path", path),
             None => error,
@@ -323,5 +323,5 @@ impl<'a> File<'a> {
 
 /// Whether a comment dates the lines below it.
 fn is_history(line: &str) -> bool {
-    line.trim_start().starts_with("<!-- Added by ")
+    trim(line).starts_with("<!-- Added by ")
 }

@@ -7,6 +7,7 @@ use crate::error::{Diagnostic, Result};
 use crate::input::Content;
 use crate::limits::{self, Limits};
 use crate::markdown::{self, Blocks, Part};
+use crate::text::{is_blank, trim};
 
 use super::{front_matter, glob, items, paths};
 
@@ -194,20 +195,20 @@ pub(super) fn glob_findings(
 fn quote(text: &str) -> Option<String> {
     let mut quoted: Vec<&str> = Vec::new();
     for line in markdown::lines(text) {
-        match line.text.trim().strip_prefix('>') {
-            Some(inner) => quoted.push(inner.trim()),
-            None if quoted.is_empty() && line.text.trim().is_empty() => {}
+        match trim(line.text).strip_prefix('>') {
+            Some(inner) => quoted.push(trim(inner)),
+            None if quoted.is_empty() && is_blank(line.text) => {}
             None => break,
         }
     }
-    let quoted = quoted.join("\n").trim().to_owned();
+    let quoted = trim(&quoted.join("\n")).to_owned();
     (!quoted.is_empty()).then_some(quoted)
 }
 
 /// A text without blank lines at its start and end, and without its last line end.
 pub(super) fn without_blank_edges(text: &str) -> &str {
     let mut edges: Option<(usize, usize)> = None;
-    for line in markdown::lines(text).filter(|line| !line.text.trim().is_empty()) {
+    for line in markdown::lines(text).filter(|line| !is_blank(line.text)) {
         edges = Some((edges.map_or(line.start, |(start, _)| start), line.text_end()));
     }
     edges.and_then(|(start, end)| text.get(start..end)).unwrap_or_default()

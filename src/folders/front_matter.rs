@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
 use crate::markdown;
+use crate::text::is_blank;
 
 use super::yaml::{self, Kind, Node};
 
@@ -101,7 +102,7 @@ fn declared(watch: &Node, path: &str, limits: &Limits, diagnostics: &mut Vec<Dia
         let line = item.line.saturating_add(1);
         let problem = match item.as_str() {
             None => "a watch is a text; put it in quotes",
-            Some(text) if text.trim().is_empty() => "a watch is empty; name a folder",
+            Some(text) if is_blank(text) => "a watch is empty; name a folder",
             Some(text) if patterns.iter().any(|known| known.pattern == text) => continue,
             Some(text) if patterns.len() < limits.watches_per_file as usize => {
                 patterns.push(Declared { pattern: text.to_owned(), line });

@@ -7,6 +7,7 @@ use fast_glob::glob_match;
 
 use crate::limits::Limits;
 use crate::maps::SortedSet;
+use crate::text::trim;
 
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +31,7 @@ pub(super) type Reason = String;
 
 /// Resolves a pattern against the folder of the file that declares it.
 pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pattern, Reason> {
-    let pattern = pattern.trim();
+    let pattern = trim(pattern);
     let (bytes, max) = (pattern.len(), limits.front_matter_bytes);
     // A row of the host's table can be longer than what a file can declare.
     if bytes > max as usize {
@@ -38,8 +39,16 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
     }
     let slashed = separators(pattern);
     let mut resolved = Pattern { notes: notes(pattern), ..Pattern::default() };
+    let nameless = |path: &str| path.split('/').filter(|name| name.is_empty()).count();
+    let (given, mut more) = (nameless(&slashed), false);
     for alternative in expand(&slashed, limits.watch_alternatives as usize)? {
+        more |= nameless(&alternative) > given;
         add(&mut resolved.alternatives, path_segments(&alternative, folder, segment)?);
+    }
+    if more {
+        resolved
+            .notes
+            .push("has braces that leave a name out, which stands for the folder above here; list what is meant");
     }
     // A folder whose name has brackets in it is meant by just that name, too.
     if pattern.contains('[') && !pattern.contains('\\') {
@@ -51,12 +60,15 @@ pub(super) fn resolve(pattern: &str, folder: &str, limits: &Limits) -> Result<Pa
 /// Notes on what other globs have and these do not.
 fn notes(pattern: &str) -> Vec<&'static str> {
     let range = |(inner, _): (&str, &str)| inner.contains("..") && !inner.contains([',', '/']);
-    let (mut before, mut open, mut extended) = ('/', None, false);
+    let (mut before, mut open, mut extended, mut not) = ('/', None, false, false);
     for ch in pattern.chars() {
         match ch {
-            '(' => open = Some("@!*+?".contains(before)),
+            _ if before == '\\' => {}
+            // `Notes (old)` is a name like any other.
+            '(' => open = Some(before != ' '),
             '|' => open = open.map(|_| true),
             ')' => extended |= open.take() == Some(true),
+            '!' => not |= before == '[',
             _ => {}
         }
         before = ch;
@@ -71,7 +83,8 @@ fn notes(pattern: &str) -> Vec<&'static str> {
             pattern.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")),
             "has a class by name, which is not known here; write it out, `[a-z]`",
         ),
-        (extended, "has alternatives in parentheses, which stand for themselves here; write `{a,b}`"),
+        (extended, "has parentheses, which stand for themselves here; write alternatives as `{a,b}`"),
+        (not, "has `[!`, which is for all others here, as `[^` is; write that"),
     ];
     all.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::call::Host;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::markdown::{self, Blocks};
+use crate::text::trim;
 use crate::tokens::Counter;
 
 use super::kind::named;
@@ -323,9 +324,9 @@ fn render(input: &ContextGenerationInput, headings: &Headings, diagnostics: &mut
         let Some(text) = text else { continue };
         let mut blocks = Blocks::default();
         for line in markdown::lines(text).filter(|line| !blocks.is_code(line.text)) {
-            let own = line.text.trim();
+            let own = trim(line.text);
             // The sections after this one could begin there.
-            if !own.is_empty() && sections.iter().any(|(_, heading, _)| heading.trim() == own) {
+            if !own.is_empty() && sections.iter().any(|(_, heading, _)| trim(heading) == own) {
                 diagnostics.push(markdown::delimiter_found(&shown(own), name));
             }
         }

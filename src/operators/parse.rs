@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::maps::SortedSet;
+use crate::text::trim;
 
 use super::kind::{Kind, Role};
 use super::settings::{ContextManagement, Origin};
@@ -194,7 +195,7 @@ impl<'a> Parser<'a, '_> {
             "description" => {
                 if self.is_first(task.operator.description.is_none(), &child)? {
                     let (text, end) = self.text()?;
-                    task.operator.description = Some(text.trim_matches(is_white).to_owned());
+                    task.operator.description = Some(trim(&text).to_owned());
                     if let Some(site) = self.sites.get_mut(site) {
                         site.description_end = Some(end);
                     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::limits::Limits;
+use crate::text::trim;
 
 use super::kind::{Kind, Role};
 use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, Origins};
@@ -56,7 +57,7 @@ impl Block {
                 "" => "has no value".to_owned(),
                 value => format!("is `{}`", shown(value)),
             };
-            let hint = if names.contains(&value.trim()) { ", without white space around it" } else { "" };
+            let hint = if names.contains(&trim(value)) { ", without white space around it" } else { "" };
             let message = format!("`{field}` {is}; write `{}`{hint}; the default is used", names.join("` or `"));
             at.diagnostic(DiagnosticCode::InvalidValue, Severity::Error, message)
         })

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::input::Content;
 use crate::markdown::{self, Blocks, Part};
+use crate::text::{is_blank, is_whitespace, split_once, trim};
 
 /// A brief as the response shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,28 +36,37 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
     let text = markdown::without_bom(raw);
     let mut blocks = Blocks::default();
     let mut intent = String::with_capacity(text.len());
-    // The line of a Tastes line without names, up to the next line that is not blank.
+    // The line of a Tastes line or heading without names, up to the next line that is not blank; and whether any text right
+    // below would be taken for names.
     let mut nameless = None;
     for (at, line) in markdown::lines(text).enumerate() {
         let number = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
         let part = blocks.next(line.text);
-        let own = line.text.trim();
-        if let Some(above) = nameless.filter(|_| !own.is_empty()) {
-            if ["- ", "* ", "+ "].iter().any(|mark| own.starts_with(mark)) {
-                parsed.diagnostics.push(ignored(path, above));
+        let own = trim(line.text);
+        let value = tastes_value(line.text).filter(|_| part == Part::Prose);
+        nameless = match nameless {
+            Some((above, _)) if own.is_empty() => Some((above, false)),
+            Some((above, right_below)) => {
+                let is_indented = line.text.starts_with([' ', '\t']);
+                if part == Part::Prose && value.is_none() && (right_below || is_indented || is_item(own)) {
+                    parsed.diagnostics.push(ignored(path, above));
+                }
+                None
             }
-            nameless = None;
-        }
-        let Some(value) = tastes_value(line.text).filter(|_| part == Part::Prose) else {
-            let bare = own.trim_start_matches(['<', '!', '-', '*', '+', '_', '#', '>', ' ', '\t']);
-            if part != Part::Code && looks_like_tastes(bare) {
+            None => None,
+        };
+        let Some(value) = value else {
+            let after = after_tastes(own).filter(|_| part != Part::Code);
+            if after.is_some_and(|after| after.starts_with(':')) {
                 parsed.diagnostics.push(ignored(path, number));
+            } else if after.is_some_and(|after| !after.contains(char::is_alphanumeric)) && part == Part::Prose {
+                nameless = Some((number, false));
             }
             intent.push_str(text.get(line.start..line.end).unwrap_or_default());
             continue;
         };
-        let names = names(value);
-        nameless = names.is_empty().then_some(number);
+        let names = names(&without_comments(value));
+        nameless = names.is_empty().then_some((number, true));
         for name in names {
             if let Some(why) = refusal(&name) {
                 parsed.diagnostics.push(refused(&name, why, path, number));
@@ -65,7 +75,7 @@ pub fn parse_brief(content: Option<&Content>, path: &str) -> ParsedBrief {
             }
         }
     }
-    intent.trim().clone_into(&mut parsed.brief.intent);
+    trim(&intent).clone_into(&mut parsed.brief.intent);
     parsed
 }
 
@@ -78,34 +88,60 @@ fn tastes_value(line: &str) -> Option<&str> {
     })
 }
 
-/// Whether a text begins with `Tastes:`, with any emphasis and space around the colon.
-fn looks_like_tastes(text: &str) -> bool {
-    text.split_at_checked("tastes".len()).is_some_and(|(start, rest)| {
-        start.eq_ignore_ascii_case("tastes") && rest.trim_start_matches(['*', '_', ' ']).starts_with(':')
-    })
+/// What follows `Tastes` at the start of a line, behind marks, numbers and tags, without what ends emphasis.
+fn after_tastes(line: &str) -> Option<&str> {
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches(|ch: char| !ch.is_alphabetic());
+        if let Some((start, after)) = rest.split_at_checked("tastes".len())
+            && start.eq_ignore_ascii_case("tastes")
+        {
+            let after = after.strip_prefix("</").and_then(|tag| tag.split_once('>')).map_or(after, |(_, after)| after);
+            return Some(after.trim_start_matches(['*', '_', ' ']));
+        }
+        // The rest of a tag, or of a box to tick.
+        let (name, after) = rest.split_once(['>', ']'])?;
+        rest = Some(after).filter(|_| name.chars().all(char::is_alphanumeric))?;
+    }
+}
+
+/// Whether a line is an item of a list, with a mark or a number.
+fn is_item(line: &str) -> bool {
+    let mark = line.trim_start_matches(|ch: char| ch.is_ascii_digit());
+    let marks: &[char] = if mark.len() == line.len() { &['-', '*', '+'] } else { &['.', ')'] };
+    mark.strip_prefix(marks).is_some_and(|text| text.starts_with([' ', '\t']))
+}
+
+fn without_comments(value: &str) -> String {
+    let (mut out, mut rest) = (String::new(), value);
+    while let Some((before, inner)) = split_once(rest, "<!--") {
+        out.push_str(before);
+        rest = split_once(inner, "-->").map_or("", |(_, after)| after);
+    }
+    out + rest
 }
 
 /// The names of a comma list, which may have brackets around it and quotes around names.
 fn names(value: &str) -> Vec<String> {
-    let value = value.trim();
+    let value = trim(value);
     let inner = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(value);
-    if inner.trim().is_empty() {
+    if is_blank(inner) {
         return Vec::new();
     }
     let mut names = Vec::new();
     let mut rest = inner;
     loop {
-        let start = rest.trim_start();
+        let start = rest.trim_start_matches(is_whitespace);
         let quoted = start.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`')).and_then(|quote| {
             let (name, after) = start.get(1..)?.split_once(quote)?;
-            let after = after.trim_start();
+            let after = after.trim_start_matches(is_whitespace);
             (after.is_empty() || after.starts_with(',')).then_some((name, after.strip_prefix(',')))
         });
         let (name, after) = quoted.unwrap_or_else(|| match start.split_once(',') {
             Some((name, after)) => (name, Some(after)),
             None => (start, None),
         });
-        names.push(name.trim().to_owned());
+        names.push(trim(name).to_owned());
         match after {
             Some(after) => rest = after,
             None => return names,

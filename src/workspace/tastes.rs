@@ -6,6 +6,7 @@ use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::input::Content;
 use crate::maps::SortedMap;
 use crate::markdown;
+use crate::text::trim;
 
 use super::plan::{Names, Role};
 
@@ -77,7 +78,7 @@ fn conflicts(genres: &[(String, String)]) -> Vec<Conflict> {
     let mut points: Vec<(&str, Vec<usize>)> = Vec::new();
     for (genre, (_, text)) in genres.iter().enumerate() {
         for line in markdown::lines(markdown::without_bom(text)) {
-            let point = line.text.trim();
+            let point = trim(line.text);
             if point.starts_with('#') || !point.contains(char::is_alphanumeric) {
                 continue;
             }

@@ -364,6 +364,14 @@ fn what_other_globs_have_is_said() {
         ("@(a|b)", true),
         ("a+(b)", true),
         ("(a|b)", true),
+        ("(a)", true),
+        ("x(a)", true),
+        ("x[!a]", true),
+        ("[^!]", false),
+        ("{a,}", true),
+        ("x/{a,b/{c,}}/d", true),
+        ("{a,}{b,}", true),
+        ("x{a,}/{b/,}c/", false),
         ("*/**", false),
         ("{a..b,c}", false),
         ("C (old)", false),
@@ -547,6 +555,28 @@ fn picked_folders_share_the_budget() {
     assert_eq!(paths(&with(whole.total_tokens - 1)).len(), 5);
 }
 
+/// What a picked file leaves that cannot be shown goes to the other picked files.
+#[test]
+fn what_an_omitted_file_leaves_goes_to_the_others() {
+    let long = "word ".repeat(4000);
+    let all = files(&[
+        ("AGENTS.md", "root"),
+        ("a/AGENTS.md", &long),
+        ("b/AGENTS.md", &lines("b", 50)),
+        ("c/AGENTS.md", &long),
+    ]);
+    let with = |max| chain(&all, &Selection { max_tokens: Some(max), parent_chain: true, ..select(&["a", "b", "c"]) });
+    let b = Heuristic.count(lines("b", 50).trim_end());
+    let cut = with(b);
+    assert_eq!((paths(&cut), cut.total_tokens, cut.files[0].truncated), (vec!["b/AGENTS.md"], b, false));
+    assert_eq!(cut.omitted.len(), 3, "what was not picked comes after all that was");
+    assert!(with(b - 1).total_tokens > b - 40);
+    // One of two long ones has what the other leaves.
+    let long = Heuristic.count(&long);
+    assert_eq!(paths(&with(b + long)), ["a/AGENTS.md", "b/AGENTS.md"]);
+    assert_eq!(with(b + 2 * long).files.len(), 3);
+}
+
 /// A bullet that gives way to one further down is not lost where that one is cut off.
 #[test]
 fn what_is_cut_off_below_stays_above() {
@@ -643,47 +673,89 @@ The app.
 /// `overrides: "none"` turns that off."
 #[test]
 fn a_bullet_gives_way_only_to_one_under_the_same_headings() {
-    let root = "# Root\n\n## Never run\n- npm publish\n- rm\n  -rf\n\nAlways ask:\n- rm\n\n## Style\n<!-- How to write -->\n### Code\n- Tabs\n\n### Words\n- Short\n## Old\n";
+    let root = "# Root\n\nOf all.\n\n## Never run\n- npm publish\n- rm\n  -rf\n\n## Style\n<!-- How to write -->\n### Code\n- Tabs\n\n### Words\n- Short\n## Old\n";
     let all = files(&[
         ("AGENTS.md", root),
         (
             "a/AGENTS.md",
-            "# A\n## May run\n- npm publish\n- rm\n## never RUN\n- rm\n  -rf\n- rm\n## Style\n#### Code\n- Tabs\n",
+            "# A\n## May run\n- npm publish\n- rm\n## never RUN\u{feff}\n- rm\n  -rf\u{feff}\n- rm\n## Style\n<!-- How to write -->\n#### Code\n- Tabs\n",
         ),
-        ("a/b/AGENTS.md", "## Style\n### Words\n* Short\n"),
+        ("a/b/AGENTS.md", "## Style\n<!-- How to write -->\n### Words\n* Short\n"),
     ]);
     let selection = select(&["", "a", "a/b"]);
     let content = |selection: &Selection| chain(&all, selection).files[0].content.clone();
     // Headings below which nothing is left go, with their comments; those that were empty before stay.
-    assert_eq!(content(&selection), "# Root\n\n## Never run\n- npm publish\n\nAlways ask:\n- rm\n\n## Old");
+    assert_eq!(content(&selection), "# Root\n\nOf all.\n\n## Never run\n- npm publish\n\n## Old");
     assert_eq!(content(&Selection { overrides: Overrides::None, ..selection.clone() }), root.trim_end());
     let gone = |text: &str, child: &str| {
         let all = files(&[("AGENTS.md", text), ("a/AGENTS.md", child)]);
         chain(&all, &select(&["", "a"])).files[0].content.clone()
     };
-    assert_eq!(gone("# T\n- x\n", "- x"), "", "a title is a heading, too");
+    assert_eq!(gone("# T\n- x\n", "# t\n- x"), "", "a title is a heading, too");
     assert_eq!(gone("# T\n## S\n- x\n### E\n", "## S\n- x"), "# T\n## S\n### E");
-    assert_eq!(gone("**Never:**\n- x\n", "**Always:**\n- x"), "**Never:**\n- x");
+    assert_eq!(gone("---\n---\n## S\n- x\n\n---\n", "## S\n- x\n- - -"), "## S\n\n---");
+}
+
+/// What leads in to a list says what its bullets mean, and so may any text beside it: then they stay.
+#[test]
+fn bullets_stay_where_a_text_may_say_what_they_mean() {
+    for (never, allowed) in [
+        ("# Never run:\n", "# Allowed:\n"),
+        ("# Never\n## Tools\n- y\n# Ask\n## Tools\n", "# Allowed\n## Tools\n"),
+        ("Never run\n---------\n", "Allowed\n-------\n"),
+        ("Never run\n=========\n### Tools\n", "Allowed\n=======\n### Tools\n"),
+        ("Never run these\n\n", "You may run\n\n"),
+        ("What must never run?\n", "What may run?\n"),
+        ("> Never run\n", "> Run\n"),
+        ("<h2>Never</h2>\n", "<h2>Always</h2>\n"),
+        ("<h2>Never</h2>\n\n### Tools\n", "### Tools\n"),
+        ("## Tools\nNever run:\n\n- y\n\nAnd\n", "## Tools\nRun:\n\n- z\n\nAnd\n"),
+        ("## Tools\nNever run:\n### npm\n", "## Tools\nRun:\n### npm\n"),
+        ("## Tools\n<!-- never -->\n", "## Tools\n<!-- always -->\n"),
+        ("**Never:**\n", "**Always:**\n"),
+        ("## Tools\nNever:\n", "## Tools\n"),
+        ("## Tools\n", "## Tools\nNever:\n"),
+        ("Never:\n", "Never:\n"),
+    ] {
+        let [never, allowed] = [never, allowed].map(|lead| format!("{lead}- npm publish"));
+        let all = files(&[("AGENTS.md", &never), ("a/AGENTS.md", &allowed)]);
+        let chain = chain(&all, &select(&["", "a"]));
+        assert_eq!((&chain.files[0].content, &chain.files[0].overridden), (&never, &vec![]), "{allowed}");
+    }
+    // So may the text behind it.
+    let all = files(&[
+        ("AGENTS.md", "## Tools\n- npm publish\n\nNone of these."),
+        ("a/AGENTS.md", "## Tools\n- npm publish"),
+    ]);
+    assert!(chain(&all, &select(&["", "a"])).files[0].overridden.is_empty());
 }
 
 /// "Where levels repeat the same bullet, the child's stays."
 #[test]
 fn the_childs_bullet_stays() {
     let all = files(&[
-        ("AGENTS.md", "# Root\n\n- uses npm\n- keeps\n* speaks Dutch\n  at home\n\n```\n- uses npm\n```\n"),
-        ("a/AGENTS.md", "# A\n- uses npm\n- own\n"),
-        ("a/b/AGENTS.md", "- own\n- speaks Dutch\n  at home\n"),
-        ("c/AGENTS.md", "- own\n"),
+        (
+            "AGENTS.md",
+            "# Root\n\n## Facts\n- uses npm\n- keeps\n* speaks Dutch\n  at home\n\n## Code\n```\n- uses npm\n```\n",
+        ),
+        ("a/AGENTS.md", "# A\n## Facts\n- uses npm\n- own\n"),
+        ("a/b/AGENTS.md", "## Facts\n- own\n- speaks Dutch\n  at home\n"),
+        ("c/AGENTS.md", "## Facts\n- own\n"),
     ]);
     let chain = chain(&all, &select(&["", "a", "a/b", "c"]));
     let content: Vec<_> = chain.files.iter().map(|file| file.content.as_str()).collect();
     assert_eq!(
         content,
-        ["# Root\n\n- keeps\n\n```\n- uses npm\n```", "# A\n- uses npm", "- own", "- own\n- speaks Dutch\n  at home"]
+        [
+            "# Root\n\n## Facts\n- keeps\n\n## Code\n```\n- uses npm\n```",
+            "# A\n## Facts\n- uses npm",
+            "## Facts\n- own",
+            "## Facts\n- own\n- speaks Dutch\n  at home"
+        ]
     );
     let gone: Vec<_> =
         chain.files[0].overridden.iter().map(|gone| (gone.text.as_str(), gone.line, gone.by.as_str())).collect();
-    assert_eq!(gone, [("uses npm", 3, "a/AGENTS.md"), ("speaks Dutch\nat home", 5, "a/b/AGENTS.md")]);
+    assert_eq!(gone, [("uses npm", 4, "a/AGENTS.md"), ("speaks Dutch\nat home", 6, "a/b/AGENTS.md")]);
 }
 
 /// File text that contains our own delimiters (TRAPS) goes in as it is, and is said.

@@ -210,7 +210,7 @@ proptest! {
         let bullets = build(&files, &Selection { max_tokens: Some(max), ..selection.clone() });
         let selection = Selection { overrides: Overrides::None, ..selection };
         let whole = build(&files, &selection);
-        let chain = build(&files, &Selection { max_tokens: Some(max), ..selection });
+        let chain = build(&files, &Selection { max_tokens: Some(max), ..selection.clone() });
         let all: Vec<&str> = whole.files.iter().map(|file| file.path.as_str()).collect();
         for chain in [&chain, &bullets] {
             prop_assert_eq!(chain.total_tokens, chain.files.iter().map(|file| file.tokens).sum::<u32>());
@@ -227,8 +227,11 @@ proptest! {
         for file in chain.files.iter().filter(|file| !file.truncated) {
             prop_assert!(whole.files.contains(file), "what is not cut is whole");
         }
-        // The fair share, a token at a time.
-        let picked: Vec<&ChainFile> = whole.files.iter().filter(|file| file.reason == Reason::Selected).collect();
+        // The fair share of those that are shown, a token at a time.
+        let is_shown = |file: &&ChainFile| chain.omitted.iter().all(|other| other.path != file.path);
+        let picked = whole.files.iter().filter(|file| file.reason == Reason::Selected);
+        let left_out: Vec<&ChainFile> = picked.clone().filter(|file| !is_shown(file)).collect();
+        let picked: Vec<&ChainFile> = picked.filter(is_shown).collect();
         let fits = |share: u32| picked.iter().map(|file| file.tokens.min(share)).sum::<u32>() <= max;
         let share = (0..=max).rev().find(|share| fits(*share)).unwrap_or(0);
         for file in picked.iter().filter(|file| file.tokens <= share) {
@@ -236,19 +239,37 @@ proptest! {
         }
         let mut shown = chain.files.iter().filter(|file| file.reason == Reason::Selected);
         prop_assert!(shown.all(|file| file.tokens <= share), "more than its share");
+        for one in left_out {
+            let fits = |share: u32| picked.iter().chain([&one]).map(|file| file.tokens.min(share)).sum::<u32>() <= max;
+            let share = (0..=max).rev().find(|share| fits(*share)).unwrap_or(0);
+            let alone = build(&files, &Selection {
+                folders: vec![one.folder.clone()],
+                include_watched: IncludeWatched::None,
+                parent_chain: false,
+                max_tokens: Some(share),
+                ..selection.clone()
+            });
+            prop_assert!(alone.files.is_empty(), "{} is left out, and its share would show it", one.path);
+        }
     }
 
     /// A larger budget never shows less of a file.
     #[test]
     fn a_larger_budget_never_shows_less_of_a_file(files in vault(), selection in selection(), max in 0..150_u32, more in 0..60_u32) {
-        let with = |overrides, max| shown(&build(&files, &Selection { overrides, max_tokens: Some(max), ..selection.clone() }));
+        let with = |overrides, max| build(&files, &Selection { overrides, max_tokens: Some(max), ..selection.clone() });
+        let picked = |chain: &Chain| chain.files.iter().filter(|file| file.reason == Reason::Selected).count();
         let (less, most) = (with(Overrides::None, max), with(Overrides::None, max + more));
-        for (path, lines) in less {
-            prop_assert!(most.get(&path).is_some_and(|other| *other >= lines), "{} shrank", path);
+        // Where one more of those that were picked is shown, the others make room for it.
+        let is_same = picked(&less) == picked(&most);
+        let most = shown(&most);
+        for (path, lines) in shown(&less) {
+            prop_assert!(most.get(&path).is_some_and(|other| !is_same || *other >= lines), "{} shrank", path);
         }
         // Once what repeats a bullet is whole, that gives way: where lines go, only whole files can be compared.
         let (less, most) = (with(Overrides::Bullets, max), with(Overrides::Bullets, max + more));
-        for (path, _) in less.into_iter().filter(|(_, lines)| *lines == usize::MAX) {
+        let is_same = picked(&less) == picked(&most);
+        let most = shown(&most);
+        for (path, _) in shown(&less).into_iter().filter(|(_, lines)| is_same && *lines == usize::MAX) {
             prop_assert_eq!(most.get(&path), Some(&usize::MAX), "{} is cut", path);
         }
     }

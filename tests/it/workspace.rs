@@ -110,6 +110,9 @@ fn tastes_lines_are_found() {
     assert_eq!(tastes("**Tastes:** a"), ["a"]);
     assert_eq!(tastes("**tastes**: a"), ["a"]);
     assert_eq!(tastes("\u{feff}Tastes: a"), ["a"]);
+    assert_eq!(tastes("Tastes: a\u{feff},\u{feff}`b` , c\u{85}x"), ["a", "b"], "white space is that of JavaScript");
+    assert_eq!(tastes("Tastes: a <!-- b -->"), ["a"]);
+    assert_eq!(tastes("Tastes: <!-- a, -->b, c<!-- d"), ["b", "c"]);
     assert_eq!(tastes("__Tastes:__ `a`, `b c`\n__tastes__: d"), ["a", "b c", "d"]);
     for none in [" Tastes: a", "- Tastes: a", "My Tastes: a", "Tastes a", "Tastes", "Tastes:", "Tastes: []"] {
         assert!(tastes(none).is_empty(), "{none}");
@@ -127,6 +130,20 @@ fn tastes_that_do_not_count_are_said() {
         ("x\nTastes:\n\n- a\n- b", Some(2)),
         ("<!-- Tastes: a -->", Some(1)),
         ("<!--\nTastes: a\n-->", Some(2)),
+        ("Tastes:\n  dark", Some(1)),
+        ("Tastes:\ndark", Some(1)),
+        ("Tastes:\n\n1. dark", Some(1)),
+        ("Tastes:\n\nMake it dark.", None),
+        ("1. Tastes: a", Some(1)),
+        ("2) **Tastes**: a", Some(1)),
+        ("- [ ] Tastes: a", Some(1)),
+        ("- [x] Tastes: a", Some(1)),
+        ("x\n## Tastes\n- a", Some(2)),
+        ("**Tastes**\n\n- a", Some(1)),
+        ("<h2>Tastes</h2>\n* a", Some(1)),
+        ("## Tastes\n\nIt is a matter of these.", None),
+        ("<b>Tastes:</b> a", Some(1)),
+        ("<p><b>Tastes</b>: a", Some(1)),
         ("Tastes:\n", None),
         ("Tastes:\nTastes: a", None),
         ("Tastes: a\n- b", None),
@@ -154,6 +171,8 @@ fn the_intent_is_the_rest_of_the_brief() {
     let brief = parse_brief(text(raw).as_ref(), "brief.md").brief;
     assert_eq!(brief.raw, raw);
     assert_eq!(brief.intent, "One.\r\n```\nTastes: c\n```");
+    let brief = parse_brief(text("Tastes: a\n\u{feff}hello\u{feff}\u{85}").as_ref(), "brief.md").brief;
+    assert_eq!(brief.intent, "hello\u{feff}\u{85}", "white space is that of JavaScript");
 }
 
 /// "A name that is not a plain file stem (`/`, `\`, `..`, empty) is refused with a diagnostic."
@@ -192,7 +211,7 @@ fn conflicts_are_lines_that_genres_share() {
         genres: genres(&[
             ("a", "\u{feff}cool shadows\n# Look\n---\nwarm tones\nonly default and a\n"),
             ("b", "  warm tones  \r\n# Look\n---\n* * *\nwarm tones\nnö\n1"),
-            ("c", "cool shadows\nwarm tones\n\nNö\n1"),
+            ("c", "cool shadows\u{feff}\nwarm tones\n\nNö\n1"),
         ]),
         ..Workspace::default()
     };

@@ -130,7 +130,7 @@ fn the_input_is_rendered_under_headings() {
 // SPEC §7: taskText defaults to the task's description.
 #[test]
 fn the_task_text_is_the_description_unless_given() {
-    let task = clean("<task type='atomic'><description>\n  Sum it up\n</description></task>").operator;
+    let task = clean("<task type='atomic'><description>\n  Sum it up\u{feff}\n</description></task>").operator;
     let mut request = AssemblyRequest::new(task);
     assert_eq!(asked(&request).input.task_text, "Sum it up");
     request.task_text = Some("Other".to_owned());
