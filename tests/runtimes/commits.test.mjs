@@ -213,10 +213,13 @@ describe("the graph", () => {
 describe("materializeWith", () => {
   test("an option that is not known is refused", async () => {
     const graph = new ctxweave.CommitGraph();
-    await assert.rejects(ctxweave.materializeWith(graph, { commit: "x" }, () => undefined, { concurency: 3 }), {
-      code: "invalid_input",
-      message: "`options.concurency` is no option; there are `concurrency`, `retries`, `onProgress`, `signal`",
-    });
+    await assert.rejects(
+      ctxweave.materializeWith(graph, { commit: "x" }, () => undefined, { concurency: 3 }),
+      {
+        code: "invalid_input",
+        message: "`options.concurency` is no option; there are `concurrency`, `retries`, `onProgress`, `signal`",
+      },
+    );
     graph.free();
   });
 

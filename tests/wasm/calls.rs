@@ -20,17 +20,30 @@ pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>>
     Some(answer.map(|answer| match name {
         "fitMessages" => of_chat(&args.get(0), &answer, &|chat, answer| crate::chat::fitted(chat, &answer)),
         "convertMessages" => of_chat(&args.get(0), &answer, &crate::chat::converted),
+        "truncateText" => written(&crate::tokenizer::truncated(&read_all(args), &read(&answer))),
+        "splitText" => {
+            written(&crate::tokenizer::pieces(&read_all(args), &answer.unchecked_into::<Uint8Array>().to_vec()))
+        }
         _ => answer,
     }))
 }
 
 /// What the npm package makes of the answer about a chat.
 fn of_chat(chat: &JsValue, answer: &JsValue, make: &dyn Fn(&Json, Json) -> Json) -> JsValue {
-    let read = |value: &JsValue| -> Json {
-        let json = String::from(JSON::stringify(value).unwrap());
-        serde_json::from_str(&json).unwrap()
-    };
-    JSON::parse(&make(&read(chat), read(answer)).to_string()).unwrap()
+    written(&make(&read(chat), read(answer)))
+}
+
+fn read(value: &JsValue) -> Json {
+    let json = String::from(JSON::stringify(value).unwrap());
+    serde_json::from_str(&json).unwrap()
+}
+
+fn read_all(args: &Array) -> Vec<Json> {
+    args.iter().map(|arg| read(&arg)).collect()
+}
+
+fn written(value: &Json) -> JsValue {
+    JSON::parse(&value.to_string()).unwrap()
 }
 
 /// The request that a call makes of its arguments, and the bytes that go beside it.

@@ -11,6 +11,9 @@ mod chat;
 mod commits;
 #[cfg(test)]
 mod resident;
+#[cfg(test)]
+#[path = "../it/calls/tokenizer.rs"]
+mod tokenizer;
 
 #[cfg(test)]
 mod goldens {

@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::bytes;
-
 /// The result of `truncateText`: what is left of the text, with the marker.
 pub(crate) fn truncated(args: &[Value], answer: &Value) -> Value {
     let units: Vec<u16> = args[0].as_str().unwrap().encode_utf16().collect();
@@ -18,10 +16,9 @@ pub(crate) fn truncated(args: &[Value], answer: &Value) -> Value {
 }
 
 /// The result of `splitText`: the pieces with their texts.
-pub(crate) fn pieces(args: &[Value], answer: &Value) -> Value {
+pub(crate) fn pieces(args: &[Value], answer: &[u8]) -> Value {
     let units: Vec<u16> = args[0].as_str().unwrap().encode_utf16().collect();
-    let numbers: Vec<usize> =
-        bytes(answer).as_chunks().0.iter().map(|number| u32::from_le_bytes(*number) as usize).collect();
+    let numbers: Vec<usize> = answer.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number) as usize).collect();
     let piece = |row: &[usize]| {
         let text = String::from_utf16(&units[row[0]..row[1]]).unwrap();
         json!({ "text": text, "start": row[0], "end": row[1], "tokens": row[2] })
