@@ -190,7 +190,9 @@ impl Fit<'_> {
                 transcribe(message, is_gone, &mut summarized);
                 indices.push(index);
             }
-            let begins = gone.first().is_some_and(|atom| atom.from == 0);
+            // Behind a message that goes on after the gap its calls could not stay open.
+            let begins = gone.first().is_some_and(|atom| atom.from == 0)
+                || gone.last().is_some_and(|atom| atom.to < message.pieces.len());
             if begins {
                 put(&mut outcome, &mut added);
             }

@@ -35,7 +35,7 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         "fitMessages" => chat::fitted(&args[0], &answer),
         "convertMessages" => chat::converted(&args[0], answer),
         "truncateText" => tokenizer::truncated(args, &answer),
-        "splitText" => tokenizer::pieces(args, &bytes(&answer)),
+        "splitText" => tokenizer::pieces(args, &self::bytes(&answer)),
         _ => answer,
     }))
 }
