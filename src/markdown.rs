@@ -97,7 +97,7 @@ impl Blocks {
             None if mark == '`' && after.contains('`') => return false,
             None => self.fence = Some((mark, length)),
             Some((open, least)) => {
-                if open == mark && length >= least && after.trim().is_empty() {
+                if open == mark && length >= least && after.trim_matches([' ', '\t']).is_empty() {
                     self.fence = None;
                 }
             }
@@ -123,7 +123,7 @@ pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
 }
 
 /// A fence's character, its length and what follows it on its line.
-fn fence(line: &str) -> Option<(char, usize, &str)> {
+pub(crate) fn fence(line: &str) -> Option<(char, usize, &str)> {
     let inner = line.trim_start_matches(' ');
     if line.len().saturating_sub(inner.len()) > 3 {
         return None;
