@@ -97,7 +97,7 @@ impl Blocks {
             None if mark == '`' && after.contains('`') => return false,
             None => self.fence = Some((mark, length)),
             Some((open, least)) => {
-                if open == mark && length >= least && after.trim_matches([' ', '\t']).is_empty() {
+                if open == mark && length >= least && after.trim().is_empty() {
                     self.fence = None;
                 }
             }
