@@ -139,7 +139,7 @@ codes! {
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
-        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD, and the bytes are stored as they were. `line` and `column` say where it stops being so.";
+        InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD: in what is read of them, not in blobs that are joined byte for byte. `line` and `column` say where it stops being so.";
         InvalidValue = "invalid_value", "A setting has a value that is not one of those it can have; the default is used.";
         LegacyContextUnresolved = "legacy_context_unresolved", "A legacy context file belongs to no folder for certain; it was left where it is.";
         LocalIdNotUnique = "local_id_not_unique", "Two nodes of the context have the same `localId`; the later one is called by a prefix of its id.";

@@ -28,7 +28,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 const REPLACED: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 
 pub(crate) fn not_utf8() -> Diagnostic {
-    let message = "not UTF-8: what is not is read as U+FFFD, and stored as it is";
+    let message = "not UTF-8: what is not is read as U+FFFD";
     Diagnostic::new(DiagnosticCode::InvalidUtf8, Severity::Warning, message)
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn delimiter_found(heading: &str, path: &str) -> Diagnostic {
 }
 
 /// A fence's character, its length and what follows it on its line.
-fn fence(line: &str) -> Option<(char, usize, &str)> {
+pub(crate) fn fence(line: &str) -> Option<(char, usize, &str)> {
     let inner = line.trim_start_matches(' ');
     if line.len().saturating_sub(inner.len()) > 3 {
         return None;

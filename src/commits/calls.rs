@@ -53,7 +53,7 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
     Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
         Answer::of(&graph.resolve_artifact(&text(request, "artifactRef")?)?)
     }),
-    Call::new("show", &["id"], |graph, request, _| Ok(json_answer(graph.show(&text(request, "id")?)?.to_json()))),
+    Call::new("show", &["id"], |graph, request, _| Ok(json_answer(record_json(graph.show(&text(request, "id")?)?)))),
     Call::new("snapshot", &["plan", "result", "fields"], |graph, request, _| snapshot(graph, request)),
     Call::new("tips", &[], |graph, _, _| Ok(records(&graph.tips()))),
     Call::new("updateMetadata", &["id", "fields"], |graph, request, _| update_metadata(graph, request)),
@@ -124,11 +124,26 @@ fn json_answer(json: String) -> Answer {
 }
 
 fn records(records: &[&Record]) -> Answer {
-    json_answer(list_of(records.iter().map(|record| record.to_json())))
+    json_answer(list_of(records.iter().map(|record| record_json(record))))
+}
+
+/// A record for JavaScript: where its own fields have numbers, one that is too large is its text.
+fn record_json(record: &Record) -> String {
+    let is_plain = |value: &str| value.len() < 300 && !value.contains(['e', 'E']);
+    if record.other.iter().all(|(_, value)| is_plain(value)) {
+        return record.to_json();
+    }
+    let mut record = record.clone();
+    for (_, value) in &mut record.other {
+        if let Ok(read) = Document::read(value.as_bytes(), &[]).and_then(|document| document.root().to_json()) {
+            *value = read.to_string();
+        }
+    }
+    record.to_json()
 }
 
 fn record_or_null(record: Option<&Record>) -> Answer {
-    json_answer(record.map_or_else(|| "null".to_owned(), Record::to_json))
+    json_answer(record.map_or_else(|| "null".to_owned(), record_json))
 }
 
 fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Record>) -> Result<Answer> {
@@ -139,7 +154,7 @@ fn by<'g>(request: Value<'_>, name: &str, list: impl FnOnce(&str) -> Vec<&'g Rec
 fn committed(record: &Record, diagnostics: &[Diagnostic], blob: Option<usize>) -> String {
     let mut out = JsonObject::default();
     out.text("id", Some(&record.id));
-    out.raw("record", &record.to_json());
+    out.raw("record", &record_json(record));
     out.text("artifactRef", blob.map(|_| record.artifact_ref.as_str()));
     if !diagnostics.is_empty() {
         out.raw("diagnostics", &json!(diagnostics).to_string());
@@ -253,7 +268,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
         summary: if given("summary")? { Some(given_text(fields, "summary")?) } else { None },
         tags: if given("tags")? { Some(fields.read("tags", Value::strings)?.unwrap_or_default()) } else { None },
     };
-    Ok(json_answer(graph.update_metadata(&id, update)?.to_json()))
+    Ok(json_answer(record_json(graph.update_metadata(&id, update)?)))
 }
 
 /// What to materialise, and the `cacheKey` of a plan.
@@ -437,7 +452,7 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let mut out = JsonObject::default();
     out.text("tip", import.tip.as_deref());
-    out.raw("records", &list_of(import.records.iter().map(Record::to_json)));
+    out.raw("records", &list_of(import.records.iter().map(record_json)));
     out.raw("blobs", &list_of(import.blobs.iter().enumerate().map(blob)));
     out.raw("branches", &json!(import.branches).to_string());
     out.raw("diagnostics", &json!(import.diagnostics).to_string());

@@ -3,10 +3,10 @@
 use crate::commits::formats::Format;
 use crate::commits::transcript::{Role, Turn, result_text, type_placeholder};
 use crate::content::{Block, arguments_text};
-use crate::markdown::{Blocks, Part, heading};
+use crate::markdown::{fence as fence_of, heading, lines};
 
 /// The narrative of a conversation: for each turn a heading, then its texts. Thoughts are quoted; calls and results are in
-/// fences that their content cannot close; what a text leaves open is closed.
+/// fences that their content cannot close; what a text leaves open is closed, or the text is in such a fence too.
 pub(crate) fn narrative(turns: &[Turn], format: Format) -> String {
     let mut out = String::new();
     out.push_str("# Earlier conversation\n\n");
@@ -42,14 +42,20 @@ fn title(turn: &Turn) -> &'static str {
 fn write(block: &Block, out: &mut String) {
     match block {
         Block::Text(text) => {
-            out.push_str(&contained(text.trim_end()));
-            out.push('\n');
+            let text = text.trim_end();
+            match contained(text) {
+                Some(contained) => {
+                    out.push_str(&contained);
+                    out.push('\n');
+                }
+                None => fenced(text, "", out),
+            }
         }
         Block::Reasoning { redacted: true, .. } => out.push_str("> (sealed thoughts)\n"),
         Block::Reasoning { text, .. } => {
-            for line in text.trim_end().split('\n') {
-                out.push_str(if line.is_empty() { ">" } else { "> " });
-                out.push_str(line);
+            for line in lines(text.trim_end()) {
+                out.push_str(if line.text.is_empty() { ">" } else { "> " });
+                out.push_str(line.text);
                 out.push('\n');
             }
         }
@@ -63,7 +69,7 @@ fn write(block: &Block, out: &mut String) {
             fenced(&result_text(content), "", out);
         }
         Block::Image(_) | Block::Audio(_) => {
-            out.push_str(&type_placeholder(block));
+            out.push_str(&one_line(&type_placeholder(block)));
             out.push('\n');
         }
     }
@@ -88,55 +94,172 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// HTML elements that Markdown reads raw until one of them is closed.
-const RAW: [&str; 4] = ["pre", "script", "style", "textarea"];
-
-/// The raw element that is open behind a line.
-fn raw_element(open: Option<&'static str>, line: &str) -> Option<&'static str> {
-    let line = line.trim_start().to_ascii_lowercase();
-    let begins = |name: &&str| {
-        let rest = line.strip_prefix('<').and_then(|rest| rest.strip_prefix(name));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '>']))
-    };
-    let closes = |name: &&str| line.contains(&format!("</{name}>"));
-    open.or_else(|| RAW.into_iter().find(begins)).filter(|_| !RAW.iter().any(closes))
+/// What is open behind a line.
+#[derive(Debug, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    /// A tag began a line: up to a blank one this may be raw HTML.
+    Tag,
+    /// Raw HTML up to a line with one of these.
+    Raw(&'static [&'static str]),
+    Code(Fence),
 }
 
-/// Text that stays inside its turn: headings are two levels deeper, and what is left open is closed.
-fn contained(text: &str) -> String {
+/// A fence of code that is open.
+#[derive(Debug, PartialEq, Eq)]
+struct Fence {
+    /// What stands before it on its line, with spaces for the marks of lists.
+    prefix: String,
+    /// The length of the prefix without the spaces at its end: a blank line has as much.
+    blank: usize,
+    mark: char,
+    length: usize,
+}
+
+/// HTML that Markdown reads raw up to one of its ends, by how a line begins in lower case (CommonMark, HTML blocks 1 to 5).
+const RAW: [(&str, &[&str]); 8] = [
+    ("<pre", ELEMENT_ENDS),
+    ("<script", ELEMENT_ENDS),
+    ("<style", ELEMENT_ENDS),
+    ("<textarea", ELEMENT_ENDS),
+    ("<!--", &["-->"]),
+    ("<![cdata[", &["]]>"]),
+    ("<?", &["?>"]),
+    ("<!", &[">"]),
+];
+
+const ELEMENT_ENDS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
+
+/// What a line of prose that begins with `<` opens.
+fn html(line: &str) -> Open {
+    let lower = line.to_ascii_lowercase();
+    for (start, ends) in RAW {
+        let Some(rest) = lower.strip_prefix(start) else { continue };
+        let begins = match start {
+            "<![cdata[" => line.starts_with("<![CDATA["),
+            "<!" => rest.starts_with(|ch: char| ch.is_ascii_alphabetic()),
+            "<!--" | "<?" => true,
+            _ => rest.is_empty() || rest.starts_with([' ', '\t', '>']),
+        };
+        if begins {
+            return if has_end(rest, ends) { Open::Nothing } else { Open::Raw(ends) };
+        }
+    }
+    Open::Tag
+}
+
+fn has_end(line: &str, ends: &[&str]) -> bool {
+    let line = line.to_ascii_lowercase();
+    ends.iter().any(|end| line.contains(end))
+}
+
+/// A line in two: indentation, `>` and the marks of lists, and what they contain.
+fn in_container(line: &str) -> (&str, &str) {
+    let mut inner = line;
+    loop {
+        inner = inner.trim_start_matches([' ', '\t', '>']);
+        let rest = inner.trim_start_matches(|ch: char| ch.is_ascii_digit());
+        let marks: &[char] = if rest.len() == inner.len() { &['-', '+', '*'] } else { &['.', ')'] };
+        match rest.strip_prefix(marks).filter(|rest| rest.starts_with([' ', '\t'])) {
+            Some(rest) => inner = rest,
+            None => return line.split_at_checked(line.len().saturating_sub(inner.len())).unwrap_or(("", line)),
+        }
+    }
+}
+
+/// Text that stays inside its turn: headings are two levels deeper, and what is left open is closed. `None` where it takes a
+/// parser of Markdown to tell what is open.
+fn contained(text: &str) -> Option<String> {
+    const SPACE: [char; 2] = [' ', '\t'];
     let mut out = String::with_capacity(text.len());
-    let mut blocks = Blocks::default();
-    let (mut after_text, mut raw) = (false, None);
-    for (at, line) in text.split('\n').enumerate() {
-        if at > 0 {
-            out.push('\n');
+    let (mut open, mut after_text) = (Open::Nothing, false);
+    for line in lines(text) {
+        let bare = line.text.trim_matches(SPACE);
+        let (before, inner) = in_container(line.text);
+        let mut is_prose = !bare.is_empty();
+        match &open {
+            Open::Code(Fence { prefix, blank, mark, length }) => {
+                is_prose = false;
+                let is_blank = || prefix.get(..*blank) == Some(line.text.trim_end_matches(SPACE));
+                if !line.text.starts_with(prefix) && !is_blank() {
+                    return None;
+                }
+                let is_end = |(other, long, after): (char, usize, &str)| {
+                    other == *mark && long >= *length && after.trim_matches(SPACE).is_empty()
+                };
+                if fence_of(inner).is_some_and(is_end) {
+                    if before != prefix {
+                        return None;
+                    }
+                    open = Open::Nothing;
+                }
+            }
+            Open::Raw(ends) => {
+                is_prose = false;
+                if has_end(line.text, ends) {
+                    // Some parsers read on behind the end of what is no element.
+                    if *ends != ELEMENT_ENDS && !ends.iter().any(|end| bare.ends_with(end)) {
+                        return None;
+                    }
+                    open = Open::Nothing;
+                }
+            }
+            Open::Nothing | Open::Tag if bare.is_empty() => open = Open::Nothing,
+            Open::Nothing | Open::Tag => {
+                let fence = fence_of(inner).filter(|(mark, _, after)| *mark == '~' || !after.contains('`'));
+                let found = match fence {
+                    Some((mark, length, _)) => {
+                        let prefix = before.replace(['-', '+', '*'], " ");
+                        Open::Code(Fence { blank: prefix.trim_end_matches(SPACE).len(), prefix, mark, length })
+                    }
+                    None if inner.starts_with('<') => html(inner),
+                    None => Open::Nothing,
+                };
+                let is_sure = match &found {
+                    Open::Code(fence) => {
+                        open == Open::Nothing && !fence.prefix.contains(|ch: char| ch.is_ascii_digit())
+                    }
+                    // Parsers do not agree whether `<!-->` ends itself, nor which of these may follow a text.
+                    Open::Raw(ends) => {
+                        open == Open::Nothing && before.is_empty() && !after_text && !has_end(inner, ends)
+                    }
+                    Open::Nothing | Open::Tag => true,
+                };
+                if !is_sure {
+                    return None;
+                }
+                if found != Open::Nothing {
+                    is_prose = found == Open::Tag;
+                    open = found;
+                }
+            }
         }
-        let bare = line.trim();
-        let is_prose = raw.is_none() && blocks.next(line) == Part::Prose && !bare.is_empty();
-        if is_prose || raw.is_some() {
-            raw = raw_element(raw, line);
-        }
-        let level = heading(line).filter(|_| is_prose).map_or(0, |(level, _)| level);
+        let level = heading(line.text).filter(|_| is_prose).map_or(0, |(level, _)| level);
         // A line of these under a text makes a heading of it.
         let underlines = ["=", "-"].iter().any(|mark| bare.trim_matches(|ch| mark.contains(ch)).is_empty());
         if is_prose && after_text && underlines {
             out.push('\n');
         }
-        let inner = line.trim_start_matches(' ');
-        out.push_str(line.get(..line.len().saturating_sub(inner.len())).unwrap_or_default());
+        let inner = line.text.trim_start_matches(' ');
+        out.push_str(line.text.get(..line.text.len().saturating_sub(inner.len())).unwrap_or_default());
         if level > 0 {
             out.push_str(&"#".repeat(6_usize.saturating_sub(level).min(2)));
         }
         out.push_str(inner);
-        after_text = is_prose && level == 0 && !underlines;
+        out.push_str(match text.get(line.text_end()..line.end) {
+            Some("\r") => "\n",
+            end => end.unwrap_or_default(),
+        });
+        after_text = !bare.is_empty();
     }
-    if let Some(fence) = blocks.closing_fence() {
-        out.push('\n');
-        out.push_str(&fence);
-    } else if blocks.in_comment() {
-        out.push_str("\n-->");
-    } else if let Some(name) = raw {
-        out.push_str(&format!("\n</{name}>"));
+    match open {
+        Open::Nothing | Open::Tag => {}
+        Open::Raw(ends) => out.extend(["\n", ends.first()?]),
+        Open::Code(Fence { prefix, mark, length, .. }) => {
+            out.push('\n');
+            out.push_str(&prefix);
+            out.extend(std::iter::repeat_n(mark, length));
+        }
     }
-    out
+    Some(out)
 }

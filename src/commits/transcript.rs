@@ -185,6 +185,11 @@ pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Opt
     text(map, key).map(|text| text.to_owned().into())
 }
 
+/// An id; an empty one is none.
+pub(crate) fn given_id(map: &Map<String, Value>, key: &str) -> Option<String> {
+    owned(map, key).filter(|id: &String| !id.is_empty())
+}
+
 pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
     map.get(key).and_then(Value::as_bool).unwrap_or(false)
 }

@@ -129,7 +129,14 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
         before = run;
     }
     let bytes = out.finish(&mut diagnostics)?;
-    let (message_count, token_count) = count(target_format, &bytes, options)?;
+    let (message_count, token_count) = match target_format.filter(|_| tier > Tier::Native) {
+        Some(format) => {
+            let transcript = read_back(format, &bytes, options)?;
+            tell_orphans(&transcript, &mut diagnostics);
+            counts(&transcript, options)
+        }
+        None => count(target_format, &bytes, options)?,
+    };
     let (artifact_ref, format) = (artifact_ref(&bytes), target.to_owned());
     Ok(Materialized { bytes, artifact_ref, format, tier, message_count, token_count, diagnostics })
 }
@@ -140,9 +147,42 @@ pub(crate) fn count(format: Option<Format>, bytes: &[u8], options: &TranslateOpt
         let text = String::from_utf8_lossy(bytes);
         return Ok((u64::from(!bytes.is_empty()), options.counter.count(&text).into()));
     };
+    Ok(counts(&read_back(format, bytes, options)?, options))
+}
+
+fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Result<Transcript> {
     let read = ReadOptions { through_compactions: options.through_compactions, source: BlobSource::default() };
-    let (transcript, _) = format.read(bytes, read, options.limits)?;
-    Ok((transcript.turns.len() as u64, transcript.count(options.counter).into()))
+    Ok(format.read(bytes, read, options.limits)?.0)
+}
+
+fn counts(transcript: &Transcript, options: &TranslateOptions<'_>) -> (u64, u64) {
+    (transcript.turns.len() as u64, transcript.count(options.counter).into())
+}
+
+/// A call or a result without its other half.
+fn broken_pair(what: &str, id: &str) -> Diagnostic {
+    let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
+    Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
+}
+
+/// Reports each result of a conversation that has no call before it, unless it is told already.
+fn tell_orphans(transcript: &Transcript, found: &mut Vec<Diagnostic>) {
+    let (mut calls, mut told) = (SortedSet::new(), SortedSet::new());
+    for finding in found.iter().filter(|finding| finding.code == DiagnosticCode::ToolPairBroken) {
+        told.insert(finding.message.clone());
+    }
+    for block in transcript.turns.iter().flat_map(|turn| &turn.blocks) {
+        match block {
+            Block::ToolCall { id, .. } => drop(calls.insert(&**id)),
+            Block::ToolResult { tool_call_id, server: false, .. } if !calls.contains(&**tool_call_id) => {
+                let orphan = broken_pair("result", tool_call_id);
+                if told.insert(orphan.message.clone()) {
+                    found.push(orphan);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Messages and tokens of a blob whose record does not say them; 0 for one that cannot be read.
@@ -315,10 +355,7 @@ impl OpenPairs {
 
     /// Reports these calls and results, unless both halves meet with nothing said between them.
     fn tell(&self, said: bool, notes: &mut Notes) {
-        let mut find = |what, id: &String| {
-            let message = format!("the {what} of `{id}` does not stand beside its other half; providers may refuse it");
-            notes.find(DiagnosticCode::ToolPairBroken, Severity::Warning, message);
-        };
+        let mut find = |what, id: &String| notes.push(broken_pair(what, id));
         let calls = self.calls.iter().filter(|id| said || !self.results.contains(id.as_str()));
         calls.for_each(|id| find("call", id));
         self.results.iter().filter(|id| !self.calls.contains(id.as_str())).for_each(|id| find("result", id));
@@ -432,7 +469,7 @@ fn foreign(turns: Vec<Turn>, notes: &mut Notes) -> Vec<Turn> {
 /// An artifact in an unknown format, with a description (SPEC §5, tier `raw`).
 fn raw(part: &Delta<'_>) -> String {
     let mut lines = vec![
-        format!("# Context in the format `{}`", part.format),
+        format!("# Context in the format `{}`", render::one_line(part.format)),
         String::new(),
         "What follows is the stored artifact as it is: its format is not known here.".to_owned(),
         String::new(),

@@ -105,6 +105,19 @@ fn ids(records: &[&Record]) -> Vec<String> {
 
 // Record
 
+/// A number that JavaScript cannot hold is its text in what is asked for, and stays a number in what is exported.
+#[test]
+fn a_number_that_is_too_large_is_its_text() {
+    let stored =
+        Record::new(CommitType::Delta, &artifact_ref(b""), "generic-v1", "2026-03-01T09:30:00Z").seal().to_json();
+    let line = stored.replacen('{', "{\"own\":{\"b\":[1e400,1e2],\"a\":true},", 1);
+    let mut graph = CommitGraph::default();
+    graph.import_jsonl(line.as_bytes()).unwrap();
+    let commits = ask(&mut graph, "commits", json!({})).unwrap();
+    assert_eq!(commits[0]["own"].to_string(), "{\"b\":[\"1e400\",100],\"a\":true}");
+    assert!(String::from_utf8(graph.export_jsonl()).unwrap().contains("[1e400,1e2]"));
+}
+
 /// SPEC §5 "Record": the seed's data model in snake_case plus `version: 1`.
 #[test]
 fn a_record_has_the_fields_of_the_data_model() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctxweave::commits::formats::Format;
+use ctxweave::commits::formats::{BlobSource, Concatenator, Format};
 use ctxweave::commits::import::{Import, ImportOptions, import_transcript};
 use ctxweave::commits::translate::CrossFamily;
 use ctxweave::commits::{CommitGraph, CommitType, PlanRequest, Provenance, Record, Stop, artifact_ref, materialize};
@@ -233,6 +233,8 @@ fn no_line_vanishes_without_a_word() {
     let item =
         |payload: Value| json!({ "timestamp": "2026-03-02T09:00:00Z", "type": "response_item", "payload": payload });
     let claude = |message: Value| json!({ "type": "user", "uuid": "a", "message": message });
+    let ok = |kind: &str| json!({ "type": kind, "text": "ok" });
+    let part = |part: Value| claude(json!({ "role": "user", "content": [part, ok("text")] }));
     let hello = json!({ "role": "user", "content": "hello" });
     for (format, record) in [
         (CodexV1, item(hello.clone())),
@@ -272,10 +274,39 @@ fn no_line_vanishes_without_a_word() {
         (GenericV1, json!({ "role": "assistant", "content": "x", "tool_calls": [5] }), true),
         (GenericV1, json!({ "role": "assistant", "content": "x", "tool_calls": [{ "id": "1" }] }), true),
         (CodexV1, json!({ "type": "compacted", "payload": { "message": "x", "replacement_history": [5] } }), true),
+        // Parts that lack what they are there for.
+        (ClaudeCodeV1, part(json!({ "type": "text", "text": 7 })), true),
+        (ClaudeCodeV1, part(json!({ "type": "thinking", "thinking": null })), true),
+        (ClaudeCodeV1, part(json!({ "type": "image", "source": 5 })), true),
+        (ClaudeCodeV1, part(json!({ "type": "image", "source": { "type": "base64", "data": 5 } })), true),
+        (
+            CodexV1,
+            item(json!({ "role": "user", "content": [{ "type": "input_text", "text": 7 }, ok("input_text")] })),
+            true,
+        ),
+        (CodexV1, item(json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": 7 }] })), false),
+        (
+            CodexV1,
+            item(json!({ "role": "user", "content": [{ "type": "input_image", "image_url": 5 }, ok("input_text")] })),
+            true,
+        ),
+        (GenericV1, json!({ "role": "assistant", "content": [{ "type": "reasoning", "text": 7 }, ok("text")] }), true),
+        (GenericV1, json!({ "role": "user", "content": [{ "type": "tool_reference" }, ok("text")] }), true),
+        (GeminiV1, json!({ "id": "1", "type": "gemini", "content": "ok", "thoughts": [{ "subject": 7 }] }), true),
+        (GeminiV1, json!({ "id": "1", "type": "user", "content": [{ "text": 7 }, { "text": "ok" }] }), true),
+        (
+            GeminiV1,
+            json!({ "id": "1", "type": "user", "content": [{ "inlineData": { "mimeType": "image/png" } }, "ok"] }),
+            true,
+        ),
     ] {
         let file = lines(std::slice::from_ref(&record));
         let expected = if speaks { vec![unknown] } else { vec![nothing, unknown] };
-        assert_eq!(codes(&read(format, &file, false).1), expected, "{format} {record}");
+        let (transcript, said) = read(format, &file, false);
+        assert_eq!(codes(&said), expected, "{format} {record}");
+        if record.to_string().contains("\"ok\"") {
+            assert!(texts(&transcript)[0].ends_with(": ok"), "nothing is made up: {record}: {transcript:?}");
+        }
         let found = import_every(format, &file, 1).diagnostics;
         assert!(codes(&found).contains(&unknown), "{format} {record}: {found:?}");
         assert_eq!(codes(&found).contains(&nothing), !speaks, "{format} {record}: {found:?}");
@@ -317,6 +348,30 @@ fn messages_without_an_id_are_imported() {
     assert_eq!(texts(&read(Format::GeminiV1, &bytes, true).0), expected);
 }
 
+/// An empty id is no id: it does not make one of two.
+#[test]
+fn an_empty_id_is_no_id() {
+    let message = |kind: &str, content: &str| json!({ "id": "", "type": kind, "content": content });
+    let call = |args: Value| json!({ "id": "", "name": "n", "args": args });
+    let mut calls = message("gemini", "");
+    calls["toolCalls"] = json!([call(json!({ "a": 1 })), call(json!({ "a": 2 }))]);
+    let messages = [message("user", "e1"), message("gemini", "e2"), calls];
+    let object = json!({ "sessionId": "s", "messages": messages }).to_string().into_bytes();
+    let said = ["user: e1", "assistant: e2", "assistant: call call_1, call call_2"];
+    for file in [&object, &lines(&messages)] {
+        let (transcript, found) = read(Format::GeminiV1, file, false);
+        assert_eq!((texts(&transcript), found), (said.map(str::to_owned).to_vec(), vec![]));
+    }
+    let mut joined = Concatenator::new(Format::GeminiV1, &Limits::default(), 0);
+    for blob in [&object, &object] {
+        joined.push(blob, BlobSource::default()).unwrap();
+    }
+    assert_eq!(read(Format::GeminiV1, &joined.finish().unwrap().bytes, false).0.turns.len(), 6);
+    let answer = |text: &str| json!({ "type": "assistant", "uuid": "", "message": { "id": "", "role": "assistant", "content": text } });
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&[answer("one"), answer("two")]), false);
+    assert_eq!((texts(&transcript), found), (vec!["assistant: one".to_owned(), "assistant: two".to_owned()], vec![]));
+}
+
 /// SPEC §0.3: a byte that is no UTF-8 costs a character of what is read, nothing of what is stored, and is told.
 #[test]
 fn a_byte_that_is_no_utf8_loses_no_record() {
@@ -348,6 +403,14 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     assert_eq!((texts(&transcript), found[0].code), (vec!["user: a\u{fffd}b".to_owned()], utf8));
     let import = import_every(Format::GeminiV1, &object, 1);
     assert_eq!((import.records[0].message_count, import.diagnostics[0].code), (Some(1), utf8));
+    // Its blobs are lines made of what was read, and records are texts: neither is stored as it was, and no finding says so.
+    assert!(!import.blobs.iter().any(|(_, bytes)| bytes.contains(&0xff)));
+    assert!(!import.diagnostics[0].message.contains("stored as it is"), "{:?}", import.diagnostics);
+    let record = crate::commits::jsonl(vec![Record { summary: Some("sum".to_owned()), ..import.records[0].clone() }]);
+    let at = record.windows(3).position(|window| window == b"sum").unwrap();
+    let mut graph = CommitGraph::default();
+    let found = graph.import_jsonl(&[&record[..at], b"\xff", &record[at..]].concat()).unwrap().diagnostics;
+    assert!(found[0].code == utf8 && !found[0].message.contains("stored as it is"), "{found:?}");
     // A line that was cut within a character was cut.
     let cut = &b"{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"user\",\"content\":\"\xe2\x82"[..];
     assert_eq!(read(Format::GenericV1, cut, false).1[0].code, DiagnosticCode::TornLine);

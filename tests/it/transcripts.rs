@@ -390,6 +390,25 @@ fn a_pair_across_formats_is_not_torn() {
             done.diagnostics.iter().filter(|found| found.code == DiagnosticCode::ToolPairBroken).collect();
         assert!(broken.len() == 1 && broken[0].message.contains(id), "{:?}", done.diagnostics);
     }
+    // A delta that begins a chain of its own does not have the call before it, whichever way that was translated.
+    let asked = lines(&[
+        json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "t3", "name": "n", "arguments": {} }] }),
+    ]);
+    let mut alone = result("r", "", "t3");
+    alone["parentUuid"] = json!(null);
+    for cross_family in [CrossFamily::Render, CrossFamily::Transcode] {
+        let done = translated(
+            &[("generic-v1", &asked), ("claude-code-v1", &lines(&[alone.clone()]))],
+            "claude-code-v1",
+            cross_family,
+        );
+        let (transcript, _) = read(Format::ClaudeCodeV1, &done.bytes, false);
+        assert_eq!(texts(&transcript), ["user: result t3"]);
+        let broken: Vec<_> =
+            done.diagnostics.iter().filter(|found| found.code == DiagnosticCode::ToolPairBroken).collect();
+        assert!(broken.len() == 1 && broken[0].message.contains("result of `t3`"), "{:?}", done.diagnostics);
+    }
+    let asked = lines(&[user("u", None, "go"), assistant("a", "u", "msg", call("t1"))]);
     // Where nothing is said between, nothing is torn; where something is, it is told once.
     let (silent, said) = (lines(&[json!({ "id": "s", "timestamp": "t" })]), session("codex-v0.jsonl"));
     for (between, broken) in [(&silent, 0), (&said, 1)] {
@@ -430,6 +449,28 @@ fn a_narrative_is_not_broken_by_what_was_said() {
     assert_eq!(rendered("<pre>\n\n# raw\n```"), "<pre>\n\n# raw\n```\n</pre>");
     assert_eq!(rendered("<Script src=a>\nx</SCRIPT> y\n# read"), "<Script src=a>\nx</SCRIPT> y\n### read");
     assert_eq!(rendered("<pre>a</pre>\n# read\n<prefix>\n# read"), "<pre>a</pre>\n### read\n<prefix>\n### read");
+    assert_eq!(rendered("- item\n  ```\n  code"), "- item\n  ```\n  code\n  ```");
+    assert_eq!(rendered("- a\n\n  ```\n  x"), "- a\n\n  ```\n  x\n  ```");
+    assert_eq!(rendered("> ```\n> q\n>\n> r"), "> ```\n> q\n>\n> r\n> ```");
+    assert_eq!(rendered("- ~~~\n\n  x\n  ~~~\n# h"), "- ~~~\n\n  x\n  ~~~\n### h");
+    assert_eq!(rendered("<![CDATA[ open"), "<![CDATA[ open\n]]>");
+    assert_eq!(rendered("<?php open"), "<?php open\n?>");
+    assert_eq!(rendered("<!DOCTYPE x"), "<!DOCTYPE x\n>");
+    assert_eq!(rendered("text\r```\ropen"), "text\n```\nopen\n```");
+    assert_eq!(rendered("text\r# cr"), "text\n### cr");
+    assert_eq!(rendered("text\n---\n--\n--"), "text\n\n---\n\n--\n\n--");
+    // What only a parser could tell goes into a fence; headings in lists and quotes are inside of them.
+    for unsure in ["1. ```\n   x", "- a\n  ```\n  x\nout", "<div>\n```\n\nx", "- <!-- x", "<!-->\nx"] {
+        let fence = if unsure.contains("```") { "````" } else { "```" };
+        assert_eq!(rendered(unsure), format!("{fence}\n{unsure}\n{fence}"));
+    }
+    assert_eq!(rendered("- # h\n> # q"), "- # h\n> # q");
+    let image =
+        json!({ "role": "user", "content": [{ "type": "image", "mimeType": "image/png\n```", "data": "AA==" }] });
+    let thought = json!({ "role": "assistant", "content": [{ "type": "reasoning", "text": "a\r# b" }] });
+    let done = translated(&[("generic-v1", &lines(&[image, thought]))], "none-v1", CrossFamily::Render);
+    let text = String::from_utf8(done.bytes).unwrap();
+    assert!(text.contains("\n[image: image/png ```]\n") && text.contains("\n> a\n> # b\n"), "{text}");
     let odd = json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "1\n# 2", "name": "a\r# b", "arguments": {} }] });
     let done = translated(&[("generic-v1", &lines(&[odd]))], "none-v1", CrossFamily::Render);
     let text = String::from_utf8(done.bytes).unwrap();
@@ -600,6 +641,256 @@ fn conversation(images: bool) -> impl Strategy<Value = Transcript> {
 /// Roles and blocks; ids and times are made up where a format needs them.
 fn essence(transcript: &Transcript) -> Vec<(Role, Vec<Block<'static>>)> {
     transcript.turns.iter().map(|turn| (turn.role, turn.blocks.clone())).collect()
+}
+
+/// The ATX and setext headings of a Markdown text that stand in no quote and no list, as CommonMark finds them. The text has no tabs.
+fn root_headings(text: &str) -> Vec<String> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Leaf {
+        None,
+        Paragraph,
+        Fence(char, usize),
+        Html(&'static [&'static str]),
+        HtmlUntilBlank,
+    }
+    const RAW: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
+    let indent = |text: &str| text.len() - text.trim_start_matches(' ').len();
+    let fence_of = |text: &str| -> Option<(char, usize, String)> {
+        let mark = text.chars().next().filter(|mark| "`~".contains(*mark))?;
+        let after = text.trim_start_matches(mark);
+        (text.len() - after.len() >= 3).then(|| (mark, text.len() - after.len(), after.trim_matches(' ').to_owned()))
+    };
+    let quote = |text: &str| -> Option<String> {
+        let inner = text.trim_start_matches(' ').strip_prefix('>').filter(|_| indent(text) <= 3)?;
+        Some(inner.strip_prefix(' ').unwrap_or(inner).to_owned())
+    };
+    let is_break = |text: &str| {
+        let marks = text.replace(' ', "");
+        marks.len() >= 3 && ["-", "*", "_"].iter().any(|mark| marks.replace(mark, "").is_empty())
+    };
+    // The width of a marker, what it is, and what follows it.
+    let marker = |inner: &str| -> Option<(usize, bool)> {
+        let digits = inner.len() - inner.trim_start_matches(|ch: char| ch.is_ascii_digit()).len();
+        let after = &inner[digits..];
+        let fine =
+            if digits == 0 { after.starts_with(['-', '+', '*']) } else { digits <= 9 && after.starts_with(['.', ')']) };
+        let rest = after.get(1..).filter(|rest| fine && (rest.is_empty() || rest.starts_with(' ')))?;
+        Some((digits + 1, (digits == 0 || &inner[..digits] == "1") && !rest.trim_matches(' ').is_empty()))
+    };
+    // Quotes, and list items with the indentation of what is in them.
+    let mut containers: Vec<Option<usize>> = Vec::new();
+    let (mut leaf, mut headings, mut paragraph) = (Leaf::None, Vec::new(), String::new());
+    for line in text.replace("\r\n", "\n").replace('\r', "\n").split('\n') {
+        let (mut rest, mut matched) = (line.to_owned(), 0);
+        for container in &containers {
+            rest = match *container {
+                None => match quote(&rest) {
+                    Some(inner) => inner,
+                    None => break,
+                },
+                Some(_) if rest.trim_matches(' ').is_empty() => String::new(),
+                Some(width) if indent(&rest) >= width => rest.split_off(width),
+                Some(_) => break,
+            };
+            matched += 1;
+        }
+        let all = matched == containers.len();
+        let inner = rest.trim_start_matches(' ').to_owned();
+        match leaf {
+            Leaf::Fence(mark, length) if all => {
+                let closes = fence_of(&inner)
+                    .is_some_and(|(other, long, after)| other == mark && long >= length && after.is_empty());
+                if closes && indent(&rest) <= 3 {
+                    leaf = Leaf::None;
+                }
+                continue;
+            }
+            Leaf::Html(ends) if all => {
+                if ends.iter().any(|end| inner.to_lowercase().contains(end)) {
+                    leaf = Leaf::None;
+                }
+                continue;
+            }
+            Leaf::HtmlUntilBlank if all && !rest.trim_matches(' ').is_empty() => continue,
+            Leaf::Paragraph => {}
+            _ => leaf = Leaf::None,
+        }
+        let direct = all && leaf == Leaf::Paragraph;
+        let underline =
+            ["=", "-"].iter().any(|mark| inner.trim_end_matches(' ').replace(mark, "").is_empty()) && !inner.is_empty();
+        if direct && underline && indent(&rest) <= 3 {
+            if containers.is_empty() {
+                headings.push(format!("{} {paragraph}", if inner.starts_with('=') { "#" } else { "##" }));
+            }
+            leaf = Leaf::None;
+            continue;
+        }
+        let mut now = containers[..matched].to_vec();
+        let mut fresh = false;
+        while !rest.trim_matches(' ').is_empty() && indent(&rest) <= 3 {
+            let inner = rest.trim_start_matches(' ').to_owned();
+            if let Some(inner) = quote(&rest) {
+                (rest, fresh) = (inner, true);
+                now.push(None);
+            } else if let (false, Some((width, interrupts))) = (is_break(&inner), marker(&inner)) {
+                if direct && !fresh && !interrupts {
+                    break;
+                }
+                let after = &inner[width..];
+                let space = match indent(after) {
+                    _ if after.trim_matches(' ').is_empty() => 1,
+                    5.. => 1,
+                    space => space,
+                };
+                now.push(Some(indent(&rest) + width + space));
+                (rest, fresh) = (after.get(space..).unwrap_or_default().to_owned(), true);
+            } else {
+                break;
+            }
+        }
+        let inner = rest.trim_start_matches(' ').to_owned();
+        let goes_on = leaf == Leaf::Paragraph && !fresh;
+        if rest.trim_matches(' ').is_empty() {
+            (containers, leaf) = (now, Leaf::None);
+            continue;
+        }
+        let lower = inner.to_lowercase();
+        let name: String =
+            lower.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
+        let found = if indent(&rest) > 3 {
+            None
+        } else if let Some((mark, length, after)) =
+            fence_of(&inner).filter(|(mark, _, after)| *mark == '~' || !after.contains('`'))
+        {
+            let _ = after;
+            Some(Leaf::Fence(mark, length))
+        } else if lower.starts_with('<')
+            && ["pre", "script", "style", "textarea"].contains(&&*name)
+            && !lower.starts_with("</")
+        {
+            Some(Leaf::Html(RAW))
+        } else if inner.starts_with("<!--") {
+            Some(Leaf::Html(&["-->"]))
+        } else if inner.starts_with("<![CDATA[") {
+            Some(Leaf::Html(&["]]>"]))
+        } else if inner.starts_with("<?") {
+            Some(Leaf::Html(&["?>"]))
+        } else if inner.starts_with("<!D") {
+            Some(Leaf::Html(&[">"]))
+        } else if inner.starts_with('<') && (name == "div" || (!goes_on && inner.trim_end_matches(' ').ends_with('>')))
+        {
+            Some(Leaf::HtmlUntilBlank)
+        } else if inner.trim_start_matches('#').starts_with(' ')
+            && inner.starts_with('#')
+            && !inner.starts_with("#######")
+        {
+            if now.is_empty() {
+                headings.push(inner.clone());
+            }
+            Some(Leaf::None)
+        } else if is_break(&inner) {
+            Some(Leaf::None)
+        } else {
+            None
+        };
+        let found = found.map(|found| match found {
+            Leaf::Html(ends) if ends.iter().any(|end| lower.contains(end)) => Leaf::None,
+            found => found,
+        });
+        match found {
+            Some(found) => (containers, leaf) = (now, found),
+            // Where it is lazy, its containers go on as well.
+            None if goes_on => {}
+            None if indent(&rest) > 3 => (containers, leaf) = (now, Leaf::None),
+            None => {
+                (containers, leaf) = (now, Leaf::Paragraph);
+                paragraph = inner;
+            }
+        }
+    }
+    headings
+}
+
+/// Lines that leave something open, or close it, or seem to.
+const NASTY: &[&str] = &[
+    "- item",
+    "  ```",
+    "```",
+    "~~~",
+    "````",
+    "   ```js",
+    "> ```",
+    "> q",
+    ">",
+    "- ```",
+    "1. ```",
+    "1. a",
+    "2. b",
+    "<pre>",
+    "</pre>",
+    "<!-- x",
+    "-->",
+    "<?php",
+    "?>",
+    "<!DOCTYPE x",
+    "<![CDATA[",
+    "]]>",
+    "<div>",
+    "<a>",
+    "# h",
+    "===",
+    "---",
+    "--",
+    "    code",
+    "    ```",
+    "text",
+    "",
+    "",
+    "- # h",
+    "> # q",
+    "  - deep",
+    "      x",
+    "  x",
+    "* * *",
+    "<!-->",
+    "10. ten",
+    "    - ~~~",
+    "    ~~~",
+    "> - ```",
+    ">   ```",
+    ">   x",
+    "  # in",
+    "## two",
+    "-",
+    "  <!-- y",
+    "<pre>a</pre>",
+    "``` a`b",
+    "```\u{a0}",
+    "\u{a0}",
+];
+
+fn nasty() -> impl Strategy<Value = String> {
+    let line = (prop::sample::select(NASTY), prop::sample::select(&["\n", "\n", "\n", "\r", "\r\n"][..]));
+    prop::collection::vec(line, 0..8)
+        .prop_map(|lines| lines.iter().flat_map(|(line, end)| [*line, *end]).collect::<String>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Whatever turns say, all headings of turns are headings, and nothing else is as high.
+    #[test]
+    fn every_turn_of_a_narrative_is_found(turns in prop::collection::vec(prop::collection::vec(nasty(), 1..3), 1..4)) {
+        let texts = |turn: &Vec<String>| turn.iter().map(|text| json!({ "type": "text", "text": text })).collect::<Vec<_>>();
+        let records: Vec<Value> = turns.iter().map(|turn| json!({ "role": "user", "content": texts(turn) })).collect();
+        let done = translated(&[("generic-v1", &lines(&records))], "none-v1", CrossFamily::Render);
+        let text = String::from_utf8(done.bytes).unwrap();
+        let mut found = root_headings(&text);
+        found.retain(|heading| heading.starts_with("# ") || heading.starts_with("## "));
+        let own = (1..=turns.len()).map(|number| format!("## {number}. User"));
+        let expected: Vec<String> = ["# Earlier conversation".to_owned()].into_iter().chain(own).collect();
+        prop_assert_eq!(found, expected, "{}", text);
+    }
 }
 
 proptest! {

@@ -53,14 +53,15 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
     };
     let kind = text(map, "type").unwrap_or_default();
     Some(match kind {
-        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").unwrap_or_default()),
+        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").or_else(|| lacking(kind, notes))?),
         "thinking" => Block::Reasoning {
-            text: owned(map, "thinking").unwrap_or_default(),
+            text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
             signature: owned(map, "signature").filter(|proof: &Cow<'_, str>| !proof.is_empty()),
             redacted: false,
         },
         "reasoning" => Block::Reasoning {
-            text: owned(map, "text").unwrap_or_default(),
+            text: owned(map, "text")
+                .or_else(|| if flag(map, "redacted") { Some(Cow::default()) } else { lacking(kind, notes) })?,
             signature: owned(map, "signature"),
             redacted: flag(map, "redacted"),
         },
@@ -85,15 +86,18 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
             result(["tool_use_id", "is_error"], content, false)
         }
         _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
-        "image" => Block::Image(image_of(map)),
-        "image_url" | "input_image" => Block::Image(image_at(
-            text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url")).unwrap_or_default(),
-        )),
+        "image" => Block::Image(image_of(map).or_else(|| lacking(kind, notes))?),
+        "image_url" | "input_image" => {
+            let url = text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url"));
+            Block::Image(url.map(image_at).or_else(|| lacking(kind, notes))?)
+        }
         "mixed" => {
             notes.unknown("a block within blocks");
             return None;
         }
-        "tool_reference" => Block::text(format!("[tool: {}]", text(map, "tool_name").unwrap_or_default())),
+        "tool_reference" => {
+            Block::text(text(map, "tool_name").map(|name| format!("[tool: {name}]")).or_else(|| lacking(kind, notes))?)
+        }
         "document" => {
             notes.unknown("document");
             Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
@@ -103,6 +107,12 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
             return None;
         }
     })
+}
+
+/// Notes a block that does not hold what its kind is for.
+fn lacking<T>(kind: &str, notes: &mut Notes) -> Option<T> {
+    notes.unknown(&format!("block {kind} without its content"));
+    None
 }
 
 /// The content of a server tool's result has its own shapes; its JSON is the text.
@@ -126,11 +136,11 @@ pub(super) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut Notes) -> Vec<
     blocks.into_iter().filter(shown).collect()
 }
 
-fn image_of(map: &Map<String, Value>) -> Image<'static> {
+fn image_of(map: &Map<String, Value>) -> Option<Image<'static>> {
     let from = object(map, "source").unwrap_or(map);
     let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
-    let url = || owned(from, "url").or_else(|| owned(from, "file_id")).unwrap_or_default();
-    image(mime_type, owned(from, "data").map_or_else(|| Media::Url(url()), Media::Data))
+    let url = || owned(from, "url").or_else(|| owned(from, "file_id"));
+    Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| url().map(Media::Url))?))
 }
 
 /// One text alone as that text, other blocks as the list that `write` makes.

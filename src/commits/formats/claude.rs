@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::blocks;
 use super::continuation::Continuation;
-use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, object, owned, set, text};
+use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
 use crate::error::{DiagnosticCode, Severity};
 use crate::jsonl::Reader;
 use crate::maps::{SortedMap, SortedSet};
@@ -83,7 +83,7 @@ impl Entry<'_> {
     }
 
     fn message_id(&self) -> Option<&str> {
-        object(&self.map, "message").and_then(|message| text(message, "id"))
+        object(&self.map, "message").and_then(|message| text(message, "id")).filter(|id| !id.is_empty())
     }
 
     /// The id that the records of one answer share; else the record's own uuid.
@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
             if !speaks && !ASIDE.contains(&kind) {
                 notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
             }
-            let uuid = owned(&map, "uuid");
+            let uuid = given_id(&map, "uuid");
             let mut linked = speaks || uuid.is_some();
             let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
             if let Some(uuid) = uuid {

@@ -187,7 +187,10 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             }
             return;
         }
-        "reasoning" => (Role::Assistant, reasoning(item)),
+        "reasoning" => match reasoning(item, notes) {
+            Some(thought) => (Role::Assistant, thought),
+            None => return,
+        },
         "function_call" => {
             (Role::Assistant, call(name(), parse_arguments(text(item, "arguments").unwrap_or_default()), false))
         }
@@ -236,9 +239,17 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
     }
 }
 
-fn reasoning(item: &Map<String, Value>) -> Block<'static> {
-    let texts = |key: &str| -> Vec<String> {
-        list(item, key).iter().filter_map(Value::as_object).filter_map(|part| owned(part, "text")).collect()
+/// A thought, unless all that it says is damaged.
+fn reasoning(item: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> {
+    let mut is_damaged = false;
+    let mut texts = |key: &str| -> Vec<String> {
+        let text = |part: &Value| part.as_object().and_then(|part| owned(part, "text"));
+        let texts: Vec<String> = list(item, key).iter().filter_map(text).collect();
+        for _ in texts.len()..list(item, key).len() {
+            notes.unknown("a thought without a text");
+            is_damaged = true;
+        }
+        texts
     };
     let said = match texts("content") {
         content if content.is_empty() => texts("summary"),
@@ -246,7 +257,9 @@ fn reasoning(item: &Map<String, Value>) -> Block<'static> {
     };
     let text = said.join("\n\n");
     let signature = owned(item, "encrypted_content");
-    Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature }
+    let is_empty = text.is_empty() && signature.is_none();
+    let thought = Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature };
+    (!is_empty || !is_damaged).then_some(thought)
 }
 
 fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block<'static> {

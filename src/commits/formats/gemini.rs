@@ -15,8 +15,8 @@ use super::blocks;
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_object, flag, image, image_url, list, object, objects, owned, result_text,
-    set, text,
+    Notes, Role, Transcript, Turn, arguments_object, flag, given_id, image, image_url, list, object, objects, owned,
+    result_text, set, text,
 };
 use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
@@ -35,7 +35,7 @@ struct Messages {
 impl Messages {
     fn add(&mut self, message: Map<String, Value>) {
         let place = self.list.len();
-        let known = owned(&message, "id").map(|id| *self.places.or_insert(id, place));
+        let known = given_id(&message, "id").map(|id| *self.places.or_insert(id, place));
         match known.and_then(|known| self.list.get_mut(known)) {
             Some(earlier) => *earlier = message,
             None => self.list.push(message),
@@ -135,7 +135,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         notes.unknown("a message without content");
     }
     let new_turn = |role: Role| Turn {
-        id: owned(message, "id"),
+        id: given_id(message, "id"),
         timestamp: owned(message, "timestamp"),
         model: owned(message, "model"),
         ..Turn::new(role)
@@ -144,6 +144,10 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     let mut results = Turn { id: None, model: None, ..new_turn(Role::User) };
     for thought in objects(list(message, "thoughts"), "a thought that is no object", notes) {
         let parts = [text(thought, "subject"), text(thought, "description")];
+        if parts.iter().all(Option::is_none) {
+            notes.unknown("a thought without a text");
+            continue;
+        }
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         said.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
     }
@@ -154,7 +158,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         }
     }
     for call in objects(list(message, "toolCalls"), "a call that is no object", notes) {
-        let id = seen.id(owned(call, "id"));
+        let id = seen.id(given_id(call, "id"));
         if seen.calls.insert(id.clone()) {
             said.blocks.push(tool_call(id.clone(), call));
         }
@@ -216,12 +220,12 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Ve
             }
         };
         if let Some(call) = object(map, "functionCall") {
-            let id = seen.id(owned(call, "id"));
+            let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
                 out.push(tool_call(id, call));
             }
         } else if let Some(response) = object(map, "functionResponse") {
-            let id = seen.id(owned(response, "id"));
+            let id = seen.id(given_id(response, "id"));
             if seen.results.insert(id.clone()) {
                 out.push(tool_result(id, result_content(part, notes), failed(response)));
             }
@@ -252,8 +256,12 @@ fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> 
         notes.unknown(&format!("media {mime_type}"));
         return Some(Block::text(format!("[file: {mime_type}]")));
     }
-    let url = || Media::Url(owned(data, "fileUri").unwrap_or_default());
-    Some(Block::Image(image(mime_type, owned(data, "data").map_or_else(url, Media::Data))))
+    let url = || owned(data, "fileUri").map(Media::Url);
+    let Some(media) = owned(data, "data").map(Media::Data).or_else(url) else {
+        notes.unknown("an image without its data");
+        return None;
+    };
+    Some(Block::Image(image(mime_type, media)))
 }
 
 fn failed(response: &Map<String, Value>) -> bool {

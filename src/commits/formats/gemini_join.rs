@@ -167,7 +167,9 @@ fn take_apart<'a>(blob: &'a str, source: BlobSource<'_>) -> Result<Session<'a>> 
             session.messages.clear();
             for message in value.list("a list of messages").map_err(invalid)? {
                 let id = match message.kind() {
-                    Kind::Object => message.object("a message")?.last("id").and_then(|id| id.as_text()),
+                    Kind::Object => {
+                        message.object("a message")?.last("id").and_then(|id| id.as_text()).filter(|id| !id.is_empty())
+                    }
                     _ => None,
                 };
                 session.messages.push(SessionMessage { json: document.json(message), id: id.map(Cow::into_owned) });
