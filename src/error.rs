@@ -105,7 +105,7 @@ codes! {
         AccumulationNotAllowed = "accumulation_not_allowed", "A task accumulates that is not sequential; it does not.";
         AnnotationNotFound = "annotation_not_found", "`includeAnnotations` names a node that is no annotation of the path; it was left out.";
         BodyArgumentsWrapped = "body_arguments_wrapped", "The provider takes the arguments of a tool call as a JSON object only; others were wrapped in one, under `arguments`.";
-        BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there; the rest was left out, but for those in what `target` itself gives.";
+        BodyCacheCapped = "body_cache_capped", "More cache breakpoints were asked for than the provider takes, or at messages that are not there, and the rest was left out, but for those in what `target` itself gives; or they were to last longer than one before them.";
         BodyEndsWithAssistant = "body_ends_with_assistant", "The last message is the assistant's. The provider goes on from it, or refuses it, depending on the model.";
         BodyErrorAsText = "body_error_as_text", "The provider has no field that says that a tool failed; the text of the result says it.";
         BodyFieldRenamed = "body_field_renamed", "The provider or the model does not take a field of `target` under its name; it has the name that is taken.";
@@ -115,9 +115,9 @@ codes! {
         BodyMessageInserted = "body_message_inserted", "The provider requires a user message first; one was put there.";
         BodyNameChanged = "body_name_changed", "The provider does not take the name of a tool; it has another where it is defined, chosen and called.";
         BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
-        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or an empty result there; a text stands in its place.";
+        BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or an empty result there, and a text stands in its place; or an image has another type than was said.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or a call of Gemini's without its signature, in whose place there is a word of Google's.";
-        BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
+        BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back, and it was left out; or none stands where Anthropic wants some.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         ChoicesUnused = "choices_unused", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";

@@ -150,6 +150,7 @@ impl<'a> Plan<'_, 'a> {
             limit: self.limit,
             settings: self.settings,
             marked: is_middle,
+            most_head: usize::MAX,
         };
         let (kept, end) = match self.settings.truncation_strategy {
             Strategy::StopAtLimit => {

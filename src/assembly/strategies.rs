@@ -15,6 +15,8 @@ pub(crate) struct OverLimit<'l, 'a> {
     pub limit: u64,
     pub settings: &'l Settings,
     pub marked: bool,
+    /// Units that may stand before the gap.
+    pub most_head: usize,
 }
 
 impl OverLimit<'_, '_> {
@@ -36,7 +38,7 @@ impl OverLimit<'_, '_> {
         let tail = (self.wanted_tail()?..self.count()).find(|&tail| self.fits(self.costs.lead, tail))?;
         let half = self.half();
         let is_good = |head: usize| self.head_cost(head) <= half && self.fits(head, tail);
-        Some((self.furthest(self.costs.lead, tail - 1, is_good), tail))
+        Some((self.furthest(self.costs.lead, self.most_head(tail - 1), is_good), tail))
     }
 
     /// Where the protected tail begins if all of it fits.
@@ -49,7 +51,8 @@ impl OverLimit<'_, '_> {
 
     /// Whether this is the first cut here, too, if it is that with the marker.
     fn begins_with(&self, (head, tail): (usize, usize)) -> bool {
-        let takes_more = || self.head_cost(head + 1) <= self.half() && self.fits(head + 1, tail);
+        let takes_more =
+            || head < self.most_head && self.head_cost(head + 1) <= self.half() && self.fits(head + 1, tail);
         let is_widest = self.wanted_tail() == Some(tail) || !self.fits(self.costs.lead, tail - 1);
         is_widest && self.fits(self.costs.lead, tail) && self.fits(head, tail) && !(head + 1 < tail && takes_more())
     }
@@ -60,7 +63,8 @@ impl OverLimit<'_, '_> {
             let before = (head, tail);
             let back = tail.saturating_sub(head + 1);
             tail -= self.furthest(0, back, |more| self.fits(head, tail - more));
-            head = self.furthest(head, tail.saturating_sub(1), |head| self.fits(head, tail));
+            let most = self.most_head(tail.saturating_sub(1)).max(head);
+            head = self.furthest(head, most, |head| self.fits(head, tail));
             // Joining texts can make room, so that the tail may take more after the head did.
             if before == (head, tail) {
                 return self.kept(head, tail);
@@ -99,7 +103,7 @@ impl OverLimit<'_, '_> {
     /// that it does not move while the conversation grows.
     fn middle_by_quantum(&self, head_max: usize, protected: usize) -> Option<Kept> {
         let half = self.half();
-        let head = self.furthest(self.costs.lead, head_max, |head| self.head_cost(head) <= half);
+        let head = self.furthest(self.costs.lead, self.most_head(head_max), |head| self.head_cost(head) <= half);
         let total = self.costs.total();
         let target = self.settings.quantised(total, self.limit);
         let removed = |tail: usize| total.saturating_sub(self.cost(head, tail));
@@ -140,6 +144,10 @@ impl OverLimit<'_, '_> {
         let fits = |head: usize| self.costs.kept(Kept { head: self.start_of(head), ..to }, false) <= self.limit;
         let head = self.furthest(0, self.count(), fits);
         (head > 0).then(|| Kept { head: self.start_of(head), ..to })
+    }
+
+    fn most_head(&self, most: usize) -> usize {
+        most.min(self.most_head).max(self.costs.lead)
     }
 
     /// Half of the tokens beside system, overhead, blocks and marker.

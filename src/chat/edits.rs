@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::detect::Format;
-use super::message::{At, Kind, Message, Role};
+use super::message::{At, Kind, Message, Piece, Role};
 use super::messages::Messages;
 use super::options::{EditResults, Edits, RemovedReasoning};
 use super::pairs::{callers, is_there};
@@ -74,12 +74,12 @@ impl Editor<'_, '_> {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
             let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
             let mut calls: Vec<At> = calls.into_iter().chain(paired).collect();
-            match self.format {
-                // The first of the calls of a turn has the signature of all.
-                Format::Gemini => sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece))),
-                _ => sorting::sort(&mut calls),
-            }
+            sorting::sort(&mut calls);
             let mut calls = but_last(calls, of_calls.keep_last);
+            if self.format == Format::Gemini {
+                // The first of the calls of a turn has the signature of all.
+                sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece)));
+            }
             let callers = callers(self.messages, 0);
             calls.retain(|&call| !self.is_run(call, &callers) && !self.calls_one_of(call, &of_calls.exclude));
             edit("toolCalls", calls, &Self::remove_call, self);
@@ -187,10 +187,22 @@ impl Editor<'_, '_> {
         if self.signs_others(at) || result.is_some_and(|result| self.parts_turns(at, result)) {
             return 0;
         }
-        let remove = |messages: &mut Messages<'_>, at| {
-            messages.piece_mut(at).map_or(0, |piece| piece.remove(Reason::CallRemoved))
+        let of_result = result.map_or(0, |result| self.remove(result, Reason::CallRemoved));
+        self.remove(at, Reason::CallRemoved).saturating_add(of_result)
+    }
+
+    /// Takes out a piece, and its message where nothing is left in it that says anything; how many tokens that frees.
+    fn remove(&mut self, at: At, reason: Reason) -> u64 {
+        let freed = self.messages.piece_mut(at).map_or(0, |piece| piece.remove(reason));
+        let Some(message) = self.messages.get_mut(at.0).filter(|message| message.removed.is_none()) else {
+            return freed;
         };
-        remove(self.messages, at).saturating_add(result.map_or(0, |result| remove(self.messages, result)))
+        if !message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent) {
+            return freed;
+        }
+        let rest = message.now();
+        message.removed = Some(reason);
+        freed.saturating_add(rest)
     }
 
     /// Whether the messages from a call to its result stand between two turns of the assistant, of which the second begins with a
@@ -236,7 +248,7 @@ impl Editor<'_, '_> {
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {
-        self.messages.piece_mut(at).map_or(0, |piece| piece.remove(Reason::ReasoningRemoved))
+        self.remove(at, Reason::ReasoningRemoved)
     }
 
     /// The last message in which the user says something.

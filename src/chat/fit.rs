@@ -59,6 +59,19 @@ pub(super) struct Cut {
     pub added: Option<(&'static str, String)>,
 }
 
+/// What a cut has to look after.
+#[derive(Clone, Copy, Debug)]
+struct Aim<'m> {
+    /// Tokens of what stays in any case.
+    fixed: u64,
+    /// Messages that an earlier marker stood for.
+    omitted: usize,
+    /// The first message that an earlier fit left, which goes.
+    gap_from: usize,
+    summarizes: bool,
+    marker: &'m str,
+}
+
 /// A marker or a summary that an earlier fit left in the chat.
 #[derive(Debug)]
 pub(super) enum Earlier {
@@ -142,7 +155,12 @@ impl Fit<'_> {
     fn drop_silent(&mut self) {
         let mut touched = false;
         for at in self.messages.changed() {
-            let Some(message) = self.messages.get_mut(at).filter(|message| message.removed.is_none()) else { continue };
+            let Some(message) = self.messages.get_mut(at) else { continue };
+            if message.removed.is_some() {
+                touched = true;
+                continue;
+            }
+            drop_silent_steps(message);
             let reason = message.pieces.iter().find_map(|piece| piece.removed);
             if let Some(reason) = reason
                 && message.pieces.iter().filter(|piece| piece.is_there()).all(Piece::is_silent)
@@ -287,7 +305,7 @@ impl Fit<'_> {
     /// Cuts what is over the limit.
     fn cut(&mut self, layout: &mut Layout) -> Result<Cut> {
         let summarizes = matches!(self.options.phase, Phase::Plan | Phase::Finish(Some(_)));
-        let mut omitted = 0;
+        let (mut omitted, mut gap_from) = (0, usize::MAX);
         let earlier = self.earlier();
         self.lasts &= earlier.is_empty();
         for (index, earlier) in earlier {
@@ -296,6 +314,7 @@ impl Fit<'_> {
                     layout.pinned.get_mut(index).into_iter().for_each(|pinned| *pinned = true);
                 }
                 earlier => {
+                    gap_from = gap_from.min(index);
                     omitted += if let Earlier::Marker(count) = earlier { count } else { 0 };
                     self.remove(index, Some(Reason::Replaced));
                 }
@@ -312,7 +331,8 @@ impl Fit<'_> {
         if summarizes {
             self.reserve_summary(fixed);
         }
-        self.cut_free(layout, fixed, omitted, summarizes, &self.options.settings.truncation_marker)
+        let marker = &self.options.settings.truncation_marker;
+        self.cut_free(layout, &Aim { fixed, omitted, gap_from, summarizes, marker })
     }
 
     /// Fails where what is never cut is over the limit by itself.
@@ -345,7 +365,8 @@ impl Fit<'_> {
         self.messages.get(atom.message).map(|message| message.role)
     }
 
-    fn cut_free(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool, marker: &str) -> Result<Cut> {
+    fn cut_free(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
+        let &Aim { fixed, omitted, gap_from, summarizes, marker } = aim;
         let Layout { free, sums, .. } = layout;
         let Options { limit, strategy, settings, .. } = self.options;
         if *strategy == Strategy::StopAtLimit {
@@ -358,7 +379,10 @@ impl Fit<'_> {
         let reserved = summarizes.then(|| self.summary_room.saturating_add(of_message));
         let gap = Gap { reserved, overhead: of_message, omitted };
         let costs = Costs::new(free, sums, alone(self.prices), marker, fixed).with_gap(gap);
-        let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true };
+        // The gap begins where the earlier one was: what is told stays in its order, and a turn of the user first.
+        let is_before = |start: &usize| free.atoms.get(*start).is_some_and(|atom| atom.message < gap_from);
+        let most_head = free.starts.partition_point(is_before);
+        let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true, most_head };
         let most = costs.marker_tokens(free.atoms.len());
         let is_middle = *strategy == Strategy::TruncateMiddle;
         let with_gap = |kept: Option<Kept>| kept.map(|kept| (kept, true));
@@ -379,8 +403,19 @@ impl Fit<'_> {
             chosen = match free.starts.iter().find(is_user) {
                 _ if has_marker => with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() }),
                 Some(&tail) => Some((Kept { tail, ..kept }, false)),
-                None => return self.cut_with_marker(layout, fixed, omitted, summarizes),
+                None => return self.cut_with_marker(layout, aim),
             };
+        }
+        let ends = &self.options.end_on;
+        if let (Strategy::KeepStart, Some((kept, false)), false) = (strategy, &mut chosen, ends.is_empty()) {
+            let is_end = |&&start: &&usize| {
+                let last = start.checked_sub(1).and_then(|last| free.atoms.get(last));
+                start <= kept.head && last.and_then(|atom| self.role_of(atom)).is_some_and(|role| ends.contains(&role))
+            };
+            match free.starts.iter().rfind(is_end) {
+                Some(&head) => kept.head = head,
+                None => self.role_unmet("endOn"),
+            }
         }
         let unit = match chosen {
             Some((kept, marked)) => {
@@ -404,7 +439,7 @@ impl Fit<'_> {
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
         let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
         if wants_user && !has_marker && others > 0 {
-            return self.cut_with_marker(layout, fixed, omitted, summarizes);
+            return self.cut_with_marker(layout, aim);
         }
         let inside = match costs.marker(others) {
             Some(text) if marker != CHAT_MARKER => inline_marker(&text),
@@ -453,11 +488,11 @@ impl Fit<'_> {
     }
 
     /// The cut with a marker where there is to be none, but the vendor wants a user's turn first.
-    fn cut_with_marker(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
+    fn cut_with_marker(&mut self, layout: &Layout, aim: &Aim<'_>) -> Result<Cut> {
         let message = "`truncationMarker` is empty, and no turn of the user is left to begin with; the default marker stands there";
         let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
         self.found.push(found.at_path("options.truncationMarker"));
-        self.cut_free(layout, fixed, omitted, summarizes, CHAT_MARKER)
+        self.cut_free(layout, &Aim { marker: CHAT_MARKER, ..*aim })
     }
 
     /// Tokens of being a user's message.
@@ -554,6 +589,25 @@ impl Fit<'_> {
             }
         }
         true
+    }
+}
+
+/// Takes out the steps of a run that is one message of which nothing is left that says anything.
+fn drop_silent_steps(message: &mut Message<'_>) {
+    if message.steps < 2 {
+        return;
+    }
+    for step in message.pieces.chunk_by_mut(|a, b| a.step == b.step) {
+        let reason = step.iter().find_map(|piece| piece.removed);
+        let (Some(reason), true) = (reason, step.iter().filter(|piece| piece.is_there()).all(Piece::is_silent)) else {
+            continue;
+        };
+        if step.iter().any(Piece::is_there) {
+            step.iter_mut().for_each(|piece| {
+                piece.remove(reason);
+            });
+            message.steps = message.steps.saturating_sub(1).max(1);
+        }
     }
 }
 

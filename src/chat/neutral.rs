@@ -273,7 +273,11 @@ impl<'t> Maker<'t> {
             Kind::Reasoning if part.kind() == JsonKind::List => {
                 for block in part.list("a list of thoughts")? {
                     let proof = proof_of(Format::Anthropic, block.object("a thought, an object")?);
-                    self.thought(reasoning_text(block), proof.as_ref(), blocks);
+                    let text = reasoning_text(block);
+                    if proof.is_none() && is_blank(&text) {
+                        self.lost("a thought that is sealed for a vendor that is not named");
+                    }
+                    self.thought(text, proof.as_ref(), blocks);
                 }
             }
             Kind::Reasoning => self.thought(reasoning_text(part), proof.as_ref(), blocks),
@@ -607,6 +611,16 @@ fn proof_of<'t>(format: Format, part: Object<'t>) -> Option<Proof<'t>> {
     }
     if text_in(part, "type").is_some_and(|kind| kind == "redacted_thinking") {
         return text_in(part, "data").map(Proof::Redacted);
+    }
+    // OpenRouter's, of any vendor.
+    if let (Some("reasoning.encrypted"), Some(data)) = (text_in(part, "type").as_deref(), text_in(part, "data")) {
+        let vendor = text_in(part, "format").unwrap_or_default();
+        return match vendor.split('-').next() {
+            Some("anthropic") => Some(Proof::Redacted(data)),
+            Some("google") => Some(Proof::Thought(data)),
+            Some("openai" | "azure" | "xai") => Some(Proof::Sealed(text_in(part, "id"), data)),
+            _ => None,
+        };
     }
     if let Some(signature) = text_in(part, "signature").filter(|signature| !signature.is_empty()) {
         return match format {

@@ -10,6 +10,7 @@ use crate::assembly::settings::{self, CHAT_MARKER, Preferences, Settings, whole}
 use crate::call::Host;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Kind, Object, Value};
+use crate::text::is_blank;
 use crate::tokens::{Counter, models};
 
 const STRATEGIES: &[(&str, Strategy)] = &[
@@ -296,7 +297,10 @@ fn read_edits(value: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<Edits> {
         Ok::<_, Error>(EditResults {
             keep_last: keep_last(edit)?,
             max_tokens: tokens(edit, "maxTokens")?,
-            placeholder: edit.string("placeholder")?.unwrap_or_else(|| PLACEHOLDER.to_owned()),
+            placeholder: edit
+                .string("placeholder")?
+                .filter(|text| !is_blank(text))
+                .unwrap_or_else(|| PLACEHOLDER.to_owned()),
             exclude: excluded(edit)?,
         })
     })?;

@@ -181,18 +181,16 @@ pub(super) fn add_atoms(atoms: &mut Vec<Atom>, messages: &Messages<'_>, from: us
     atoms.reserve(messages.len().saturating_sub(from));
     let messages = (from..).zip(messages.range(from, messages.len()));
     for (index, message) in messages.filter(|(_, message)| message.removed.is_none()) {
-        let mut from = 0;
-        let mut to = 0;
-        while let Some(piece) = message.pieces.get(to) {
+        let (mut from, mut step) = (0, None);
+        for (at, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
             // What stands before the first step is part of it.
-            if to > from && piece.step > 1 && message.pieces.get(to - 1).is_some_and(|before| before.step != piece.step)
-            {
-                atoms.push(Atom { message: index, from, to });
-                from = to;
+            if piece.step > 1 && step.is_some_and(|step| step != piece.step) {
+                atoms.push(Atom { message: index, from, to: at });
+                from = at;
             }
-            to += 1;
+            step = Some(piece.step);
         }
-        atoms.push(Atom { message: index, from, to });
+        atoms.push(Atom { message: index, from, to: message.pieces.len() });
     }
 }
 

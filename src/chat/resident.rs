@@ -308,10 +308,13 @@ impl Chat {
 /// The piece whose text grows: the last one with a text, unless other parts stand behind it.
 fn growing<'p>(pieces: &'p mut [Piece<'static>]) -> Option<&'p mut Piece<'static>> {
     let at = pieces.iter().rposition(|piece| piece.kind == Kind::Text && !piece.texts.is_empty())?;
-    let is_part = |piece: &Piece<'_>| matches!(piece.places.first().and_then(|place| place.last()), Some(Step::At(_)));
-    let has_parts = pieces.get(at).is_some_and(is_part);
-    let is_last = !pieces.iter().skip(at + 1).any(is_part);
-    pieces.get_mut(at).filter(|_| is_last || !has_parts)
+    let list_of = |piece: &Piece<'_>| match piece.places.first()?.split_last()? {
+        (Step::At(_), list) => Some(list.to_vec()),
+        _ => None,
+    };
+    let list = pieces.get(at).and_then(list_of);
+    let is_last = list.is_none() || pieces.iter().skip(at + 1).all(|piece| list_of(piece) != list);
+    pieces.get_mut(at).filter(|_| is_last)
 }
 
 /// The message that a diagnostic is about, and the path in it.

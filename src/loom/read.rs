@@ -172,15 +172,14 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
 pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
     let messages = fields.get("messages").ok().flatten()?;
     Some(messages.invalid(|place| {
-        format!("{place} is no Loom tree; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`")
+        format!("{place} is no Loom tree; `fitMessages` takes chat messages, and `chatToLoomTree` makes a tree of them")
     }))
 }
 
 /// Reads a tree; `keep` makes its texts borrowed or owned.
 pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>) -> Result<Tree<'b>> {
-    let fields = value.object(
-        "a Loom tree, an object with `nodes` and `edges`; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`",
-    )?;
+    let fields =
+        value.object("a Loom tree, an object with `nodes` and `edges`; `chatToLoomTree` makes one of chat messages")?;
     let nodes = fields.get("nodes")?.ok_or_else(|| chat_messages(fields).unwrap_or_else(|| value.lacks("nodes")))?;
     let nodes = node_list(nodes, limits)?;
     let edges = edge_list(fields.need("edges")?, limits)?;

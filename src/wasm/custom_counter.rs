@@ -81,5 +81,6 @@ impl Counter for CustomCounter {
 #[cold]
 fn message_of(thrown: &JsValue) -> String {
     let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
-    message.or_else(|| thrown.as_string()).unwrap_or_else(|| "something that is no error".to_owned())
+    let message = message.or_else(|| thrown.as_string());
+    message.filter(|text| !text.is_empty()).unwrap_or_else(|| "something that says nothing".to_owned())
 }

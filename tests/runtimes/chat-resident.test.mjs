@@ -261,6 +261,46 @@ describe("Chat", () => {
       systemInstruction: { parts: [{ text: "s" }] },
       generationConfig: { maxOutputTokens: 5 },
     });
+    // The limit of the answer has the provider's name, whatever name it is given, and what would replace the chat is told.
+    for (const [target, expected, found] of [
+      [
+        { provider: "openai", model: "gpt-5", max_tokens: 9 },
+        { model: "gpt-5", messages: user, max_completion_tokens: 9 },
+        ["body_field_renamed", "target.max_tokens"],
+      ],
+      [
+        { provider: "openai", model: "gpt-4o", max_tokens: 9 },
+        { model: "gpt-4o", messages: user, max_tokens: 9 },
+        undefined,
+      ],
+      [
+        { provider: "anthropic", model: "m", max_completion_tokens: 9, system: "own" },
+        { model: "m", messages: user, max_tokens: 9, system: "own" },
+        ["body_field_renamed", "target.max_completion_tokens"],
+      ],
+      [
+        { provider: "openai-responses", model: "m", maxTokens: 9, max_tokens: 5 },
+        { model: "m", input: user, max_output_tokens: 9 },
+        ["body_field_unused", "target.max_tokens"],
+      ],
+      [
+        { provider: "anthropic", model: "m", maxTokens: 9, messages: [] },
+        { model: "m", messages: user, max_tokens: 9 },
+        ["body_field_unused", "target.messages"],
+      ],
+      [
+        { provider: "gemini", max_tokens: 9 },
+        { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { maxOutputTokens: 9 } },
+        ["body_field_renamed", "target.max_tokens"],
+      ],
+    ]) {
+      const kept = new chat.Chat({ maxTokens: 900, target });
+      kept.append(...user);
+      const { body: bytes, report } = kept.requestBodyWithReport();
+      assert.deepEqual(JSON.parse(new TextDecoder().decode(bytes)), expected);
+      const told = report.diagnostics.map(({ code, path }) => [code, path]);
+      assert.deepEqual(told, found ? [found] : []);
+    }
     assert.throws(() => body({}, user), { code: "invalid_input" });
     assert.throws(() => body({ target: { provider: "completion", model: "m" } }, user), { code: "invalid_input" });
   });

@@ -420,13 +420,24 @@ function rowsOf(row: NonNullable<Answer["rows"]>[number], tokens: readonly numbe
   });
 }
 
-/** The formats that a provider takes as they are, and what the list is called there. */
-const TAKES: Record<string, { list: string; formats: readonly ChatFormat[] }> = {
-  anthropic: { list: "messages", formats: ["anthropic"] },
-  openai: { list: "messages", formats: ["openai", "generic"] },
-  "openai-responses": { list: "input", formats: ["openai-responses"] },
-  gemini: { list: "contents", formats: ["gemini"] },
+/** The formats that a provider takes as they are, and what the list, the system context and the limit of the answer are called there. */
+const TAKES: Record<string, { list: string; system: string; limit: string; formats: readonly ChatFormat[] }> = {
+  anthropic: { list: "messages", system: "system", limit: "max_tokens", formats: ["anthropic"] },
+  openai: { list: "messages", system: "messages", limit: "max_completion_tokens", formats: ["openai", "generic"] },
+  "openai-responses": {
+    list: "input",
+    system: "instructions",
+    limit: "max_output_tokens",
+    formats: ["openai-responses"],
+  },
+  gemini: { list: "contents", system: "systemInstruction", limit: "maxOutputTokens", formats: ["gemini"] },
 };
+
+/** The names that providers have for the limit of the answer. */
+const LIMITS = ["max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens"];
+
+/** Models of OpenAI's that refuse `max_tokens`. */
+const NEWER = /^(o\d|gpt-[5-9]|codex-mini)/;
 
 function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unknown[]): [body: object, Diagnostic[]] {
   const { provider, model, maxTokens, temperature, stream, tools, ...others } = target as Target &
@@ -439,31 +450,54 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   const converted = isOwn ? undefined : convertMessages(fitted, { from: handle.format, to });
   const messages = converted?.messages ?? fitted;
   const { dropReasoning: _, openingText: __, cache: ___, ...fields } = others;
+  const found: Diagnostic[] = [...(converted?.diagnostics ?? [])];
+  const tell = (code: Diagnostic["code"], severity: Diagnostic["severity"], name: string, what: string): void => {
+    found.push({ code, severity, message: `\`target.${name}\` ${what}`, path: `target.${name}` });
+  };
+
+  const config = { ...(fields["generationConfig"] as Record<string, unknown> | undefined) };
+  let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[takes.limit];
+  for (const name of LIMITS) {
+    if (!(name in fields) || (name === takes.limit && provider !== "gemini")) continue;
+    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(model)) break;
+    if (limit === undefined) {
+      limit = fields[name];
+      tell("body_field_renamed", "info", name, `is \`${takes.limit}\` in the body, as \`${provider}\` has it`);
+    } else tell("body_field_unused", "warning", name, "says again what is said of the limit; it was left out");
+    delete fields[name];
+  }
   const all = { ...handle.options, ...given } as ChatOptions;
   const texts = [all.system, converted?.system].filter((text) => text !== undefined);
   const system = texts.length < 2 ? texts[0] : texts.join("\n\n");
+  for (const name of system === undefined ? [list] : new Set([list, takes.system])) {
+    if (!(name in fields)) continue;
+    tell("body_field_unused", "warning", name, "would replace what the chat says; it was left out");
+    delete fields[name];
+  }
+
   const body: Record<string, unknown> = { model, [list]: messages, tools: tools ?? all.tools, temperature, stream };
   switch (provider) {
     case "anthropic":
-      body["system"] = system;
-      body["max_tokens"] = maxTokens ?? fields["max_tokens"] ?? all.tokenBuffer ?? 1024;
+      body["max_tokens"] = limit ?? all.tokenBuffer ?? 1024;
+      body["system"] = system ?? fields["system"];
       break;
     case "openai":
       if (system !== undefined) body[list] = [{ role: "system", content: system }, ...messages];
-      body["max_completion_tokens"] = maxTokens;
+      body["max_completion_tokens"] = limit;
       break;
     case "openai-responses":
-      body["instructions"] = system;
-      body["max_output_tokens"] = maxTokens;
+      body["instructions"] = system ?? fields["instructions"];
+      body["max_output_tokens"] = limit;
       break;
     default: {
-      const config = { ...(fields["generationConfig"] as object | undefined), maxOutputTokens: maxTokens, temperature };
+      const settings = { ...config, maxOutputTokens: limit, temperature: temperature ?? config["temperature"] };
       delete body["model"];
       delete body["stream"];
       delete body["temperature"];
-      body["systemInstruction"] = typeof system === "string" ? { parts: [{ text: system }] } : system;
-      fields["generationConfig"] = JSON.stringify(config) === "{}" ? undefined : config;
+      body["systemInstruction"] =
+        typeof system === "string" ? { parts: [{ text: system }] } : (system ?? fields["systemInstruction"]);
+      fields["generationConfig"] = JSON.stringify(settings) === "{}" ? undefined : settings;
     }
   }
-  return [{ ...fields, ...body }, converted?.diagnostics ?? []];
+  return [{ ...fields, ...body }, found];
 }

@@ -128,7 +128,7 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, 
 /// The calls of a message by their ids.
 #[derive(Debug, Default)]
 struct Calls {
-    pieces: SortedMap<String, usize>,
+    pieces: SortedMap<String, Vec<usize>>,
     /// How many pieces were looked at.
     seen: usize,
 }
@@ -138,12 +138,22 @@ impl Calls {
     fn also_at(&mut self, reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
         for (at, piece) in reader.pieces.iter().enumerate().skip(self.seen) {
             if let Kind::Call { id, .. } = &piece.kind {
-                self.pieces.insert(id.to_string(), at);
+                self.pieces.or_default(id.to_string()).push(at);
             }
         }
         self.seen = reader.pieces.len();
-        let known = self.pieces.get(call).and_then(|&at| reader.pieces.get_mut(at));
-        known.map(|piece| piece.places.push(place.clone())).is_some()
+        // In one list are different calls, whatever their ids.
+        let is_elsewhere = |other: &Path| match (other.split_last(), place.split_last()) {
+            (Some((Step::At(_), list)), Some((Step::At(_), of_this))) => list != of_this,
+            _ => true,
+        };
+        for &at in self.pieces.get(call).into_iter().flatten() {
+            if let Some(piece) = reader.pieces.get_mut(at).filter(|piece| piece.places.iter().all(is_elsewhere)) {
+                piece.places.push(place.clone());
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -14,7 +14,7 @@ use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
 use super::signature::{self, Proof};
 use super::sink::DiagnosticSink;
-use super::target::{CacheMessages, CacheSettings, Hints, Target};
+use super::target::{CacheMessages, CacheSettings, CacheTtl, Hints, Target};
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
@@ -58,7 +58,12 @@ pub(super) fn write<'m>(
     max_tokens(body, sink);
 
     let cache = target.cache.as_ref();
-    let control = cache.map(control);
+    let mut control = cache.map(control);
+    if cache.is_some_and(|cache| cache.ttl == Some(CacheTtl::OneHour)) && target.tools.iter().any(is_short) {
+        let text = "a tool of `target` is cached for five minutes, and what comes behind it cannot be for an hour; so is the rest";
+        sink.warn(DiagnosticCode::BodyCacheCapped, None, text.to_owned());
+        control = Some(EPHEMERAL.to_owned());
+    }
     // Tools come before the system context in what is cached, so that one breakpoint is for both.
     let last_is_ours = || target.tools.last().is_some_and(|tool| tool.get("cache_control").is_none());
     let mut after_system = control
@@ -101,8 +106,8 @@ pub(super) fn write<'m>(
 fn max_tokens(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
     if !body.max_tokens("max_tokens", "", sink) {
         let tokens = body.target.fallback_max_tokens.max(1);
-        let text =
-            format!("Anthropic requires `maxTokens`, and `target` gives none; it is {tokens}, the `tokenBuffer`");
+        let which = if body.target.fallback_max_tokens > 0 { ", the `tokenBuffer`" } else { "" };
+        let text = format!("Anthropic requires `maxTokens`, and `target` gives none; it is {tokens}{which}");
         sink.info(DiagnosticCode::BodyMaxTokensAssumed, None, text);
         body.number("max_tokens", tokens);
     }
@@ -133,10 +138,19 @@ fn tools(body: &mut Body<'_>, after_last: Option<&str>) {
     });
 }
 
+/// Kept for five minutes.
+const EPHEMERAL: &str = r#"{"type":"ephemeral"}"#;
+
+/// Whether a tool is cached for five minutes.
+fn is_short(tool: &Value) -> bool {
+    let control = tool.get("cache_control").filter(|control| !control.is_null());
+    control.is_some_and(|control| control.get("ttl").is_none_or(|ttl| ttl == "5m"))
+}
+
 /// The value of `cache_control`.
 fn control(cache: &CacheSettings) -> String {
     match cache.ttl {
-        None => r#"{"type":"ephemeral"}"#.to_owned(),
+        None => EPHEMERAL.to_owned(),
         Some(ttl) => format!(r#"{{"type":"ephemeral","ttl":"{}"}}"#, ttl.as_str()),
     }
 }

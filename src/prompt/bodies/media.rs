@@ -61,14 +61,15 @@ const AUDIO: [(&str, &str); 17] = [
 /// An image without a type: providers that take a URL find it out.
 pub(super) const ANY_IMAGE: &str = "image/*";
 
-/// The type of an image: as given, else by its bytes or URL.
+/// The type of an image: what its bytes say, else as given, else by its URL.
 fn image_type(given: &str, source: &Source<'_>) -> Option<&'static str> {
     let open = matches!(given, "" | ANY_IMAGE | "*/*" | "application/octet-stream");
-    known(given, &IMAGES).or_else(|| match source {
-        _ if !open => None,
-        Source::Data(data) => type_of_data(data),
-        Source::Url(url) => Some(type_of_url(url).unwrap_or(ANY_IMAGE)),
-    })
+    let known = known(given, &IMAGES);
+    match source {
+        Source::Data(data) if open || known.is_some() => type_of_data(data).or(known),
+        Source::Url(url) if open => Some(type_of_url(url).unwrap_or(ANY_IMAGE)),
+        _ => known,
+    }
 }
 
 /// The type by the first bytes, in base64.
@@ -110,6 +111,12 @@ impl<'m> Media<'m> {
             }
             _ => None,
         }
+    }
+
+    /// The type that its bytes have, where another one is given.
+    pub(super) fn retyped(&self) -> Option<&'static str> {
+        let Kind::Image(kind) = self.kind else { return None };
+        kind.filter(|kind| known(self.given, &IMAGES).is_some_and(|given| given != *kind))
     }
 
     /// The text that replaces it where it cannot be sent.

@@ -10,12 +10,14 @@ use super::ids::{IdRule, Ids, ToolNames};
 use super::json::Json;
 use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
+use super::signature::Proof;
 use super::sink::DiagnosticSink;
 use super::target::{ONLY_CHATS, Target};
 use crate::content::{Block, Unanswered};
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::message::{Message, Role};
+use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 
 /// What a provider takes.
@@ -228,7 +230,7 @@ pub(super) fn normalize<'m>(
     let (flat, has_tools) = flatten(messages, rules, &mut system, sink);
     *tool_names = ToolNames::of(target, messages, rules.tool_name, sink);
     let pairs = if has_tools { Pairs::find(&flat) } else { Pairs::default() };
-    Order { target, rules, sink, pairs, tool_names }.arrange(&flat, &mut items);
+    Order { target, rules, sink, pairs, tool_names, sealed: SortedSet::new() }.arrange(&flat, &mut items);
     let at = items.iter().position(|item| !item.role.is_system()).unwrap_or(items.len());
     let begins = items.get(at).map(|item| item.role);
     let begins = begins.or_else(|| conversation.irregular.is_none().then(|| conversation.messages.role(0)));
@@ -341,6 +343,8 @@ struct Order<'o, 'n> {
     sink: &'o mut DiagnosticSink<'n>,
     pairs: Pairs,
     tool_names: &'o ToolNames,
+    /// The ids of the provider's items that are there already.
+    sealed: SortedSet<String>,
 }
 
 /// A call whose result is not placed yet.
@@ -405,7 +409,9 @@ impl Order<'_, '_> {
     /// Removes reasoning that the provider refuses.
     fn place_reasoning(&mut self, items: &mut Vec<Item<'_>>) {
         let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
-        if self.rules.reasoning == ReasoningPlace::Anywhere || !items.iter().any(is_reasoning) {
+        let is_first = self.rules.reasoning == ReasoningPlace::First;
+        let thinks = is_first && self.thinks();
+        if self.rules.reasoning == ReasoningPlace::Anywhere || !(thinks || items.iter().any(is_reasoning)) {
             return;
         }
         let mut stays = Vec::with_capacity(items.len());
@@ -414,8 +420,12 @@ impl Order<'_, '_> {
             let last = turn.iter().rposition(|item| !is_reasoning(item));
             for (at, item) in turn.iter().enumerate() {
                 let is_last = last.is_none_or(|last| at > last);
-                let is_behind = self.rules.reasoning == ReasoningPlace::First && at > first;
-                let is_refused = is_reasoning(item) && (is_last || is_behind);
+                let is_behind = is_first && at > first;
+                let is_refused = is_reasoning(item) && (is_last || is_behind && !thinks);
+                if is_reasoning(item) && is_behind && !is_refused {
+                    let text = format!("{} wants a thought first in a turn; it stands there", self.rules.name);
+                    self.sink.info(DiagnosticCode::BodyPartMoved, item.message, text);
+                }
                 if is_refused {
                     let place = if is_last { "at the end of a turn" } else { "behind what the model said" };
                     let text = format!("{} takes no reasoning {place}; it was left out", self.rules.name);
@@ -426,6 +436,33 @@ impl Order<'_, '_> {
         }
         let mut stays = stays.into_iter();
         items.retain(|_| stays.next().unwrap_or(true));
+        if thinks {
+            items.chunk_by_mut(|a, b| a.role == b.role).for_each(|turn| sort_by_key(turn, |item| !is_reasoning(item)));
+            self.check_last_thought(items);
+        }
+    }
+
+    /// Whether the target asks Anthropic for thinking.
+    fn thinks(&self) -> bool {
+        let thinking = self.target.fields.get("thinking").and_then(|thinking| thinking.get("type"));
+        thinking.is_some_and(|kind| kind != "disabled")
+    }
+
+    /// With thinking on Anthropic refuses results whose calls do not begin with a thought.
+    fn check_last_thought(&mut self, items: &[Item<'_>]) {
+        let mut turns = items.chunk_by(|a, b| a.role == b.role).rev();
+        let is_result = |item: &Item<'_>| matches!(item.content, ItemContent::Result(_));
+        if !turns.next().is_some_and(|last| last.iter().all(is_result)) {
+            return;
+        }
+        let first = turns.next().and_then(<[Item<'_>]>::first);
+        if let Some(first) = first.filter(|first| !matches!(first.content, ItemContent::Reasoning { .. })) {
+            let text = format!(
+                "`target.thinking` is on, and the calls whose results come last have no thought before them; {} refuses that: leave it off for this request",
+                self.rules.name
+            );
+            self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, first.message, text);
+        }
     }
 
     /// The results of the calls of the turn before `at`, wherever they are.
@@ -504,6 +541,10 @@ impl Order<'_, '_> {
             self.sink.warn(DiagnosticCode::MediaMissing, Some(message), text);
             return ItemContent::text(stand_in);
         };
+        if let Some(kind) = media.retyped() {
+            let text = format!("the bytes of an image are `{kind}`, and that is what it is in the body");
+            self.sink.info(DiagnosticCode::BodyPartReplaced, Some(message), text);
+        }
         if (self.rules.takes)(place, &media) {
             return ItemContent::Media(media);
         }
@@ -528,6 +569,13 @@ impl Order<'_, '_> {
             let which = if signature.is_some() { "this reasoning" } else { "reasoning without a signature of its own" };
             let text = format!("{} does not take {which} back; it was left out", self.rules.name);
             self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
+        } else if self.rules.reasoning == ReasoningPlace::NotLast
+            && let Some(Proof::Sealed(Some(id), _)) = signature.and_then(Proof::read)
+            && !self.sealed.insert(id.to_string())
+        {
+            let text = format!("the item `{id}` stands there already; {} takes none twice", self.rules.name);
+            self.sink.warn(DiagnosticCode::BodyReasoningLeftOut, Some(message), text);
+            return false;
         }
         takes
     }

@@ -1,6 +1,6 @@
 //! Definitions of tools, and the choice of one.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::json::Json;
 
@@ -23,7 +23,7 @@ impl<'t> Tool<'t> {
         }
         let rest = fields.iter().filter(|(key, _)| *key != "name" && *key != "parameters");
         let rest = rest.map(|(key, value)| (key.as_str(), value)).collect();
-        Some(Self { name, parameters: fields.get("parameters").filter(|value| !value.is_null()), rest })
+        Some(Self { name, parameters: fields.get("parameters").filter(|value| !is_empty(value)), rest })
     }
 
     /// The fields, with the provider's name of the parameters.
@@ -38,6 +38,11 @@ impl<'t> Tool<'t> {
             None => json.raw(r#"{"type":"object","properties":{}}"#),
         }
     }
+}
+
+/// Whether there is nothing in a schema; every provider wants one of an object.
+fn is_empty(schema: &Value) -> bool {
+    schema.is_null() || schema.as_object().is_some_and(Map::is_empty)
 }
 
 /// The names of functions in a definition or a choice, in whosever shape, each with its place, a JSON pointer. Tools that the

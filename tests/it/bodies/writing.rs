@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ctxweave::DiagnosticCode;
 use ctxweave::content::{Block, Image, Media};
-use ctxweave::prompt::bodies::{Hints, Provider, Target, write_body, write_completion};
+use ctxweave::prompt::bodies::{CacheSettings, CacheTtl, Hints, Provider, Target, write_body, write_completion};
 use ctxweave::prompt::{Message, Role};
 use serde_json::{Value, json};
 
@@ -663,4 +663,105 @@ fn a_limit_of_the_answer_has_the_providers_name() {
     // What Gemini has in another place is no limit twice.
     let both = json!({ "max_tokens": 7, "generationConfig": { "topK": 5 } });
     assert_eq!(written("gemini", both), (json!([["maxOutputTokens", 7]]), vec![renamed]));
+}
+
+/// With thinking on Anthropic wants a thought first where results come last.
+#[test]
+fn with_thinking_on_the_calls_that_are_answered_last_begin_with_a_thought() {
+    let none: &'static Value = Box::leak(Box::new(json!({})));
+    let mut target = Target::new(Provider::Anthropic, "m");
+    target.fields.insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": 1024 }));
+    let messages = |thought: Option<Block<'static>>| {
+        let calls: Vec<Block<'static>> = thought.into_iter().chain([call("a", "f", none)]).collect();
+        [
+            text(Role::User, "q"),
+            text(Role::Assistant, "a"),
+            parts(Role::Assistant, calls),
+            parts(Role::User, vec![answer("a", "r")]),
+        ]
+    };
+    let kinds = |body: &Value| -> Vec<String> {
+        let blocks = body["messages"][1]["content"].as_array().unwrap();
+        blocks.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let (body, codes) = body_of(&target, None, &messages(Some(think("hm", "s"))));
+    assert_eq!(kinds(&body), ["thinking", "text", "tool_use"]);
+    assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyPartMoved).count(), 1, "{codes:?}");
+    assert!(!codes.contains(&DiagnosticCode::BodyReasoningLeftOut));
+    let (body, codes) = body_of(&target, None, &messages(None));
+    assert_eq!(kinds(&body), ["text", "tool_use"]);
+    assert!(codes.contains(&DiagnosticCode::BodyReasoningLeftOut));
+    target.drop_reasoning = true;
+    let (_, codes) = body_of(&target, None, &messages(Some(think("hm", "s"))));
+    assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyReasoningLeftOut).count(), 2);
+    // Where the user speaks last, and where thinking is off, nothing is wanted.
+    target.fields.insert("thinking".to_owned(), json!({ "type": "disabled" }));
+    let (_, codes) = body_of(&target, None, &messages(None));
+    assert!(!codes.contains(&DiagnosticCode::BodyReasoningLeftOut));
+}
+
+#[test]
+fn an_item_of_reasoning_stands_once() {
+    let item = r#"{"type":"reasoning","id":"rs_9","encrypted_content":"x"}"#;
+    let messages = [
+        text(Role::User, "q"),
+        parts(Role::Assistant, vec![think("hm", item), say("a")]),
+        parts(Role::Assistant, vec![think("hm", item), say("b")]),
+    ];
+    let (body, codes) = body(Provider::OpenAiResponses, None, &messages);
+    assert_eq!(body.to_string().matches("rs_9").count(), 1);
+    assert_eq!(codes.iter().filter(|code| **code == DiagnosticCode::BodyReasoningLeftOut).count(), 1);
+}
+
+#[test]
+fn an_image_is_what_its_bytes_are() {
+    let image = |mime: &'static str, data: &'static str| {
+        Block::Image(Image { mime_type: mime.into(), media: Some(Media::Data(data.into())), ..Image::default() })
+    };
+    for (mime, data, real, told) in [
+        ("image/jpeg", "iVBORw0KGgoAAAAN", "image/png", true),
+        ("image/png", "iVBORw0KGgoAAAAN", "image/png", false),
+        ("image/jpg", "/9j/4AAQ", "image/jpeg", false),
+        ("image/png", "AAAA", "image/png", false),
+    ] {
+        let (anthropic, codes) = body(Provider::Anthropic, None, &[parts(Role::User, vec![image(mime, data)])]);
+        assert_eq!(anthropic["messages"][0]["content"][0]["source"]["media_type"], real, "{mime}");
+        assert_eq!(codes.contains(&DiagnosticCode::BodyPartReplaced), told, "{mime}");
+    }
+}
+
+#[test]
+fn parameters_that_say_nothing_are_those_of_an_object() {
+    let schema = json!({ "type": "object", "properties": {} });
+    for (provider, path) in [
+        (Provider::Anthropic, "/tools/0/input_schema"),
+        (Provider::OpenAi, "/tools/0/function/parameters"),
+        (Provider::OpenAiResponses, "/tools/0/parameters"),
+        (Provider::Gemini, "/tools/0/functionDeclarations/0/parametersJsonSchema"),
+    ] {
+        let target = Target { tools: vec![json!({ "name": "f", "parameters": {} })], ..Target::new(provider, "m") };
+        let (body, _) = body_of(&target, None, &[text(Role::User, "q")]);
+        assert_eq!(body.pointer(path), Some(&schema), "{body}");
+    }
+}
+
+/// Anthropic refuses what is kept for an hour behind what is kept for five minutes.
+#[test]
+fn no_breakpoint_lasts_longer_than_one_before_it() {
+    for (ttl, short) in [(json!(null), true), (json!("5m"), true), (json!("1h"), false)] {
+        let mut control = json!({ "type": "ephemeral" });
+        if !ttl.is_null() {
+            control["ttl"] = ttl;
+        }
+        let cache = CacheSettings { ttl: Some(CacheTtl::OneHour), ..CacheSettings::default() };
+        let target = Target {
+            tools: vec![json!({ "name": "f", "cache_control": control }), json!({ "name": "g" })],
+            cache: Some(cache),
+            ..Target::new(Provider::Anthropic, "m")
+        };
+        let (body, codes) = body_of(&target, Some("s"), &[text(Role::User, "q")]);
+        let ours = &body["system"][0]["cache_control"];
+        assert_eq!(ours.get("ttl").is_none(), short, "{body}");
+        assert_eq!(codes.contains(&DiagnosticCode::BodyCacheCapped), short);
+    }
 }

@@ -675,7 +675,7 @@ fn edits_leave_gemini_a_chat_that_it_takes() {
     for (keep, exclude, left) in [
         (0, json!([]), vec!["a"]),
         (1, json!([]), vec!["a", "c"]),
-        (2, json!([]), vec!["a", "c"]),
+        (2, json!([]), vec!["a", "b", "c"]),
         (3, json!([]), vec!["a", "b", "c"]),
         (0, json!(["b"]), vec!["a", "b"]),
         (0, json!(["c"]), vec!["a", "c"]),
@@ -734,4 +734,136 @@ fn a_limit_below_one_message_says_so() {
     let error = fit(&json!([{ "role": "user", "content": "hello" }]), &json!({ "maxTokens": 1 })).unwrap_err();
     assert_eq!(error.code(), Code::ContextTooLong);
     assert!(error.to_string().contains("use a larger limit"), "{error}");
+}
+
+/// What an earlier fit left at the beginning was the turn of the user that is wanted first.
+#[test]
+fn a_fit_of_what_was_fitted_begins_with_the_user() {
+    for format in &["anthropic", "gemini", "openai"] {
+        for limit in (80..400).step_by(37) {
+            for summarizes in [false, true] {
+                let mut messages: Vec<Value> = Vec::new();
+                for round in 0..14 {
+                    let turns = if round % 2 == 0 {
+                        vec![Turn::User(long(round))]
+                    } else {
+                        vec![
+                            Turn::Assistant { thought: None, text: Some(long(round)), calls: Vec::new() },
+                            Turn::User("so?".to_owned()),
+                        ]
+                    };
+                    messages.extend(write(format, &turns));
+                    let mut options = json!({ "format": format, "maxTokens": limit });
+                    if summarizes {
+                        options["phase"] = json!("finish");
+                        options["summaryText"] = json!(format!("Told up to {round}."));
+                        options["summary"] = json!({ "maxTokens": 40 });
+                    }
+                    let Ok(fitted) = fit(&json!(messages), &options) else { continue };
+                    messages = fitted.messages;
+                    let begins =
+                        messages.iter().position(|message| message["role"] != "system").map(|at| &messages[at]);
+                    let wants_user = *format != "openai";
+                    assert!(
+                        !wants_user || begins.unwrap()["role"] == "user",
+                        "{format} {limit} {round}: {messages:#?}"
+                    );
+                    // A summary tells of what was before all that stays behind it.
+                    let told = messages.iter().position(|message| message.to_string().contains("Summary of the conv"));
+                    if let Some(told) = told.filter(|_| fitted.report.get("added").is_some()) {
+                        let first = messages.iter().position(|message| message.to_string().contains("river"));
+                        assert!(
+                            first.is_none_or(|first| first > told || fitted.from[first] == Some(first)),
+                            "{messages:#?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_of_a_run_whose_call_goes_leaves_no_thought_alone() {
+    let tool = |id: &str, state: &str| json!({ "type": "tool-read", "toolCallId": id, "state": state, "input": {}, "output": "r" });
+    let step = json!({ "type": "step-start" });
+    let thought = |text: &str| json!({ "type": "reasoning", "text": text });
+    let run = |first: Value| {
+        json!([
+            { "id": "1", "role": "user", "parts": [{ "type": "text", "text": "go" }] },
+            { "id": "2", "role": "assistant", "parts": [step, thought("one"), first, step, thought("two"), tool("b", "output-available"), step, { "type": "text", "text": "done" }] },
+            { "id": "3", "role": "user", "parts": [{ "type": "text", "text": "thanks" }] },
+        ])
+    };
+    let edits = json!({ "when": "always", "toolCalls": { "keepLast": 1 } });
+    for (chat, options) in [
+        (run(tool("a", "output-available")), json!({ "maxTokens": 9000, "edits": edits })),
+        (
+            run(json!({ "type": "tool-read", "toolCallId": "a", "state": "input-available", "input": {} })),
+            json!({ "maxTokens": 9000 }),
+        ),
+    ] {
+        let fitted = fit(&chat, &options).unwrap();
+        let kinds: Vec<&str> =
+            fitted.messages[1]["parts"].as_array().unwrap().iter().map(|part| part["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["step-start", "reasoning", "tool-read", "step-start", "text"]);
+        let total = count(&json!(fitted.messages), &json!({}), &Host::default()).unwrap();
+        assert_eq!(fitted.report["tokens"]["total"].as_u64(), Some(total));
+    }
+}
+
+/// As some servers make them: each call has its own result, whatever the id.
+#[test]
+fn langchains_calls_with_one_id_are_several() {
+    for id in ["a", ""] {
+        let call = json!({ "id": id, "name": "f", "args": { "text": "the same" } });
+        let result = json!({ "type": "tool", "tool_call_id": id, "content": "r" });
+        let chat = json!([{ "type": "human", "content": "go" }, { "type": "ai", "content": "", "tool_calls": [call, call] }, result, result]);
+        let fitted = fit(&chat, &json!({ "maxTokens": 9000 })).unwrap();
+        assert!(fitted.same.iter().all(|same| *same) && fitted.messages.len() == 4, "{}", fitted.report);
+        let mut others = chat;
+        others[1]["tool_calls"][1]["id"] = json!("b");
+        others[3]["tool_call_id"] = json!("b");
+        let distinct = fit(&others, &json!({ "maxTokens": 9000 })).unwrap();
+        assert_eq!(fitted.report["tokens"], distinct.report["tokens"]);
+    }
+}
+
+/// What an edit frees is what the request has less of afterwards, messages of which nothing is left among it.
+#[test]
+fn an_edit_frees_what_it_says() {
+    for format in FORMATS {
+        let messages = json!(write(format, &agent(6)));
+        let before = count(&messages, &json!({ "format": format }), &Host::default()).unwrap();
+        for edits in [
+            json!({ "toolCalls": { "keepLast": 2 } }),
+            json!({ "toolResults": { "keepLast": 2 } }),
+            json!({ "reasoning": { "remove": "all" } }),
+        ] {
+            let mut given = edits;
+            given["when"] = json!("always");
+            let report =
+                fit(&messages, &json!({ "format": format, "maxTokens": 90_000, "edits": given })).unwrap().report;
+            let freed: u64 = report["edits"]
+                .as_array()
+                .map_or(0, |edits| edits.iter().map(|edit| edit["tokens"].as_u64().unwrap()).sum());
+            let after = report["tokens"]["total"].as_u64().unwrap();
+            assert!(*format == "ai-sdk-ui" || before - after == freed, "{format} {given}: {before} {after} {freed}");
+        }
+    }
+}
+
+#[test]
+fn a_beginning_ends_as_it_is_asked_to() {
+    let chat = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": "b" },
+        { "role": "user", "content": "c" },
+        { "role": "assistant", "content": long(1).repeat(3) },
+    ]);
+    let options = |end: &str| json!({ "maxTokens": 40, "truncationStrategy": "keepStart", "endOn": end });
+    assert_eq!(fit(&chat, &options("assistant")).unwrap().messages.len(), 2);
+    assert_eq!(fit(&chat, &options("user")).unwrap().messages.len(), 3);
+    let report = fit(&chat, &options("tool")).unwrap().report;
+    assert!(found(&report).contains(&("role_unmet", "options.endOn")), "{report}");
 }
