@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+#[cfg(feature = "tokenize")]
+use js_sys::Uint8Array;
 use js_sys::{JsString, Uint32Array};
 use wasm_bindgen::prelude::*;
 
@@ -48,4 +50,25 @@ pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Th
 #[wasm_bindgen(js_name = countTokensUpTo)]
 pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> Thrown<Option<u32>> {
     Ok(counter(tokenizer)?.count_up_to(text, limit))
+}
+
+/// The tokens of a text; nothing where the tokenizer has none, which the call of this name has an error for.
+#[cfg(feature = "tokenize")]
+#[wasm_bindgen(js_name = encodeTokens)]
+pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
+    let counter = counter(Some(tokenizer.to_owned())).ok()?;
+    let mut tokens = Vec::new();
+    counter.codec()?.encode_ordinary(text, usize::MAX, &mut tokens);
+    Some(Uint32Array::from(tokens.as_slice()))
+}
+
+/// The bytes that tokens stand for, and a last byte that is 1 where all of them are ASCII. Nothing where the tokenizer has none or
+/// one is no token, which the call of this name has an error for.
+#[cfg(feature = "tokenize")]
+#[wasm_bindgen(js_name = decodeTokens)]
+pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> Option<Uint8Array> {
+    let counter = counter(Some(tokenizer.to_owned())).ok()?;
+    let mut bytes = crate::tokens::codec::decode(counter.codec()?, ids).ok()?;
+    bytes.push(u8::from(bytes.is_ascii()));
+    Some(Uint8Array::from(bytes.as_slice()))
 }

@@ -47,14 +47,19 @@ export function countTokensUpTo(text: string, limit: number, options?: CountOpti
  */
 function tokenizerOf(options: CountOptions | undefined): string | undefined {
   if (options === undefined) return undefined;
+  return onlyTokenizer(options) ?? (callJson("tokenizerName", { options }) as string);
+}
+
+/** The name of a tokenizer, where the options are nothing else. */
+export function onlyTokenizer(options: unknown): string | undefined {
   try {
-    const keys = Object.keys(options);
+    const keys = Object.keys(options as object);
     const { tokenizer } = options as { tokenizer?: unknown };
     if (typeof tokenizer === "string" && keys.length === 1) return tokenizer;
   } catch {
     // The wasm is told what is wrong with them, and says it.
   }
-  return callJson("tokenizerName", { options }) as string;
+  return undefined;
 }
 
 /** Whether the options, which have been looked at, bring a counter: it goes beside the JSON of a call. */

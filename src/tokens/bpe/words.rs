@@ -195,6 +195,13 @@ impl Words {
         self.texts.get(rank as usize).copied()
     }
 
+    /// How many bytes the token of that rank has.
+    #[inline(always)]
+    pub(super) fn len_of(&self, rank: Rank) -> usize {
+        let text = self.text(rank).unwrap_or_default();
+        if is_short(text) { bits(text) as usize / 8 } else { (text >> 8) as usize & 0xff }
+    }
+
     /// Appends the bytes of the token of that rank; false where there is none.
     #[inline(always)]
     pub(super) fn append_to(&self, rank: Rank, bytes: &mut Vec<u8>) -> bool {
