@@ -29,6 +29,7 @@ pub mod maps;
     feature = "workspace"
 ))]
 mod markdown;
+mod nibbles;
 #[cfg(feature = "operators")]
 pub mod operators;
 mod order;

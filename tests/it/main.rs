@@ -27,6 +27,7 @@ mod folders_model;
 mod formats;
 mod generate;
 mod golden;
+mod graphemes;
 mod imports;
 mod maps;
 mod model;

@@ -35,7 +35,7 @@ fn part(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap()
 }
 
-/// ARCHITECTURE.md "Direction": wasm → the areas → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps }.
+/// ARCHITECTURE.md "Direction": wasm → the areas → assembly → { prompt, tokens } → { content, json, text, time, limits, error, maps, nibbles }.
 #[test]
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
@@ -44,8 +44,8 @@ fn dependencies_point_one_way() {
         &["assembly"],
         &["call", "prompt", "tokens"],
         &[
-            "content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "maps", "sorting",
-            "order",
+            "content", "json", "jsonl", "input", "markdown", "text", "time", "limits", "error", "maps", "nibbles",
+            "sorting", "order",
         ],
     ];
     let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
@@ -219,7 +219,6 @@ fn each_dependency_has_one_home() {
         ("minicbor", "commits"),
         ("wasm_bindgen", "wasm"),
         ("js_sys", "wasm"),
-        ("unicode_segmentation", "text"),
         ("fast_glob", "folders"),
         ("saphyr_parser", "folders"),
     ];

@@ -1,5 +1,5 @@
 //! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--unicode`
-//! the table of character classes, out of the regex-syntax crate that tiktoken-rs matches with; with `--counts` what
+//! the tables of character classes, out of the regex-syntax crate that tiktoken-rs matches with and of unicode-segmentation; with `--counts` what
 //! tiktoken-rs counts in the texts by which the runtimes are tested.
 
 use std::fmt::Write as _;
@@ -10,12 +10,16 @@ use anyhow::{Context, Result, ensure};
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
 use regex_syntax::hir::{Class, HirKind};
 use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::Args;
 use crate::project::Project;
 
 /// Where the table of character classes goes, from the root.
 const CLASS_TABLE: &str = "src/tokens/bpe/classes.bin";
+
+/// Where that of the classes by which grapheme clusters end goes.
+const CLUSTER_TABLE: &str = "src/text/graphemes.bin";
 
 /// The texts and what is counted in them, from the root.
 const COUNTS: &str = "tests/runtimes/counts.json";
@@ -25,8 +29,9 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let (unicode, counts) = (args.flag("--unicode"), args.flag("--counts"));
     args.end()?;
     if unicode {
-        let path = project.path(CLASS_TABLE);
-        fs::write(&path, class_table()?).with_context(|| format!("cannot write `{}`", path.display()))?;
+        for (path, table) in [(CLASS_TABLE, class_table()?), (CLUSTER_TABLE, cluster_table()?)] {
+            fs::write(project.path(path), table).with_context(|| format!("cannot write `{path}`"))?;
+        }
     }
     if counts {
         write_counts(&project.path(COUNTS))?;
@@ -127,9 +132,14 @@ fn class_table() -> Result<Vec<u8>> {
         classes.len()
     );
 
+    packed(&classes)
+}
+
+/// A number for each code point as src/nibbles.rs reads them.
+fn packed(numbers: &[u8]) -> Result<Vec<u8>> {
     let mut blocks: Vec<&[u8]> = Vec::new();
     let mut table = Vec::new();
-    for block in classes.chunks(BLOCK) {
+    for block in numbers.chunks(BLOCK) {
         let known = blocks.iter().position(|&other| other == block);
         let number = known.unwrap_or_else(|| {
             blocks.push(block);
@@ -139,4 +149,45 @@ fn class_table() -> Result<Vec<u8>> {
     }
     table.extend(blocks.concat().chunks(2).map(|pair| pair[0] | pair[1] << 4));
     Ok(table)
+}
+
+/// The code points from here on are not in the table of clusters.
+const CLUSTERS_INDEXED: u32 = 0x2_0000;
+
+/// The table of src/text/graphemes.rs.
+fn cluster_table() -> Result<Vec<u8>> {
+    let class = |code: u32| char::from_u32(code).map_or(0, cluster_class);
+    for code in CLUSTERS_INDEXED..0x11_0000 {
+        let known = match code {
+            0xe_0020..0xe_0080 | 0xe_0100..0xe_01f0 => 2,
+            0xe_0000..0xe_1000 => 1,
+            _ => 0,
+        };
+        ensure!(class(code) == known, "{code:#x} has another class than src/text/graphemes.rs says");
+    }
+    let classes: Vec<u8> = (0..CLUSTERS_INDEXED).map(class).collect();
+    packed(&classes)
+}
+
+/// The class of a character, by what it does beside others. The order is that of src/text/graphemes.rs.
+fn cluster_class(c: char) -> u8 {
+    let is_one = |text: String| text.graphemes(true).count() == 1;
+    let before = |other: &str| is_one(format!("{c}{other}"));
+    let after = |other: &str| is_one(format!("{other}{c}"));
+    let tests: [(u8, bool); 13] = [
+        (1, !before("\u{301}")),
+        (6, before("a")),
+        (4, after("a") && is_one(format!("©{c}©"))),
+        (3, after("a") && is_one(format!("क{c}क"))),
+        (2, after("a") && is_one(format!("©{c}\u{200d}©"))),
+        (5, after("a")),
+        (7, after("क\u{94d}")),
+        (8, after("©\u{200d}")),
+        (9, after("🇦")),
+        (10, before("\u{1100}")),
+        (12, after("\u{11a8}")),
+        (11, after("\u{1161}")),
+        (13, after("\u{1100}")),
+    ];
+    tests.into_iter().find_map(|(class, is)| is.then_some(class)).unwrap_or(0)
 }

@@ -3,6 +3,7 @@
 //! A class is one bit, so a set of classes is a byte and membership is an `&`. Past the end of the text the class is
 //! [`END`], which is in no set.
 
+use crate::nibbles;
 use crate::tokens::utf8::code_point;
 
 /// Upper case and title case letters: `\p{Lu}`, `\p{Lt}`.
@@ -44,21 +45,15 @@ pub(super) const ASCII: [u8; 128] = {
 
 /// The code points from here on are not in [`CLASSES`].
 const INDEXED: u32 = 0x32400;
-const BLOCKS: usize = INDEXED as usize / 128;
 
-/// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them. First the number of the block
-/// of each 128 code points; from [`BLOCKS`] on the different blocks: for each code point the number of its class, two in a byte,
-/// the low half first.
+/// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them.
 static CLASSES: &[u8] = include_bytes!("classes.bin");
 
 /// The class of a code point.
 #[inline]
 pub(super) fn of(code_point: u32) -> u8 {
     if code_point < INDEXED {
-        let block = CLASSES.get((code_point >> 7) as usize).copied().unwrap_or(0);
-        let place = BLOCKS + usize::from(block) * 64 + ((code_point & 127) >> 1) as usize;
-        let pair = CLASSES.get(place).copied().unwrap_or(0);
-        1 << ((pair >> ((code_point & 1) * 4)) & 7)
+        1 << (nibbles::get(CLASSES, INDEXED, code_point) & 7)
     } else if (0xE_0100..=0xE_01EF).contains(&code_point) {
         MARK // the variation selectors supplement: all there is above the table
     } else {

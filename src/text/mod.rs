@@ -1,9 +1,9 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
+mod graphemes;
+
 use std::cell::RefCell;
 use std::ops::Range;
-
-use unicode_segmentation::GraphemeCursor;
 
 /// How many characters away a white-space boundary may be and still be preferred to the exact place of a cut.
 pub const NEAR_CHARS: usize = 40;
@@ -58,23 +58,19 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(is_whitespace)
 }
 
-/// Whether `at` is a place where `text` can be cut: between two grapheme clusters, so never inside an emoji sequence,
-/// a flag, a letter with its marks or a CRLF.
-fn is_grapheme_boundary(text: &str, at: usize) -> bool {
-    text.is_char_boundary(at) && GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0).unwrap_or(false)
-}
-
 /// The first grapheme boundary at or after byte `at`.
 pub fn ceil_boundary(text: &str, at: usize) -> usize {
     Clusters::new(text).ceil(at)
 }
 
-/// The places where a text can be cut. Long clusters, say of a million marks, are remembered, so that looking for many cuts
+/// The places where a text can be cut: between two grapheme clusters, so never inside an emoji sequence, a flag, a letter with its
+/// marks or a CRLF. Long clusters, say of a million marks, are remembered, and so are rows of flags, so that looking for many cuts
 /// takes linear time.
 #[derive(Debug)]
 pub struct Clusters<'t> {
     text: &'t str,
     long: RefCell<Vec<Range<usize>>>,
+    flags: graphemes::Flags,
 }
 
 /// In bytes.
@@ -83,7 +79,7 @@ const LONG_CLUSTER: usize = 256;
 impl<'t> Clusters<'t> {
     /// The clusters of a text, of which none is looked at yet.
     pub fn new(text: &'t str) -> Self {
-        Self { text, long: RefCell::default() }
+        Self { text, long: RefCell::default(), flags: graphemes::Flags::default() }
     }
 
     /// The cluster around byte `at`; empty if the text can be cut there.
@@ -92,12 +88,20 @@ impl<'t> Clusters<'t> {
         if let Some(known) = self.long.borrow().iter().find(|cluster| cluster.start < at && at < cluster.end) {
             return known.clone();
         }
-        if is_grapheme_boundary(self.text, at) {
+        let ends_at = |at| graphemes::is_boundary(self.text, at, &self.flags);
+        let (mut start, mut end) = (at, at);
+        while !ends_at(start) {
+            start = self.text.floor_char_boundary(start.saturating_sub(1));
+        }
+        if start == at {
             return at..at;
         }
-        let cursor = || GraphemeCursor::new(at, self.text.len(), true);
-        let start = cursor().prev_boundary(self.text, 0).ok().flatten().unwrap_or(0);
-        let end = cursor().next_boundary(self.text, 0).ok().flatten().unwrap_or(self.text.len());
+        loop {
+            end = self.text.ceil_char_boundary(end.saturating_add(1));
+            if ends_at(end) {
+                break;
+            }
+        }
         if end.saturating_sub(start) >= LONG_CLUSTER {
             self.long.borrow_mut().push(start..end);
         }
@@ -184,5 +188,5 @@ impl<'a> Utf16Offsets<'a> {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/text.rs"]
+#[path = "../../tests/unit/text.rs"]
 mod tests;
