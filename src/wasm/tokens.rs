@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+#[cfg(feature = "tokenize")]
+use std::string::FromUtf8Error;
 
 #[cfg(feature = "tokenize")]
-use js_sys::Uint8Array;
+use js_sys::{Uint8Array, Uint16Array};
 use js_sys::{JsString, Uint32Array};
 use wasm_bindgen::prelude::*;
 
@@ -62,13 +64,22 @@ pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
     Some(Uint32Array::from(tokens.as_slice()))
 }
 
-/// The bytes that tokens stand for, and a last byte that is 1 where all of them are ASCII. Nothing where the tokenizer has none or
-/// one is no token, which the call of this name has an error for.
+/// The text that tokens stand for: its bytes where all of them are ASCII, else its UTF-16 code units. Nothing where the tokenizer has
+/// no tokens or one is no token, which `decodeTokenBytes` has an error for.
 #[cfg(feature = "tokenize")]
 #[wasm_bindgen(js_name = decodeTokens)]
-pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> Option<Uint8Array> {
-    let counter = counter(Some(tokenizer.to_owned())).ok()?;
-    let mut bytes = crate::tokens::codec::decode(counter.codec()?, ids).ok()?;
-    bytes.push(u8::from(bytes.is_ascii()));
-    Some(Uint8Array::from(bytes.as_slice()))
+pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
+    let decoded = || {
+        let counter = counter(Some(tokenizer.to_owned())).ok()?;
+        crate::tokens::codec::decode(counter.codec()?, ids).ok()
+    };
+    match decoded() {
+        None => JsValue::UNDEFINED,
+        Some(bytes) if bytes.is_ascii() => Uint8Array::from(bytes.as_slice()).into(),
+        Some(bytes) => {
+            let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let text = String::from_utf8(bytes).unwrap_or_else(lossy);
+            Uint16Array::from(crate::text::utf16_of(&text).as_slice()).into()
+        }
+    }
 }

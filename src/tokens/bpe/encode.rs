@@ -5,7 +5,7 @@ use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Cl100k, O200k, Pattern};
 use super::vocabulary::{TURN, Vocabulary};
-use super::words::{NONE, Rank, SHORT};
+use super::words::{MAX_TOKEN_BYTES, NONE, Rank, SHORT};
 use crate::tokens::codec::PIECE;
 
 /// Tokens to a turn: see [`TURN`].
@@ -156,21 +156,40 @@ impl Vocabulary {
 
     /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
     pub(super) fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
-        let mut done = 0;
+        let (mut at, mut done) = (bytes.len(), 0);
         for turn in tokens.chunks(DECODE_TURN) {
-            let found = self.append_turn(turn, bytes);
-            done += found;
-            if found < turn.len() {
+            let room = at + turn.len() * 8 + MAX_TOKEN_BYTES;
+            if bytes.len() < room {
+                bytes.resize(room + room / 2, 0);
+            }
+            let written = self.write_turn(turn, bytes, at);
+            at = written.0;
+            done += written.1;
+            if written.1 < turn.len() {
                 break;
             }
         }
+        bytes.truncate(at);
         done
     }
 
+    /// Writes tokens to `at`, and says where the last of them ends and how many they are.
     #[inline(never)]
-    fn append_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
-        bytes.reserve(tokens.len() * 8);
-        let append = |&token: &Rank| !self.tables.words.append_to(token, bytes);
-        tokens.iter().position(append).unwrap_or(tokens.len())
+    fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
+        for (done, &token) in tokens.iter().enumerate() {
+            let Some(end) = self.tables.words.write_to(token, bytes, at) else {
+                // No token, or no room.
+                bytes.truncate(at);
+                let is_there = self.tables.words.append_to(token, bytes);
+                at = bytes.len();
+                bytes.resize(at + (tokens.len() - done) * 8 + MAX_TOKEN_BYTES, 0);
+                if is_there {
+                    continue;
+                }
+                return (at, done);
+            };
+            at = end;
+        }
+        (at, tokens.len())
     }
 }

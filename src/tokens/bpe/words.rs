@@ -217,6 +217,23 @@ impl Words {
         true
     }
 
+    /// Writes the token of that rank to `at`, in whole words, and says where it ends. Nothing where there is no such token, or not as
+    /// much room behind as the longest token takes.
+    #[inline(always)]
+    pub(super) fn write_to(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
+        let text = self.text(rank)?;
+        let room = bytes.get_mut(at..)?.first_chunk_mut::<MAX_TOKEN_BYTES>()?;
+        if is_short(text) {
+            *room.first_chunk_mut()? = (!text).to_le_bytes();
+            return Some(at + bits(text) as usize / 8);
+        }
+        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        for (word, room) in room.as_chunks_mut::<8>().0.iter_mut().enumerate().take(len.div_ceil(8)) {
+            *room = load8(&self.blob, start + 8 * word).to_le_bytes();
+        }
+        Some(at + len)
+    }
+
     /// What two tokens are together; one of more than [`SHORT`] bytes is in the blob then. `None` where there is no room
     /// for it, as there is for as many as were announced, or where they are no tokens.
     #[inline(always)]
