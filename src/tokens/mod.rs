@@ -1,6 +1,8 @@
 //! Counting tokens (SPEC §6).
 
 pub mod bpe;
+#[cfg(feature = "tokenize")]
+mod calibrate;
 mod calls;
 mod chat;
 #[cfg(feature = "tokenize")]
@@ -8,6 +10,7 @@ pub mod codec;
 mod counter;
 #[cfg(feature = "cut")]
 pub mod cut;
+mod families;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_words;

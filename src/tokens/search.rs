@@ -6,18 +6,17 @@
 /// is between two places, then by interpolation. Where cost does not quite grow, the answer still fits, and the next larger
 /// place that was tried does not.
 pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
-    largest_by(FIRST_STEP, min, max, guess, budget, cost)
+    largest_by(FIRST_STEP, min, max, guess, budget, &cost)
 }
 
 /// [`largest`] with another first step away from the guess.
-#[inline(always)]
 pub(crate) fn largest_by(
     mut step: usize,
     min: usize,
     max: usize,
     guess: usize,
     budget: u64,
-    cost: impl Fn(usize) -> u64,
+    cost: &dyn Fn(usize) -> u64,
 ) -> Option<usize> {
     let mut low = (min, cost(min));
     if low.1 > budget || min > max {

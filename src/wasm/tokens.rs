@@ -5,9 +5,9 @@ use std::rc::Rc;
 #[cfg(feature = "tokenize")]
 use std::string::FromUtf8Error;
 
+use js_sys::{JsString, Uint32Array};
 #[cfg(feature = "tokenize")]
 use js_sys::{Uint8Array, Uint16Array};
-use js_sys::{JsString, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use super::error::Thrown;

@@ -4,7 +4,7 @@
 import type * as glue from "../glue.js";
 import { callJson, rawAnswerOf } from "../json.js";
 import { call } from "../runtime.js";
-import type { Encoding, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
+import type { CalibratedTokenizer, Encoding, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
 import { numbersOf } from "./numbers.js";
@@ -135,6 +135,28 @@ export function tokenSpans(text: string, options: ReadonlyData<EncodeOptions>): 
     ends: all.slice(1 + count, 1 + 2 * count),
     splits: all.slice(1 + 2 * count),
   };
+}
+
+/** What `calibrate` found: plain data to keep. */
+export interface Calibration {
+  /** What to give as `tokenizer`, wherever one is taken. */
+  tokenizer: CalibratedTokenizer;
+  /** By how many percent its counts may be off: the largest error on the samples, and 5 at least. Other texts may be further off. */
+  error: number;
+  /** How many samples it was fitted to. */
+  samples: number;
+}
+
+/**
+ * Fits a tokenizer to what a provider counted: its own count of each text by itself, from an endpoint that counts or from `usage`, less
+ * what the request costs beside the text. A dozen texts of some thousand characters each, of the kinds that will be counted,
+ * are enough. It is the estimate times three factors, of Latin letters, of digits, signs and white space, and of
+ * other scripts, and never exact.
+ *
+ * @throws {CtxweaveError} `invalid_input` with the place in `samples` of what is no sample, and for no samples
+ */
+export function calibrate(samples: readonly { readonly text: string; readonly tokens: number }[]): Calibration {
+  return callJson("calibrate", { samples }) as Calibration;
 }
 
 /** How many tokens the text has, or false when it has more than `limit`; reads no more of it than that takes. */

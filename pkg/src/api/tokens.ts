@@ -111,8 +111,11 @@ export function countChatTokens(messages: readonly ChatMessage[], options?: Chat
 export interface ModelInfo {
   /** Whose it is. */
   family: "openai" | "claude" | "gemini" | "llama" | "qwen" | "deepseek" | "mistral";
-  /** What to give as `tokenizer`: an encoding, whose counts are exact, or the estimate where the vendor publishes none. */
-  tokenizer: "o200k_base" | "cl100k_base" | "heuristic";
+  /**
+   * What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none the family's multiple of the
+   * estimate, or the estimate.
+   */
+  tokenizer: "o200k_base" | "cl100k_base" | "claude" | "claude-3" | "gemini" | "heuristic";
   /** Tokens that the model can take in, its answer included. */
   contextWindow: number;
   /** The most that a request may have, where that is less than the window. */

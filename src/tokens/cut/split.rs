@@ -132,7 +132,7 @@ impl Splitter<'_> {
             _ => places.floor(start, known.end_of(first.saturating_add(keep))),
         };
         let left = known.number_at(self.text.len()).saturating_sub(first);
-        let keep = search::largest_by(1, 0, left, most as usize, most.into(), |keep| known.count(start, cut(keep)));
+        let keep = search::largest_by(1, 0, left, most as usize, most.into(), &|keep| known.count(start, cut(keep)));
         cut(keep?).checked_sub(start).filter(|&len| len > 0)
     }
 
@@ -148,7 +148,7 @@ impl Splitter<'_> {
         // At least a token of the piece does not come again.
         let longest = last.saturating_sub(first).saturating_sub(1);
         let keep =
-            search::largest_by(1, 0, longest, overlap as usize, overlap.into(), |keep| known.count(cut(keep), end));
+            search::largest_by(1, 0, longest, overlap as usize, overlap.into(), &|keep| known.count(cut(keep), end));
         Some(cut(keep?))
     }
 
