@@ -565,7 +565,7 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
-        if !(' '..'\u{2800}').contains(&c) {
+        if !(' '..FLOORS_BEGIN).contains(&c) {
             self.floor = self.floor.saturating_add(floor(c));
         }
     }
@@ -840,14 +840,44 @@ impl<S: Sink> Walker<'_, S> {
     }
 }
 
+/// Below this only controls have a floor.
+const FLOORS_BEGIN: char = '\u{840}';
+
 /// What a character costs at least, in units, where it is of a kind that was fitted to next to no text: most of them are spelled
 /// byte by byte.
 fn floor(c: char) -> u32 {
     let tokens_of_eight = match u32::from(c) {
         0 => 4,
         0x01..=0x1F => 8,
-        // Braille; half-width kana; private use; letters and digits of mathematics.
-        0x2800..=0x28FF => 24,
+        // What joins characters, and what says how bytes are ordered.
+        0x200D => 8,
+        0xFEFF => 4,
+        // Scripts and signs of which hardly any character is in the vocabulary: Mandaic to Arabic extended, conjoining jamo, Mongolian to
+        // Vedic but for Lepcha, phonetic extensions, technical signs, arrows and mathematics, braille, Glagolitic to radicals,
+        // enclosed and compatible East Asian characters, rare ideographs, Yi to Meetei Mayek, compatibility ideographs.
+        0x0840..=0x08FF
+        | 0x1100..=0x11FF
+        | 0x1800..=0x1B3F
+        | 0x1B60..=0x1CFF
+        | 0x1D40..=0x1DDF
+        | 0x2340..=0x23BF
+        | 0x27C0..=0x2AFF
+        | 0x2B60..=0x2E5D
+        | 0x2E80..=0x2E9F
+        | 0x2EC0..=0x2EF3
+        | 0x2F00..=0x2FD5
+        | 0x31A0..=0x31E5
+        | 0x31EF..=0x31FF
+        | 0x3280..=0x337F
+        | 0x3400..=0x4DFF
+        | 0xA000..=0xA62B
+        | 0xA640..=0xABFF
+        | 0xF900..=0xFAD9
+        | 0x1D000..=0x1D3FF
+        | 0x1F000..=0x1F1BF => 24,
+        // All but a few of the letters beyond the first plane.
+        0x10000..=0x1CFFF | 0x1E000..=0x1EFFF => 28,
+        // Half-width kana; private use; letters and digits of mathematics.
         0xFF65..=0xFF9F => 15,
         0xE000..=0xF8FF => 19,
         // What Unicode has not assigned, where that is more than a few.

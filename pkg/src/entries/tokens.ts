@@ -1,6 +1,5 @@
 /** `ctxweave/tokens`: tokens alone. */
 
-export * from "../api/cut.js";
 export * from "../api/tokenizer.js";
 export * from "../api/tokens.js";
 export * from "../common.js";
