@@ -116,7 +116,7 @@ codes! {
         BodyNameChanged = "body_name_changed", "The provider does not take the name of a tool; it has another where it is defined, chosen and called.";
         BodyPartMoved = "body_part_moved", "A part stands elsewhere in the body than in the conversation, as the provider's rules want it.";
         BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or an empty result there; a text stands in its place.";
-        BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or in another form.";
+        BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or a call of Gemini's without its signature, in whose place there is a word of Google's.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back; it was left out.";
         BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
         ChoicesUnused = "choices_unused", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";

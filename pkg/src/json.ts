@@ -335,7 +335,8 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
   if (typeof bytes === "string") {
     if (view && bytes === "base64") return base64(view);
     const size = view?.length ?? (typeof Blob === "function" && value instanceof Blob ? value.size : undefined);
-    if (size !== undefined) return { "\0size": size };
+    const head = view && headOf(view);
+    if (size !== undefined) return { "\0size": size, ...(head && { "\0head": base64(head) }) };
   } else if (view) return { "\0bytes": bytes.push(view) - 1 };
   if (value instanceof Map) return mark("a Map");
   if (value instanceof Set) return mark("a Set");
@@ -373,6 +374,15 @@ function marked(value: unknown, path: string, within: object[], bytes: Uint8Arra
     );
   }
   return copy;
+}
+
+/** As much of an image as its size is found in: a JPEG has it behind its metadata. */
+function headOf(bytes: Uint8Array): Uint8Array | undefined {
+  const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
+  const isOther = ["\x89PNG", "GIF8", "RIFF"].some((magic) =>
+    Array.from(magic, (char) => char.charCodeAt(0)).every((byte, at) => bytes[at] === byte),
+  );
+  return isJpeg || isOther ? bytes.subarray(0, isJpeg ? 2 ** 17 : 2 ** 6) : undefined;
 }
 
 function base64(bytes: Uint8Array): string {

@@ -19,7 +19,9 @@ use crate::text::is_blank;
 
 /// The calls by their names.
 pub const CALLS: &[Call] = &[
-    Call::new("fitMessages", &["messages", "options"], |_, request, host| fit_messages(request, host)),
+    Call::new("fitMessages", &["messages", "options", "phase", "summaryText"], |_, request, host| {
+        fit_messages(request, host)
+    }),
     Call::new("countMessages", &["messages", "options"], |_, request, host| count_messages(request, host)),
     Call::new("convertMessages", &["messages", "options"], |_, request, _| convert_messages(request)),
     Call::new("chatToLoomTree", &["messages", "options"], |_, request, _| to_loom_tree(request)),
@@ -29,7 +31,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     let mut found = request.repaired();
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;
-    let options = Options::read(object, host, &mut found)?;
+    let options = Options { phase: Phase::read(request)?, ..Options::read(object, host, &mut found)? };
     if let Phase::Finish(Some(summary)) = &options.phase
         && is_blank(summary)
     {
@@ -54,6 +56,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
         beside: read.beside,
         layout: &RefCell::default(),
         lasts: false,
+        summary_room: 0,
         found,
     };
     let (cut, edits) = fit.run()?;

@@ -76,7 +76,8 @@ pub(super) fn convert_messages(request: Value<'_>) -> Result<Answer> {
         let system = chat.given.system.and_then(system_text);
         return Ok(Answer { json: chat_json(None, system.as_deref(), &chat.found)?, bytes: Vec::new() });
     }
-    let neutral = chat.neutral(to)?;
+    let mut neutral = chat.neutral(to)?;
+    neutral.note_silent();
     let mut found = Vec::new();
     let written = write_chat(neutral.system.as_deref(), &neutral.messages, to, &mut found)?;
     chat.found.extend(found.into_iter().map(|found| in_chat(found, &neutral.from)));

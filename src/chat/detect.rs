@@ -1,5 +1,6 @@
 //! Which format a chat is in, by the evidence of all its messages (CHATS.md "Recognition").
 
+use super::message::THOUGHTS;
 use crate::error::{Code, Error, Result};
 use crate::json::{Kind, Object, Value};
 pub(super) use crate::prompt::{FORMATS, Format};
@@ -88,8 +89,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     let [role, kind, content, parts, data, lc] = message.fields(["role", "type", "content", "parts", "data", "lc"])?;
     let [call_id, tool_calls, tool_call_id, function_call] =
         message.fields(["callId", "tool_calls", "tool_call_id", "function_call"])?;
-    let [provider_options, provider_data, reasoning_content] =
-        message.fields(["providerOptions", "providerData", "reasoning_content"])?;
+    let [provider_options, provider_data] = message.fields(["providerOptions", "providerData"])?;
     if lc.is_some() {
         return Ok(LANGCHAIN);
     }
@@ -133,8 +133,7 @@ fn formats_of(message: Object<'_>) -> Result<Formats> {
     if provider_options.is_some() {
         set &= AI_SDK;
     }
-    // What DeepSeek and others have added to OpenAI's messages.
-    if reasoning_content.is_some() {
+    if has(message.value(), &THOUGHTS) {
         set &= OPENAI;
     }
     match content {
@@ -201,7 +200,7 @@ fn formats_of_part(part: Value<'_>) -> Formats {
         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "document" | "search_result"
         | "server_tool_use" => ANTHROPIC | LANGCHAIN,
         "image" if has(&["source"]) => ANTHROPIC | LANGCHAIN,
-        "image" if has(&["image"]) => AI_SDK | AGENTS,
+        "image" if has(&["image"]) => AI_SDK,
         "image" if has(&["mimeType", "ref"]) => GENERIC,
         "image" | "audio" | "video" => LANGCHAIN | GENERIC,
         "file" if has(&["file"]) => OPENAI | LANGCHAIN,

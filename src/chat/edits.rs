@@ -1,5 +1,7 @@
 //! What goes before anything is cut: old results, calls, reasoning and images (SPEC §8 "Edits").
 
+use std::cmp::Reverse;
+
 use super::detect::Format;
 use super::message::{At, Kind, Message, Role};
 use super::messages::Messages;
@@ -72,7 +74,11 @@ impl Editor<'_, '_> {
             let calls = self.all(|kind| matches!(kind, Kind::CallAndResult { .. }));
             let paired = self.free_results().map(|(call, _)| call).filter(|call| !self.is_pinned(call.0));
             let mut calls: Vec<At> = calls.into_iter().chain(paired).collect();
-            sorting::sort(&mut calls);
+            match self.format {
+                // The first of the calls of a turn has the signature of all.
+                Format::Gemini => sorting::sort_by_key(&mut calls, |&(message, piece)| (message, Reverse(piece))),
+                _ => sorting::sort(&mut calls),
+            }
             let mut calls = but_last(calls, of_calls.keep_last);
             let callers = callers(self.messages, 0);
             calls.retain(|&call| !self.is_run(call, &callers) && !self.calls_one_of(call, &of_calls.exclude));
@@ -178,7 +184,7 @@ impl Editor<'_, '_> {
     fn remove_call(&mut self, at: At) -> u64 {
         let pair = self.pairs.binary_search_by(|(call, _)| call.cmp(&at)).ok();
         let result = pair.and_then(|pair| self.pairs.get(pair)).map(|&(_, result)| result);
-        if result.is_some_and(|result| self.parts_turns(at.0, result.0)) {
+        if self.signs_others(at) || result.is_some_and(|result| self.parts_turns(at, result)) {
             return 0;
         }
         let remove = |messages: &mut Messages<'_>, at| {
@@ -190,23 +196,43 @@ impl Editor<'_, '_> {
     /// Whether the messages from a call to its result stand between two turns of the assistant, of which the second begins with a
     /// thought, which Anthropic wants first when it merges them, or calls, which Gemini wants behind a turn of the user.
     /// Calls are asked for oldest first.
-    fn parts_turns(&mut self, call: usize, result: usize) -> bool {
+    fn parts_turns(&mut self, call: At, result: At) -> bool {
         if !matches!(self.format, Format::Anthropic | Format::Gemini) {
             return false;
         }
         let says = |message: &&Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
         };
+        // What else the two messages say stays.
+        let says_more = |(message, piece): At| {
+            let message = self.messages.get(message).filter(|message| message.removed.is_none());
+            let mut others = message.into_iter().flat_map(|message| message.pieces.iter().enumerate());
+            others.any(|(at, other)| at != piece && other.is_there() && !other.is_silent())
+        };
+        let (of_call, of_result) = (says_more(call), says_more(result));
         let (from, before) = self.said;
-        let before = self.messages.range(from, call).rfind(says).map(|message| message.role).or(before);
-        self.said = (call.max(from), before);
-        let Some(after) = self.messages.range(result + 1, self.messages.len()).find(says) else { return false };
+        let mut before = self.messages.range(from, call.0).rfind(says).map(|message| message.role).or(before);
+        self.said = (call.0.max(from), before);
+        if of_result {
+            return false;
+        }
+        if of_call {
+            before = Some(Role::Assistant);
+        }
+        let Some(after) = self.messages.range(result.0 + 1, self.messages.len()).find(says) else { return false };
         let mut pieces = after.pieces.iter().filter(|piece| piece.is_there());
         let wants_user = match self.format {
             Format::Gemini => pieces.any(|piece| matches!(piece.kind, Kind::Call { .. })),
             _ => pieces.next().is_some_and(|first| first.kind == Kind::Reasoning),
         };
         wants_user && before == Some(Role::Assistant) && after.role == Role::Assistant
+    }
+
+    /// Whether other calls of a turn of Gemini's go by the signature that this one has.
+    fn signs_others(&self, (message, call): At) -> bool {
+        let message = self.messages.get(message).filter(|_| self.format == Format::Gemini);
+        let mut behind = message.into_iter().flat_map(|message| message.pieces.iter().skip(call + 1));
+        behind.any(|piece| piece.is_there() && matches!(piece.kind, Kind::Call { .. }))
     }
 
     fn remove_reasoning(&mut self, at: At) -> u64 {

@@ -7,7 +7,7 @@ use super::detect::Format;
 use super::edits::Editor;
 use super::formats::text_of;
 use super::layout::{Free, Layout, alone};
-use super::message::{At, Change, Kind, Message, PER_MESSAGE, Piece, Role, Step};
+use super::message::{At, Change, Kind, Message, PER_MESSAGE, PER_REQUEST, Piece, Role, Step};
 use super::messages::Messages;
 use super::options::{Options, Phase};
 use super::pairs::{Atom, Pairs, add_atoms, drop_links, units};
@@ -24,6 +24,8 @@ use crate::prompt::Prices;
 use crate::sorting;
 use crate::text::{Clusters, split_once, trim};
 use crate::tokens::search;
+
+const PINNED_TOO_LONG: &str = "not even what is pinned fits; pin less, or use a larger limit";
 
 /// What a summary begins with, by which a later fit knows it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
@@ -43,6 +45,8 @@ pub(super) struct Fit<'r> {
     pub layout: &'r RefCell<Layout>,
     /// Whether that is of these messages, as far as it goes, and of these options. Then so it is afterwards.
     pub lasts: bool,
+    /// Tokens that a summary may have, its prefix included; found when something is cut.
+    pub summary_room: u64,
     pub found: Vec<Diagnostic>,
 }
 
@@ -305,7 +309,10 @@ impl Fit<'_> {
         layout.extend(&self.messages, self.pairs, self.format, may_begin, self.prices);
         let fixed = self.beside.tokens().saturating_add(layout.fixed);
         self.check_fixed(fixed)?;
-        self.cut_free(layout, fixed, omitted, summarizes)
+        if summarizes {
+            self.reserve_summary(fixed);
+        }
+        self.cut_free(layout, fixed, omitted, summarizes, &self.options.settings.truncation_marker)
     }
 
     /// Fails where what is never cut is over the limit by itself.
@@ -313,11 +320,12 @@ impl Fit<'_> {
         let limit = self.options.limit;
         let lead =
             self.messages.iter().take(self.lead()).map(Message::now).fold(self.beside.tokens(), u64::saturating_add);
-        if lead > limit {
+        if lead > limit && lead > PER_REQUEST {
             budget::check_system("the system context", lead, limit)?;
         }
         if fixed > limit {
-            return Err(self.too_long("not even what is pinned fits; pin less, or use a larger limit"));
+            let is_empty = fixed == PER_REQUEST;
+            return Err(self.too_long(if is_empty { "use a larger limit" } else { PINNED_TOO_LONG }));
         }
         Ok(())
     }
@@ -337,19 +345,19 @@ impl Fit<'_> {
         self.messages.get(atom.message).map(|message| message.role)
     }
 
-    fn cut_free(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
+    fn cut_free(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool, marker: &str) -> Result<Cut> {
         let Layout { free, sums, .. } = layout;
         let Options { limit, strategy, settings, .. } = self.options;
         if *strategy == Strategy::StopAtLimit {
             return Err(self.too_long("remove messages, or use a model with a larger context window"));
         }
         if free.atoms.is_empty() {
-            return Err(self.too_long("not even what is pinned fits; pin less, or use a larger limit"));
+            return Err(self.too_long(PINNED_TOO_LONG));
         }
         let of_message = self.message_overhead();
-        let reserved = summarizes.then(|| self.summary_room().saturating_add(of_message));
+        let reserved = summarizes.then(|| self.summary_room.saturating_add(of_message));
         let gap = Gap { reserved, overhead: of_message, omitted };
-        let costs = Costs::new(free, sums, alone(self.prices), &settings.truncation_marker, fixed).with_gap(gap);
+        let costs = Costs::new(free, sums, alone(self.prices), marker, fixed).with_gap(gap);
         let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true };
         let most = costs.marker_tokens(free.atoms.len());
         let is_middle = *strategy == Strategy::TruncateMiddle;
@@ -371,7 +379,7 @@ impl Fit<'_> {
             chosen = match free.starts.iter().find(is_user) {
                 _ if has_marker => with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() }),
                 Some(&tail) => Some((Kept { tail, ..kept }, false)),
-                None => chosen,
+                None => return self.cut_with_marker(layout, fixed, omitted, summarizes),
             };
         }
         let unit = match chosen {
@@ -395,8 +403,11 @@ impl Fit<'_> {
         let others = free.atoms.len() - unit.len();
         let wants_user = self.wants_user(free, Kept { head: 0, tail: unit.start });
         let wants_gap = (is_middle || summarizes || wants_user) && others > 0 && *strategy != Strategy::KeepStart;
+        if wants_user && !has_marker && others > 0 {
+            return self.cut_with_marker(layout, fixed, omitted, summarizes);
+        }
         let inside = match costs.marker(others) {
-            Some(marker) if settings.truncation_marker != CHAT_MARKER => inline_marker(&marker),
+            Some(text) if marker != CHAT_MARKER => inline_marker(&text),
             _ => TEXT_MARKER.to_owned(),
         };
         let end = if is_middle || *strategy == Strategy::KeepStart { RemovedEnd::Middle } else { RemovedEnd::Head };
@@ -441,6 +452,14 @@ impl Fit<'_> {
         matches!(self.format, Format::Anthropic | Format::Gemini)
     }
 
+    /// The cut with a marker where there is to be none, but the vendor wants a user's turn first.
+    fn cut_with_marker(&mut self, layout: &Layout, fixed: u64, omitted: usize, summarizes: bool) -> Result<Cut> {
+        let message = "`truncationMarker` is empty, and no turn of the user is left to begin with; the default marker stands there";
+        let found = Diagnostic::new(DiagnosticCode::OptionUnused, Severity::Warning, message);
+        self.found.push(found.at_path("options.truncationMarker"));
+        self.cut_free(layout, fixed, omitted, summarizes, CHAT_MARKER)
+    }
+
     /// Tokens of being a user's message.
     pub(super) fn message_overhead(&self) -> u64 {
         PER_MESSAGE + self.prices.text("user")
@@ -455,14 +474,26 @@ impl Fit<'_> {
         }
     }
 
-    /// Tokens that a summary may have, its prefix included: at least those of one of which nothing is left.
-    pub(super) fn summary_room(&self) -> u64 {
-        self.options.summary.max(self.prices.text(&cut_summary("")))
+    /// Keeps tokens for a summary: what is asked for, but at least a sentence, and at most half of what is left beside what stays in
+    /// any case.
+    fn reserve_summary(&mut self, fixed: u64) {
+        let asked = self.options.summary.unwrap_or(self.options.limit / 4);
+        let least = self.prices.text(&cut_summary(""));
+        let half = self.options.limit.saturating_sub(fixed) / 2;
+        let room = asked.max(least.saturating_add(LEAST_SUMMARY)).min(half).max(least);
+        if room != asked && self.options.summary.is_some() {
+            let message = format!(
+                "`summary.maxTokens` is {asked}; the summary may have {room} tokens, of which {least} say that it is one"
+            );
+            let found = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
+            self.found.push(found.at_path("options.summary.maxTokens"));
+        }
+        self.summary_room = room;
     }
 
     /// A summary with its prefix, within its tokens.
     fn summary(&self, summary: &str) -> String {
-        let (text, most) = (trim(summary), self.summary_room());
+        let (text, most) = (trim(summary), self.summary_room);
         let whole = [SUMMARY_PREFIX, text].concat();
         if self.prices.text(&whole) <= most {
             return whole;
@@ -525,6 +556,9 @@ impl Fit<'_> {
         true
     }
 }
+
+/// Tokens that a summary has at least for itself.
+const LEAST_SUMMARY: u64 = 16;
 
 /// A summary of which the end is cut.
 fn cut_summary(beginning: &str) -> String {

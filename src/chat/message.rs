@@ -270,6 +270,15 @@ impl Message<'_> {
     }
 }
 
+/// The state of a call in a message of the AI SDK's that was not allowed.
+pub(super) const DENIED_STATE: &str = "output-denied";
+/// What the model is told of it where no reason is given.
+pub(super) const DENIED: &str = "Tool execution denied.";
+
+/// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
+/// with them. Of two the later one has more.
+pub(super) const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"];
+
 /// Tokens of being a message, as OpenAI's cookbook has it; other vendors publish nothing.
 pub(super) const PER_MESSAGE: u64 = 3;
 /// Tokens of a request.
@@ -385,7 +394,9 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// Tokens of an image, by the size that its bytes say.
     pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
-        let size = source.and_then(Value::as_text).and_then(|source| super::image::size(&source));
+        let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
+        let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
+        let size = source.and_then(|source| super::image::size(&source));
         self.prices.image.tokens(size)
     }
 
@@ -433,7 +444,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 }
 
-/// Bytes that stayed outside: `{ "\0size": bytes }`.
+/// Bytes that stayed outside: `{ "\0size": bytes }`, for images with the first of them as base64 in `\0head`.
 fn size_of(value: Value<'_>) -> Option<u64> {
     if value.kind() != crate::json::Kind::Object {
         return None;

@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use serde_json::Value as Json;
 
 use super::given::{Given, each_text};
-use super::message::{Kind, Message, Path, Piece, Role, Step, TextShape};
+use super::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Role, Step, THOUGHTS, TextShape};
 use crate::content::{Audio, Block, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
-use crate::json::{self, Document, Kind as JsonKind, Object, Value, object};
+use crate::json::{Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
+use crate::prompt::bodies::{NO_SIGNATURE, Proof};
 use crate::prompt::{self, Format};
 use crate::text::{is_blank, split_once};
 
@@ -24,8 +25,19 @@ pub(super) struct Neutral<'t> {
     pub from: Vec<usize>,
     /// What stands beside the messages.
     pub system: Option<String>,
+    /// The messages of the chat that say nothing.
+    pub silent: Vec<usize>,
     /// What has no place in the target.
     pub notes: Notes,
+}
+
+impl Neutral<'_> {
+    /// Notes the messages that say nothing: no provider takes them.
+    pub(super) fn note_silent(&mut self) {
+        for &at in &self.silent {
+            self.notes.add(Cow::Borrowed("a message that says nothing"), Severity::Info, at);
+        }
+    }
 }
 
 /// Things of one kind that have no place in the target, counted.
@@ -73,7 +85,14 @@ pub(super) fn neutral<'t>(
         message: SYSTEM,
         ids: SortedMap::new(),
         list: None,
-        out: Neutral { messages: Vec::new(), from: Vec::new(), system: None, notes: Notes::default() },
+        says: false,
+        out: Neutral {
+            messages: Vec::new(),
+            from: Vec::new(),
+            system: None,
+            silent: Vec::new(),
+            notes: Notes::default(),
+        },
     };
     if let Some(system) = given.system {
         maker.out.system = system_text(system);
@@ -83,7 +102,11 @@ pub(super) fn neutral<'t>(
     for (at, (message, &value)) in read.iter().zip(&given.list).enumerate() {
         maker.message = at;
         maker.list = None;
+        maker.says = message.pieces.iter().any(|piece| piece.kind != Kind::Text);
         maker.message(value, message)?;
+        if !maker.says {
+            maker.out.silent.push(at);
+        }
     }
     Ok(maker.out)
 }
@@ -100,6 +123,8 @@ struct Maker<'t> {
     format: Format,
     target: Format,
     message: usize,
+    /// Whether the message says something.
+    says: bool,
     /// The ids of calls that were given none.
     ids: SortedMap<String, String>,
     /// The list that was looked into last, so that going through it takes one pass.
@@ -110,8 +135,7 @@ struct Maker<'t> {
 impl<'t> Maker<'t> {
     fn message(&mut self, value: Value<'t>, message: &Message<'t>) -> Result<()> {
         let object = value.object("a chat message, an object")?;
-        let fields = object.fields(["role", "name", "thinking_blocks"])?;
-        let [role, name, thinking_blocks] = fields;
+        let [role, name] = object.fields(["role", "name"])?;
         if name.is_some() && message.role != Role::Tool && role.is_some() {
             self.note("the `name` of who speaks", Severity::Info);
         }
@@ -146,8 +170,7 @@ impl<'t> Maker<'t> {
             }
             let place = piece.places.first().map_or(&[][..], Vec::as_slice);
             let Some(part) = self.at(value, place) else { continue };
-            let is_said_twice = thinking_blocks.is_some() && matches!(place, [Step::Key("reasoning_content")]);
-            if !is_said_twice {
+            if self.format != Format::OpenAi || is_best_thought(object, place) {
                 self.piece(value, part, piece, &mut blocks, &mut results)?;
             }
         }
@@ -168,6 +191,7 @@ impl<'t> Maker<'t> {
             return;
         }
         let mut content = std::mem::take(blocks);
+        self.says |= content.iter().any(|block| block.as_text().is_none_or(|text| !is_blank(text)));
         let is_result = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
         let is_one = |last: &prompt::Message<'_>| {
             let results = last.content.iter().chain(&content).all(is_result);
@@ -245,7 +269,7 @@ impl<'t> Maker<'t> {
                 let result = self.result(id, message, part, place)?;
                 results.push(result);
             }
-            // Thoughts that LiteLLM has beside the content, each with its proof.
+            // Thoughts beside the content, each with its proof.
             Kind::Reasoning if part.kind() == JsonKind::List => {
                 for block in part.list("a list of thoughts")? {
                     let proof = proof_of(Format::Anthropic, block.object("a thought, an object")?);
@@ -365,8 +389,11 @@ impl<'t> Maker<'t> {
             }
             _ => body.map_or(Ok(()), |body| self.shown(body, &mut content))?,
         }
+        let state = part.object("").ok().and_then(|part| part.last("state"));
+        let is_denied = state.is_some_and(|state| state.is_string(DENIED_STATE));
+        is_error |= is_denied;
         if content.is_empty() {
-            content.push(Block::text(""));
+            content.push(Block::text(if is_denied { DENIED } else { "" }));
         }
         Ok(Block::ToolResult { tool_call_id: id, content, is_error: is_error.then_some(true), server: false })
     }
@@ -453,7 +480,7 @@ impl<'t> Maker<'t> {
 
     /// A thought, with its proof where the target takes it.
     fn thought(&mut self, text: Cow<'t, str>, proof: Option<&Proof<'t>>, blocks: &mut Vec<Block<'t>>) {
-        let signature = proof.and_then(|proof| proof.for_target(self.target));
+        let signature = proof.filter(|proof| takes(self.target, proof)).map(Proof::write);
         // What takes no thoughts at all says so by itself.
         if proof.is_some() && signature.is_none() && self.target != Format::OpenAi {
             self.note("the proof of a thought, which is another vendor's", Severity::Info);
@@ -484,12 +511,20 @@ impl<'t> Maker<'t> {
     }
 }
 
+/// Whether no other place has the same thought as this one, and with its proof.
+fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
+    let &[Step::Key(name)] = place else { return true };
+    let better = THOUGHTS.into_iter().skip_while(|&other| other != name).skip(1);
+    !THOUGHTS.contains(&name) || better.into_iter().all(|other| message.last(other).is_none_or(Value::is_null))
+}
+
 /// Kinds of parts that are an image, a recording or a file.
 const MEDIA: &str = "image image_url input_image image-data image-url media computer_screenshot audio input_audio video file \
      input_file file-data file-url document reasoning-file";
 
 /// The fields of messages and parts that are read, or that say nothing by themselves.
-const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks signature \
+const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
+     reasoning_details signature additional_kwargs tool_call_chunks \
      summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \
      source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
      mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
@@ -498,7 +533,8 @@ const READ: &str = "type role content parts id status state name text thinking r
      callProviderMetadata providerData approvalId";
 
 /// Those among them that have fields of their own.
-const HOLDERS: &str = "image_url source file input_audio inlineData inline_data fileData function kwargs data";
+const HOLDERS: &str =
+    "additional_kwargs image_url source file input_audio inlineData inline_data fileData function kwargs data";
 
 /// Whether a list of words has this one.
 fn is_one_of(words: &str, word: &str) -> bool {
@@ -529,7 +565,8 @@ fn arguments(call: Value<'_>) -> Result<(Option<Value<'_>>, bool)> {
 /// The text of a thought.
 fn reasoning_text<'t>(part: Value<'t>) -> Cow<'t, str> {
     let Ok(object) = part.object("a thought") else { return part.as_text().unwrap_or_default() };
-    let text = ["thinking", "text", "reasoning", "content"].into_iter().find_map(|name| text_in(object, name));
+    let text =
+        ["thinking", "text", "reasoning", "content", "summary"].into_iter().find_map(|name| text_in(object, name));
     if let Some(text) = text {
         return text;
     }
@@ -563,48 +600,36 @@ fn media<'t>(value: Value<'t>, mime: Option<Cow<'t, str>>) -> Option<(Cow<'t, st
 const PLACES: &str = "image_url source image inlineData inline_data fileData file_data input_audio audio file data url fileUri \
      file_uri base64 output";
 
-/// What a vendor gives with a thought, or with what came of it, and wants back unchanged.
-#[derive(Debug)]
-enum Proof<'t> {
-    /// Anthropic's, of a thought that can be read.
-    Thinking(Cow<'t, str>),
-    /// Anthropic's, of one that cannot.
-    Redacted(Cow<'t, str>),
-    /// Gemini's.
-    Thought(Cow<'t, str>),
-    /// OpenAI's, with the id of its item.
-    OpenAi(Option<Cow<'t, str>>, Cow<'t, str>),
-    /// One of which it is not said whose it is.
-    Opaque(Cow<'t, str>),
-}
-
 /// The proof beside a thought or a part.
 fn proof_of<'t>(format: Format, part: Object<'t>) -> Option<Proof<'t>> {
     if let Some(signature) = text_in(part, "thoughtSignature").or_else(|| text_in(part, "thought_signature")) {
-        return Some(Proof::Thought(signature));
+        return (signature != NO_SIGNATURE).then_some(Proof::Thought(signature));
     }
     if text_in(part, "type").is_some_and(|kind| kind == "redacted_thinking") {
         return text_in(part, "data").map(Proof::Redacted);
     }
     if let Some(signature) = text_in(part, "signature").filter(|signature| !signature.is_empty()) {
-        return Some(if format == Format::Generic { proof_of_text(signature) } else { Proof::Thinking(signature) });
+        return match format {
+            Format::Generic => Proof::of(signature),
+            _ => Some(Proof::Thinking(signature)),
+        };
     }
     let id = || text_in(part, "id");
     if let Some(sealed) = text_in(part, "encrypted_content") {
-        return Some(Proof::OpenAi(id(), sealed));
+        return Some(Proof::Sealed(id(), sealed));
     }
     let beside = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
     let beside = beside.into_iter().find_map(|name| object_in(part, name))?;
     let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));
     if let Some(sealed) = sealed {
-        return Some(Proof::OpenAi(id(), sealed));
+        return Some(Proof::Sealed(id(), sealed));
     }
     let vendor = ["anthropic", "google", "vertex", "openai"].into_iter().find_map(|name| object_in(beside, name))?;
     text_in(vendor, "redactedData")
         .map(Proof::Redacted)
         .or_else(|| text_in(vendor, "signature").map(Proof::Thinking))
         .or_else(|| text_in(vendor, "thoughtSignature").map(Proof::Thought))
-        .or_else(|| Some(Proof::OpenAi(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?)))
+        .or_else(|| Some(Proof::Sealed(text_in(vendor, "itemId"), text_in(vendor, "reasoningEncryptedContent")?)))
 }
 
 /// A field that is a text.
@@ -619,55 +644,15 @@ fn object_in<'t>(object: Object<'t>, name: &str) -> Option<Object<'t>> {
     object.last(name)?.object("").ok()
 }
 
-/// Our own signature may be the JSON of the vendor's block.
-fn proof_of_text<'t>(signature: Cow<'t, str>) -> Proof<'t> {
-    let block = || {
-        let document = Document::read(signature.as_bytes(), &[]).ok()?;
-        let document: &Document<'_> = &document;
-        let texts = document.root().object("").ok()?.fields(["type", "data", "id", "encrypted_content"]).ok()?;
-        let [kind, data, id, sealed] = texts.map(|value| value.and_then(|value| value.string().ok()));
-        match kind.as_deref()? {
-            "redacted_thinking" => Some(Proof::Redacted(Cow::Owned(data?))),
-            "reasoning" => Some(Proof::OpenAi(id.map(Cow::Owned), Cow::Owned(sealed?))),
-            _ => None,
-        }
-    };
-    match block() {
-        Some(proof) if signature.starts_with('{') => proof,
-        _ => Proof::Opaque(signature),
-    }
-}
-
-impl Proof<'_> {
-    /// As the target is given it: as it is, as the vendor's block, or for the AI SDK as what stands beside a part.
-    fn for_target(&self, target: Format) -> Option<String> {
-        let is_sdk = matches!(target, Format::AiSdk | Format::AiSdkUi);
-        let is_anthropic = matches!(target, Format::Anthropic | Format::LangChain | Format::Generic);
-        let is_openai = matches!(target, Format::Responses | Format::Agents | Format::Generic);
-        let (parts, text): ([&str; 2], &str) = match self {
-            Self::Thinking(text) if is_sdk => (["{\"anthropic\":{\"signature\":", "}}"], text),
-            Self::Redacted(data) if is_sdk => (["{\"anthropic\":{\"redactedData\":", "}}"], data),
-            Self::Thought(text) if is_sdk => (["{\"google\":{\"thoughtSignature\":", "}}"], text),
-            Self::Redacted(data) if is_anthropic => (["{\"type\":\"redacted_thinking\",\"data\":", "}"], data),
-            Self::OpenAi(id, sealed) if is_sdk || is_openai => {
-                let (begin, name, seal, end) = if is_sdk {
-                    ("{\"openai\":{", "\"itemId\":", "\"reasoningEncryptedContent\":", "}}")
-                } else {
-                    ("{\"type\":\"reasoning\",", "\"id\":", "\"encrypted_content\":", "}")
-                };
-                let id = id.as_deref().map(|id| [name, &json::text(id), ","].concat()).unwrap_or_default();
-                return Some([begin, &id, seal, &json::text(sealed), end].concat());
-            }
-            Self::Thinking(text) if is_anthropic => return Some(text.to_string()),
-            Self::Thought(text) if matches!(target, Format::Gemini | Format::Generic) => return Some(text.to_string()),
-            Self::Opaque(text)
-                if matches!(target, Format::Anthropic | Format::Gemini | Format::Responses | Format::Generic) =>
-            {
-                return Some(text.to_string());
-            }
-            _ => return None,
-        };
-        let [begin, end] = parts;
-        Some([begin, &json::text(text), end].concat())
+/// Whether a target takes a proof.
+fn takes(target: Format, proof: &Proof<'_>) -> bool {
+    match target {
+        Format::AiSdk | Format::AiSdkUi | Format::Generic => true,
+        Format::LangChain => matches!(proof, Proof::Thinking(_) | Proof::Redacted(_)),
+        Format::Anthropic => matches!(proof, Proof::Thinking(_) | Proof::Redacted(_) | Proof::Opaque(_)),
+        Format::Gemini => matches!(proof, Proof::Thought(_) | Proof::Opaque(_)),
+        Format::Responses => matches!(proof, Proof::Sealed(..) | Proof::Opaque(_)),
+        Format::Agents => matches!(proof, Proof::Sealed(..)),
+        Format::OpenAi => false,
     }
 }

@@ -28,6 +28,17 @@ pub(super) enum Phase {
     Finish(Option<String>),
 }
 
+impl Phase {
+    /// Reads `{ phase?, summaryText? }` of a request.
+    pub(super) fn read(request: Object<'_>) -> Result<Self> {
+        Ok(match request.one_of("phase", &[("plan", false), ("finish", true)])? {
+            None => Self::Fit,
+            Some(false) => Self::Plan,
+            Some(true) => Self::Finish(request.string("summaryText")?),
+        })
+    }
+}
+
 /// Which reasoning an edit removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemovedReasoning {
@@ -82,7 +93,7 @@ pub(super) struct Options {
     pub settings: Settings,
     pub edits: Edits,
     /// Tokens that a summary may have.
-    pub summary: u64,
+    pub summary: Option<u64>,
     pub phase: Phase,
 }
 
@@ -106,8 +117,6 @@ const KNOWN: &[&str] = &[
     "cutQuantum",
     "edits",
     "summary",
-    "phase",
-    "summaryText",
 ];
 
 impl Options {
@@ -139,7 +148,6 @@ impl Options {
             summary.report_unknown(&["maxTokens"], found);
             tokens(summary, "maxTokens")
         })?;
-        let phase = options.one_of("phase", &[("plan", false), ("finish", true)])?;
         Ok(Self {
             limit,
             pinned: options.read("pinned", indices)?.unwrap_or_default(),
@@ -150,12 +158,7 @@ impl Options {
             strategy,
             settings,
             edits: options.read("edits", |edits| read_edits(edits, found))?.unwrap_or_default(),
-            summary: summary.flatten().unwrap_or(limit / 4),
-            phase: match phase {
-                None => Phase::Fit,
-                Some(false) => Phase::Plan,
-                Some(true) => Phase::Finish(options.string("summaryText")?),
-            },
+            summary: summary.flatten(),
             ..chat
         })
     }
@@ -182,7 +185,7 @@ impl Options {
             strategy: Strategy::default(),
             settings: Settings::resolve(&Preferences::default(), CHAT_MARKER)?,
             edits: Edits::default(),
-            summary: 0,
+            summary: None,
             phase: Phase::Fit,
         })
     }

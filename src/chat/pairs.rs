@@ -6,6 +6,7 @@ use super::detect::Format;
 use super::message::{At, Kind, Message, Role};
 use super::messages::Messages;
 use super::report::Reason;
+use crate::content::Unanswered;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
@@ -16,12 +17,12 @@ pub(super) struct Pairs<'i> {
     /// By their calls.
     pub pairs: Vec<(At, At)>,
     /// Calls without results by their ids, and the other way round.
-    calls: SortedMap<Cow<'i, str>, Vec<At>>,
+    calls: SortedMap<Cow<'i, str>, Unanswered<At>>,
     results: Vec<At>,
 }
 
 impl<'i> Pairs<'i> {
-    /// Pairs by id: a result belongs to the last call before it that has none yet.
+    /// Pairs by id: a result belongs to a call before it that has none yet.
     pub(super) fn find<'m>(messages: &'m [Message<'_>], id: fn(&'m str) -> Cow<'i, str>) -> Self {
         let mut found = Self::default();
         found.add(0, messages, id);
@@ -41,15 +42,16 @@ impl<'i> Pairs<'i> {
             for (place, piece) in message.pieces.iter().enumerate() {
                 let at = (from + index, place);
                 match &piece.kind {
-                    Kind::Call { id, .. } => match self.calls.get_mut(&**id) {
-                        Some(calls) => calls.push(at),
-                        None => {
-                            self.calls.insert(own(id), vec![at]);
+                    Kind::Call { id, .. } => {
+                        if !self.calls.contains_key(&**id) {
+                            self.calls.insert(own(id), Unanswered::default());
                         }
-                    },
+                        let calls = self.calls.get_mut(&**id);
+                        calls.into_iter().for_each(|calls| calls.add(at, |last| last.0 + 1 >= at.0));
+                    }
                     Kind::Result { id } => {
                         let calls = self.calls.get_mut(&**id);
-                        let Some((call, is_last)) = calls.and_then(|calls| Some((calls.pop()?, calls.is_empty())))
+                        let Some((call, is_last)) = calls.and_then(|calls| Some((calls.answered()?, calls.is_empty())))
                         else {
                             self.results.push(at);
                             continue;
@@ -73,7 +75,7 @@ impl<'i> Pairs<'i> {
 
     /// Takes out calls without results and results without calls. A call at the end is open, not broken.
     pub(super) fn repair(&self, messages: &mut Messages<'_>, found: &mut Vec<Diagnostic>) {
-        let mut calls: Vec<At> = self.calls.values().flatten().copied().collect();
+        let mut calls: Vec<At> = self.calls.values().flat_map(Unanswered::iter).collect();
         if calls.is_empty() && self.results.is_empty() {
             return;
         }

@@ -13,7 +13,7 @@ use super::detect::{Format, Formats, first_of, formats_beside};
 use super::fit::{Earlier, Fit};
 use super::formats;
 use super::layout::Layout;
-use super::message::{Kind, Message, Path, Piece};
+use super::message::{Kind, Message, Path, Piece, Step};
 use super::messages::{Messages, Sum};
 use super::options::Options;
 use super::pairs::Pairs;
@@ -231,13 +231,12 @@ impl Chat {
         Ok(())
     }
 
-    /// Adds to the last text of the last message; nothing where it has none.
+    /// Adds to the text at the end of the last message; nothing where it ends with something else.
     fn append_text(&mut self, delta: Value<'_>) -> Result<Answer> {
         let delta = delta.text()?;
         let mut grown = self.grown;
         let pieces = self.messages.last_mut().map(|message| &mut message.pieces);
-        let piece = pieces
-            .and_then(|pieces| pieces.iter_mut().rfind(|piece| piece.kind == Kind::Text && !piece.texts.is_empty()));
+        let piece = pieces.and_then(|pieces| growing(pieces));
         let Some(piece) = piece else { return Answer::of(&Changed::default()) };
         if let Some(text) = piece.texts.last_mut() {
             let before = text.text.len();
@@ -292,6 +291,7 @@ impl Chat {
             beside: self.beside,
             layout: &self.layout,
             lasts: others.is_none(),
+            summary_room: 0,
             found,
         };
         let ran = fit.run();
@@ -303,6 +303,15 @@ impl Chat {
         let fitted = fit.fitted(&cut, edits);
         Answer::of(&fitted)
     }
+}
+
+/// The piece whose text grows: the last one with a text, unless other parts stand behind it.
+fn growing<'p>(pieces: &'p mut [Piece<'static>]) -> Option<&'p mut Piece<'static>> {
+    let at = pieces.iter().rposition(|piece| piece.kind == Kind::Text && !piece.texts.is_empty())?;
+    let is_part = |piece: &Piece<'_>| matches!(piece.places.first().and_then(|place| place.last()), Some(Step::At(_)));
+    let has_parts = pieces.get(at).is_some_and(is_part);
+    let is_last = !pieces.iter().skip(at + 1).any(is_part);
+    pieces.get_mut(at).filter(|_| is_last || !has_parts)
 }
 
 /// The message that a diagnostic is about, and the path in it.

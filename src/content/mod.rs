@@ -10,6 +10,8 @@ mod read;
 pub(crate) mod tree;
 #[cfg(any(feature = "chat", feature = "commits"))]
 mod turn;
+#[cfg(any(feature = "chat", feature = "loom"))]
+mod unanswered;
 mod write;
 
 #[cfg(feature = "commits")]
@@ -24,6 +26,8 @@ pub(crate) use turn::arguments_object;
 pub(crate) use turn::parse_arguments;
 #[cfg(any(feature = "chat", feature = "commits"))]
 pub use turn::{Role, Turn};
+#[cfg(any(feature = "chat", feature = "loom"))]
+pub(crate) use unanswered::Unanswered;
 pub(crate) use write::serialize;
 #[cfg(any(feature = "chat", feature = "commits"))]
 pub(crate) use write::serialize_node;

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::content::Block;
+use crate::content::{Block, Unanswered};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::report::{Fate, Reason};
 use crate::loom::select::{Entry, Row};
@@ -83,26 +83,28 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Matches a result with the nearest call before it that has its id and no result yet.
+    /// Matches results with calls before them that have their id and no result yet.
     fn find(tree: &Tree, entries: &[Entry]) -> Self {
-        let mut open: SortedMap<&str, Vec<(usize, usize)>> = SortedMap::new();
+        let mut open: SortedMap<&str, Unanswered<(usize, usize)>> = SortedMap::new();
         let mut pairs = Self { kept: Vec::new(), broken: SortedSet::new() };
         for (at, entry) in entries.iter().enumerate() {
             for (index, block) in tree.at(entry.node).content.iter().enumerate() {
                 match block {
                     Block::ToolCall { id, .. } => {
-                        open.or_default(id).push((at, index));
+                        open.or_default(id).add((at, index), |last| last.0 + 1 >= at);
                         pairs.broken.insert((at, index));
                     }
-                    Block::ToolResult { tool_call_id, .. } => match open.get_mut(&**tool_call_id).and_then(Vec::pop) {
-                        Some(call) => {
-                            pairs.broken.remove(&call);
-                            pairs.kept.push((call.0, at));
+                    Block::ToolResult { tool_call_id, .. } => {
+                        match open.get_mut(&**tool_call_id).and_then(Unanswered::answered) {
+                            Some(call) => {
+                                pairs.broken.remove(&call);
+                                pairs.kept.push((call.0, at));
+                            }
+                            None => {
+                                pairs.broken.insert((at, index));
+                            }
                         }
-                        None => {
-                            pairs.broken.insert((at, index));
-                        }
-                    },
+                    }
                     _ => {}
                 }
             }

@@ -110,9 +110,17 @@ describe("Chat", () => {
       ],
       [
         { role: "model", parts: [{ text: "a" }, { functionCall: { name: "f", args: {} } }] },
-        ({ parts }) => parts[0].text.slice(1),
+        ({ parts }) => parts[2].text,
+      ],
+      [
+        { role: "model", parts: [{ functionCall: { name: "f", args: {} } }, { text: "a" }] },
+        ({ parts }) => parts[1].text.slice(1),
       ],
       [{ id: "1", role: "assistant", parts: [] }, ({ parts }) => parts[0].text],
+      [
+        { id: "1", role: "assistant", parts: [{ type: "text", text: "a" }, { type: "step-start" }] },
+        ({ parts }) => parts[2].text,
+      ],
       [{ type: "message", role: "assistant", content: [], id: "m" }, ({ content }) => content[0].text],
     ]) {
       const kept = new chat.Chat({ maxTokens: 4000 });
@@ -129,6 +137,10 @@ describe("Chat", () => {
 
   it("takes halves of surrogate pairs as fitMessages does", () => {
     const options = { maxTokens: 4000 };
+    const made = new chat.Chat(options);
+    made.append({ role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "f", input: {} }] });
+    for (const delta of ["\ud83d", "\ude00", " x", "\ud83d"]) made.appendText(delta);
+    assert.deepEqual(made.fit().messages[0].content.slice(1), [{ type: "text", text: "\ud83d\ude00 x\ud83d" }]);
     const kept = new chat.Chat(options);
     kept.append({ role: "assistant", content: "a" });
     let content = "a";

@@ -207,6 +207,20 @@ describe("what comes back", () => {
     assert.equal(without.messages[0].content[1].type, "text");
   });
 
+  test("an image in bytes costs what its size says, as in base64", () => {
+    const size = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAIAAAA=", "base64");
+    const jpeg = Buffer.from("/9j/4AAEAAD/wAALCADIAMgBAREA", "base64");
+    const unknown = new Uint8Array(20);
+    const cost = (data) => {
+      const content = [{ type: "file", mediaType: "image/png", data }];
+      return chat.fitMessages([{ role: "user", content }], { model: "claude-sonnet-4-5" }).report.tokens.total;
+    };
+    for (const bytes of [size, jpeg]) assert.equal(cost(new Uint8Array(bytes)), cost(bytes.toString("base64")));
+    assert.ok(cost(size) < cost(unknown) / 10, `${cost(size)} and ${cost(unknown)}`);
+    const image = [{ role: "user", content: [{ type: "image", image: size }] }];
+    assert.equal(chat.fitMessages(image, { maxTokens: 9000 }).report.format, "ai-sdk");
+  });
+
   test("what a getter throws is the cause", () => {
     const cause = new Error("no");
     const message = {
@@ -304,10 +318,6 @@ describe("options", () => {
       "unknown_value",
     );
     assert.equal(
-      codeOf(() => chat.fitMessages(messages, { maxTokens: 500, phase: "plan" })),
-      "invalid_input",
-    );
-    assert.equal(
       codeOf(() => chat.fitMessages(messages, { maxTokens: 500, truncationStrategy: "none" })),
       "unknown_value",
     );
@@ -317,6 +327,18 @@ describe("options", () => {
       ["unknown_option"],
     );
     assert.match(report.diagnostics[0].message, /keepFirst/);
+    // What goes between the package and the module is no option.
+    const own = chat.fitMessages(messages, { maxTokens: 500, phase: "plan", summaryText: "x" }).report.diagnostics;
+    assert.deepEqual(
+      own.map(({ code, path }) => [code, path]),
+      [
+        ["unknown_option", "options.phase"],
+        ["unknown_option", "options.summaryText"],
+      ],
+    );
+    assert.ok(!own.some(({ message }) => /did you mean `(phase|summaryText)`/.test(message)));
+    const near = chat.fitMessages(messages, { maxTokens: 500, fase: 1 }).report.diagnostics[0].message;
+    assert.doesNotMatch(near, /phase|summaryText/);
   });
 
   test("a model has a window", () => {
@@ -684,6 +706,14 @@ describe("LangChain", () => {
     assert.equal(JSON.stringify(messages), before);
   });
 
+  test("a misspelt field of trimMessages is refused", async () => {
+    const { trimMessages } = await load("dropins/langchain.js");
+    assert.throws(
+      () => trimMessages([], { maxTokens: 9, tokenCounter: () => 1, stratgy: "first" }),
+      ({ code, details }) => code === "invalid_input" && details.path === "fields.stratgy",
+    );
+  });
+
   test("trimMessages is a runnable, and takes a model that counts", async () => {
     const { trimMessages } = await load("dropins/langchain.js");
     const { RunnableLambda } = await import("@langchain/core/runnables");
@@ -876,6 +906,19 @@ describe("AI SDK", () => {
       assert.deepEqual(ours, pruneMessages({ messages: structuredClone(messages), ...options }), JSON.stringify(edits));
       assert.equal(ours[0], messages[0]);
       assert.equal(ours.at(-1), messages.at(-1));
+    }
+  });
+
+  test("a misspelt option of pruneMessages is refused", async () => {
+    const { pruneMessages } = await load("dropins/ai-sdk.js");
+    for (const [options, path] of [
+      [{ messages: [], toolCall: "all" }, "toolCall"],
+      [{ messages: [], toolCalls: [{ type: "all", tool: ["f"] }] }, "toolCalls[0].tool"],
+    ]) {
+      assert.throws(
+        () => pruneMessages(options),
+        ({ code, details }) => code === "invalid_input" && details.path === path,
+      );
     }
   });
 

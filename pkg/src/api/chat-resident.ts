@@ -22,7 +22,6 @@ import {
   type Pinned,
   pinnedBy,
   plainList,
-  refuseOwn,
 } from "./messages.js";
 
 /**
@@ -38,7 +37,6 @@ export class Chat<Message = unknown> {
   /** @throws {CtxweaveError} with one of the codes in docs/errors.md */
   constructor(options: ReadonlyData<ChatOptions<Message>>) {
     if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-    refuseOwn(options);
     const { target, pinned, ...rest } = options as ChatOptions;
     const own = { ...rest, ...(typeof pinned !== "function" && pinned !== undefined && { pinned }) };
     let raw: glue.Chat | undefined;
@@ -283,11 +281,12 @@ function appendText(handle: Handle, delta: string): void {
   if (LONE.test(more) || (growing && LONE.test(growing.text))) {
     // What is read of it depends on what comes before: all of it is read again.
     settle(handle);
-    return withText(handle, growing ? [growing.path, growing.text + more + waiting] : addition(handle, more + waiting));
+    if (growing) return withText(handle, [growing.path, growing.text + more + waiting], growing.path);
+    return withText(handle, ...addition(handle, more + waiting));
   }
   const answer = ask(handle, "appendText", more) as { path: Path | null; tokens: [number]; total: number };
   const { path, tokens, total } = answer;
-  if (!path) return withText(handle, addition(handle, more + waiting));
+  if (!path) return withText(handle, ...addition(handle, more + waiting));
   const text = (growing?.text ?? valueAt(last, path)) + more;
   handle.text = { path, text, isWritten: false, waiting };
   ownTokens(handle);
@@ -295,12 +294,12 @@ function appendText(handle: Handle, delta: string): void {
   handle.total = total;
 }
 
-/** The last message with a change, read anew. */
-function withText(handle: Handle, change: Change): void {
+/** The last message with a change of a text, read anew. */
+function withText(handle: Handle, change: Change, path: Path): void {
   const at = handle.list.length - 1;
-  const [path, text] = change;
   splice(handle, at, 1, [copyWith(handle.list[at], [change])], 0);
-  if (typeof text === "string" && LONE.test(text)) handle.text = { path, text, isWritten: true, waiting: "" };
+  const text = valueAt(handle.list[at], path);
+  if (LONE.test(text)) handle.text = { path, text, isWritten: true, waiting: "" };
 }
 
 /** Writes the text that has grown into a copy of the last message. */
@@ -309,7 +308,7 @@ function settle(handle: Handle): void {
   if (!growing || growing.isWritten) return;
   const { path, text, waiting } = growing;
   const at = handle.list.length - 1;
-  if (waiting) return withText(handle, [path, text + waiting]);
+  if (waiting) return withText(handle, [path, text + waiting], path);
   handle.list[at] = copyWith(handle.list[at], [[path, text]]);
   growing.isWritten = true;
 }
@@ -318,8 +317,8 @@ function valueAt(message: unknown, path: Path): string {
   return path.reduce((value, key) => (value as Record<string | number, unknown>)[key], message) as string;
 }
 
-/** How a text comes into the last message, where there is none. */
-function addition({ list, format }: Handle, text: string): Change {
+/** How a text comes into the last message, where there is none, and where it stands then. */
+function addition({ list, format }: Handle, text: string): [change: Change, path: Path] {
   const message = list.at(-1) as Record<string, unknown>;
   const base = isLangChain(message) ? [] : ["kwargs", "data"].filter((key) => format === "langchain" && key in message);
   const fields = (base.length > 0 ? message[base[0] as string] : message) as Record<string, unknown>;
@@ -332,8 +331,19 @@ function addition({ list, format }: Handle, text: string): Change {
     text,
   };
   const content = fields[key] ?? "";
-  if (Array.isArray(content)) return [[...path, content.length], part];
-  if (content === "" && !(isItem && !("role" in message))) return [path, key === "parts" ? [part] : text];
+  if (Array.isArray(content))
+    return [
+      [[...path, content.length], part],
+      [...path, content.length, "text"],
+    ];
+  if (content === "" && !(isItem && !("role" in message))) {
+    return key === "parts"
+      ? [
+          [path, [part]],
+          [...path, 0, "text"],
+        ]
+      : [[path, text], path];
+  }
   throw new CtxweaveError("invalid_input", "the last message takes no text; append one that does");
 }
 
@@ -347,7 +357,6 @@ function fit(handle: Handle, given: ChatOptions | undefined): FitResult<unknown[
   const own = Object.entries(rest).filter(([, value]) => value !== undefined);
   if (own.length === 0) return resultOf(handle, ask(handle, "fit", null) as Answer);
   const options: Record<string, unknown> = { ...handle.options, ...Object.fromEntries(own) };
-  refuseOwn(options);
   const pinned = options["pinned"] as Pinned | undefined;
   if (typeof pinned === "function") options["pinned"] = pinnedBy(pinned, handle.list);
   if (own.some(([name]) => COUNTING.includes(name))) {

@@ -26,7 +26,6 @@ import {
   type Pinned,
   pinnedBy,
   plainChat,
-  refuseOwn,
   withList,
 } from "./messages.js";
 import { type ChatCountOptions, type ChatMessage, countChatTokens as countTexts } from "./tokens.js";
@@ -56,7 +55,7 @@ export function planFit<Chat extends AnyChat>(
   options: ReadonlyData<FitOptions<MessageOf<Chat>>>,
 ): PlannedFit<Chat> {
   const checked = checkedOptions(messages, options);
-  const answer = answerOf(messages, { ...checked, phase: "plan" });
+  const answer = answerOf(messages, checked, { phase: "plan" });
   if (!answer.summarize) return { status: "ready", result: resultOf(messages, answer) };
   const { indices, ...rest } = answer.summarize;
   const list = listOf(messages).slice() as MessageOf<Chat>[];
@@ -84,7 +83,7 @@ export function finishFit<Chat extends AnyChat>(
   if (messages === undefined || options === undefined) throw invalid("state", "the `state` that `planFit` gave");
   const isText = typeof summary === "string";
   if (!isText && !("error" in Object(summary))) throw invalid("summary", "a text or an object with an `error`");
-  const answer = answerOf(messages, { ...options, phase: "finish", ...(isText ? { summaryText: summary } : {}) });
+  const answer = answerOf(messages, options, { phase: "finish", ...(isText ? { summaryText: summary } : {}) });
   const failed = answer.report.diagnostics.find(({ code }) => code === "summary_failed");
   if (failed && !isText) failed.message += `: ${reasonOf(summary.error)}`;
   return resultOf(messages as Chat, answer);
@@ -145,14 +144,13 @@ interface Answer {
   summarize?: Omit<SummaryInput, "messages"> & { indices: number[] };
 }
 
-function answerOf(chat: AnyChat, options: object): Answer {
-  return callJson("fitMessages", { messages: plainChat(chat), options }, "sizes") as Answer;
+function answerOf(chat: AnyChat, options: object, phase: object = {}): Answer {
+  return callJson("fitMessages", { messages: plainChat(chat), options, ...phase }, "sizes") as Answer;
 }
 
 /** The options, with the indices of what is pinned. */
 function checkedOptions(chat: AnyChat, options: object): object {
   if (typeof options !== "object" || options === null) throw invalid("options", "an object");
-  refuseOwn(options);
   try {
     const { pinned } = options as { pinned?: unknown };
     return typeof pinned === "function"

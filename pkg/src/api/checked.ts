@@ -12,12 +12,14 @@ export function checkedText(value: unknown, path: string): string {
 export function checkedOptions<Options extends object>(
   options: Options,
   known: readonly (keyof Options & string)[],
+  path = "options",
 ): Options {
   const names: readonly string[] = known;
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return options;
-  const message = `\`options.${unknown}\` is no option; there are \`${known.join("`, `")}\``;
-  throw new CtxweaveError("invalid_input", message, { path: `options.${unknown}` });
+  const place = path === "" ? unknown : `${path}.${unknown}`;
+  const message = `\`${place}\` is no option; there are \`${known.join("`, `")}\``;
+  throw new CtxweaveError("invalid_input", message, { path: place });
 }
 
 /** The error for an argument that is not what it must be. */

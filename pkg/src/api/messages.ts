@@ -2,7 +2,6 @@
 
 import { CtxweaveError } from "../error.js";
 import { reasonOf } from "../source.js";
-import { invalid } from "./checked.js";
 import type { ChatContainer } from "../types/chat.js";
 
 /** A chat as it may be given. */
@@ -31,6 +30,7 @@ const FIELDS = [
   "id",
   "role",
   "tool_calls",
+  "tool_call_chunks",
   "invalid_tool_calls",
   "tool_call_id",
   "status",
@@ -55,13 +55,6 @@ export function plainList(list: readonly unknown[]): readonly unknown[] {
     // Whose getter threw, is said where the request is written.
     return list;
   }
-}
-
-/** Options that are between the package and the wasm. */
-const OWN = ["phase", "summaryText"];
-
-export function refuseOwn(options: object): void {
-  for (const name of OWN) if (name in options) throw invalid(`options.${name}`, "left out: there is no such option");
 }
 
 export type Pinned = (message: unknown, index: number) => unknown;

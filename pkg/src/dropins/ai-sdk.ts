@@ -1,6 +1,6 @@
 /** `ctxweave/ai-sdk`: messages of the AI SDK, fitted, and hooks that fit them. Nothing of the SDK is imported. */
 
-import { invalid } from "../api/checked.js";
+import { checkedOptions, invalid } from "../api/checked.js";
 import { type FitEdits, type FitOptions, type FitResult, fitMessages } from "../entries/chat.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
 
@@ -43,9 +43,13 @@ export interface PruneOptions<Message> {
  * @throws {CtxweaveError} `invalid_input` for values that are not known
  */
 export function pruneMessages<Message>(options: PruneOptions<Message>): Message[] {
-  const { messages, reasoning = "none", toolCalls = "none", emptyMessages = "remove", ...rest } = options;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw invalid(unknown, "left out: there is no such option");
+  const known = ["messages", "reasoning", "toolCalls", "emptyMessages"] as const;
+  const {
+    messages,
+    reasoning = "none",
+    toolCalls = "none",
+    emptyMessages = "remove",
+  } = checkedOptions(options, known, "");
   if (emptyMessages !== "remove") throw invalid("emptyMessages", "`remove`");
   let list = [...messages];
   // Which of those that were given each is: the last ones are counted with those that are gone.
@@ -59,7 +63,8 @@ export function pruneMessages<Message>(options: PruneOptions<Message>): Message[
   };
   if (reasoning !== "none") prune(keptBy("reasoning", reasoning), { reasoning: { remove: "all" } });
   const calls = typeof toolCalls === "string" ? (toolCalls === "none" ? [] : [{ type: toolCalls }]) : toolCalls;
-  for (const { type, tools } of calls as readonly { type: PrunedCalls; tools?: readonly string[] }[]) {
+  for (const [index, rule] of (calls as readonly { type: PrunedCalls; tools?: readonly string[] }[]).entries()) {
+    const { type, tools } = checkedOptions(rule, ["type", "tools"], `toolCalls[${index}]`);
     const exclude = tools && namesOfTools(list).filter((name) => !tools.includes(name));
     prune(keptBy("toolCalls", type), { toolCalls: { keepLast: 0, ...given({ exclude }) } });
   }

@@ -5,7 +5,7 @@ import { type BaseMessage, HumanMessage, type MessageContent, type TrimMessagesF
 import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { CtxweaveError, type FitOptions, fitMessages, init } from "../entries/chat.js";
-import { invalid } from "../api/checked.js";
+import { checkedOptions, invalid } from "../api/checked.js";
 import { copyWith, isLangChain } from "../api/messages.js";
 import { fitInHook, given, type HookOptions, modelName } from "./hook.js";
 
@@ -36,9 +36,26 @@ export function trimMessages(
   }) as unknown as Runnable<BaseMessage[], BaseMessage[]>;
 }
 
+const FIELDS = [
+  "maxTokens",
+  "tokenCounter",
+  "strategy",
+  "allowPartial",
+  "includeSystem",
+  "startOn",
+  "endOn",
+  "textSplitter",
+] as const;
+
 function checked(fields: TrimMessagesFields | undefined): TrimMessagesFields {
   if (typeof fields !== "object" || fields === null) throw invalid("fields", "an object");
-  const { maxTokens, tokenCounter, strategy = "last", startOn, includeSystem } = fields;
+  const {
+    maxTokens,
+    tokenCounter,
+    strategy = "last",
+    startOn,
+    includeSystem,
+  } = checkedOptions(fields, FIELDS, "fields");
   if (!(typeof maxTokens === "number" && maxTokens > 0)) throw invalid("maxTokens", "a number above 0");
   if (typeof tokenCounter !== "function" && typeof Object(tokenCounter).getNumTokens !== "function") {
     throw invalid("tokenCounter", "a function of a list of messages, or a model");

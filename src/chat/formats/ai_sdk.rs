@@ -1,7 +1,7 @@
 //! The AI SDK: ModelMessage, the prompt of a language model, and UIMessage.
 
 use super::{At, Key, call, content, result_content, source_of, text_part};
-use crate::chat::message::{Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
+use crate::chat::message::{DENIED, DENIED_STATE, Kind, Message, PER_CALL, PER_MESSAGE, Path, Reader, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
 
@@ -111,8 +111,8 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
 
 /// A call, with its result where it has one.
 fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str) -> Result<()> {
-    let [id, name, state, input, output, error] =
-        part.fields(["toolCallId", "toolName", "state", "input", "output", "errorText"])?;
+    let [id, name, state, input, output, error, approval] =
+        part.fields(["toolCallId", "toolName", "state", "input", "output", "errorText", "approval"])?;
     let id = id.ok_or_else(|| part.value().lacks("toolCallId"))?;
     let named = name.and_then(Value::as_text).or_else(|| kind.strip_prefix("tool-").map(|name| name.to_owned().into()));
     let named = named.unwrap_or_default();
@@ -123,8 +123,16 @@ fn tool<'t>(reader: &mut Reader<'_, 't>, at: Path, part: Object<'t>, kind: &str)
     reader.piece(kind, Some(at.clone())).tokens(tokens).value(input);
     if is_closed {
         reader.tokens(PER_MESSAGE + 1);
-        let (key, body) = if error.is_some() { ("errorText", error) } else { ("output", output) };
-        result_content(reader, path(&at, &[Key(key)]), body, TextShape::String)?;
+        let reason = approval.and_then(|approval| approval.object("").ok()?.last("reason"));
+        let (place, body) = match (error, output, reason) {
+            (Some(_), ..) => (path(&at, &[Key("errorText")]), error),
+            (None, None, Some(_)) => (path(&at, &[Key("approval"), Key("reason")]), reason),
+            (None, output, _) => (path(&at, &[Key("output")]), output),
+        };
+        if body.is_none() && state.is_some_and(|state| state.is_string(DENIED_STATE)) {
+            reader.tokens(reader.count(DENIED));
+        }
+        result_content(reader, place, body, TextShape::String)?;
     }
     Ok(())
 }

@@ -63,6 +63,18 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
             )?;
         }
     }
+    if let Some(function) = inner(extra, "function_call")? {
+        openai::function_call(&mut reader, path(base, &[Key("additional_kwargs"), Key("function_call")]), function)?;
+    }
+    // What a call was streamed in.
+    let chunks = fields.get("tool_call_chunks")?;
+    for (index, chunk) in
+        chunks.map(|chunks| chunks.list("a list of chunks")).transpose()?.into_iter().flatten().enumerate()
+    {
+        if let Some(id) = chunk.object("a chunk, an object")?.get("id")? {
+            known.also_at(&mut reader, &id.text()?, &path(base, &[Key("tool_call_chunks"), At(index)]));
+        }
+    }
     if let Some(output) = inner(metadata, "output")?.filter(|output| output.kind() == JsonKind::List) {
         for (index, value) in output.list("a list of items")?.enumerate() {
             let id = value.object("").ok().map(|item| item.get("call_id")).transpose()?.flatten();

@@ -109,7 +109,10 @@ fn content<'r, 't>(
 #[inline(never)]
 fn source_of(part: Object<'_>) -> Option<Value<'_>> {
     let found = part.fields(["image_url", "source", "image", "data", "url"]).ok()?.into_iter().flatten().next()?;
-    if found.kind() == json::Kind::Object { source_of(found.object("an image").ok()?) } else { Some(found) }
+    match found.object("an image") {
+        Ok(inner) => source_of(inner).or(Some(found)),
+        Err(_) => Some(found),
+    }
 }
 
 /// A text part of a message: the field holds the text.

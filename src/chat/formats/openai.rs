@@ -1,7 +1,7 @@
 //! OpenAI's Chat Completions.
 
 use super::{At, Key, call, content, result_content, source_of, text_part};
-use crate::chat::message::{Kind, Message, Path, Reader, Role, TextShape, path};
+use crate::chat::message::{Kind, Message, Path, Reader, Role, THOUGHTS, TextShape, path};
 use crate::error::Result;
 use crate::json::{Object, Value};
 
@@ -23,32 +23,35 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
         (Role::Tool, None, None) => return Err(message.value().lacks("tool_call_id")),
         _ => content(&mut reader, vec![Key("content")], body, &mut part)?,
     }
-    let [refusal, reasoning, thinking, function, audio] =
-        message.fields(["refusal", "reasoning_content", "thinking_blocks", "function_call", "audio"])?;
+    let [refusal, function, audio] = message.fields(["refusal", "function_call", "audio"])?;
     if let Some(refusal) = refusal {
         reader.piece(Kind::Text, Some(vec![Key("refusal")])).value(Some(refusal));
     }
-    if let Some(reasoning) = reasoning {
-        let piece = reader.piece(Kind::Reasoning, Some(vec![Key("reasoning_content")]));
-        piece.value(Some(reasoning));
-    }
-    // What LiteLLM has of Anthropic's thinking: the same thoughts, signed.
-    if let Some(thinking) = thinking {
-        let tokens = if reasoning.is_some() { None } else { Some(thinking) };
-        reader.piece(Kind::Reasoning, Some(vec![Key("thinking_blocks")])).value(tokens);
+    // The same thoughts in several places count once.
+    let mut thoughts = None;
+    for (name, value) in THOUGHTS.into_iter().zip(message.fields(THOUGHTS)?) {
+        let Some(value) = value else { continue };
+        let tokens = thoughts.replace(value).is_none().then_some(value);
+        reader.piece(Kind::Reasoning, Some(vec![Key(name)])).value(tokens);
     }
     if let Some(audio) = audio {
         reader.file(vec![Key("audio")], Some(audio).filter(|audio| audio.as_text().is_some()));
     }
     if let Some(function) = function {
-        let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
-        let name = name.ok_or_else(|| function.lacks("name"))?;
-        call(&mut reader, Some(vec![Key("function_call")]), name, Some(name), arguments)?;
+        function_call(&mut reader, vec![Key("function_call")], function)?;
     }
     if let Some(calls) = calls {
         tool_calls(&mut reader, &[Key("tool_calls")], calls)?;
     }
     Ok(reader.message(role, overhead))
+}
+
+/// The one call of the older form. Its name is its id.
+pub(super) fn function_call<'t>(reader: &mut Reader<'_, 't>, at: Path, function: Value<'t>) -> Result<()> {
+    let [name, arguments] = function.object("a call, an object")?.fields(["name", "arguments"])?;
+    let name = name.ok_or_else(|| function.lacks("name"))?;
+    call(reader, Some(at), name, Some(name), arguments)?;
+    Ok(())
 }
 
 /// Calls of the newer form, functions and custom tools.

@@ -12,7 +12,7 @@ use super::ids::IdRule;
 use super::json::Json;
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, normalize};
-use super::signature;
+use super::signature::{self, Proof};
 use super::sink::DiagnosticSink;
 use super::target::{CacheMessages, CacheSettings, Hints, Target};
 use super::tool::Tool;
@@ -25,7 +25,7 @@ const RULES: Rules = Rules {
     system_field: true,
     results_apart: false,
     takes,
-    takes_reasoning: |_, signature| signature::is_opaque_or(signature, "redacted_thinking", "data"),
+    takes_reasoning: |_, signature| signature::is_anthropic(signature),
     id: IdRule::plain(64),
     tool_name: IdRule::plain(128),
     failed_result_is_text: true,
@@ -233,18 +233,18 @@ fn block(json: &mut Json, content: &ItemContent<'_>, message: Option<usize>, sin
                 json.raw_field("is_error", "true");
             }
         }
-        ItemContent::Reasoning { text, signature } => {
-            let signature = signature.unwrap_or_default();
-            if let Some(block) = signature::vendor_block(signature) {
-                let data = signature::string_of(&block, "redacted_thinking", "data");
+        ItemContent::Reasoning { text, signature } => match signature.and_then(Proof::read) {
+            Some(Proof::Redacted(data)) => {
                 json.text_field("type", "redacted_thinking");
-                json.text_field("data", data.unwrap_or_default());
-            } else {
+                json.text_field("data", data.as_ref());
+            }
+            Some(Proof::Thinking(signature) | Proof::Opaque(signature)) => {
                 json.text_field("type", "thinking");
                 json.text_field("thinking", *text);
-                json.text_field("signature", signature);
+                json.text_field("signature", signature.as_ref());
             }
-        }
+            _ => {}
+        },
     }
 }
 

@@ -12,12 +12,12 @@ use super::ids::IdRule;
 use super::json::{Json, TextWriter, WriteText};
 use super::media::{ANY_IMAGE, Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
-use super::signature::vendor_block;
+use super::signature::Proof;
 use super::sink::DiagnosticSink;
 use super::tool::Tool;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
-use crate::text::is_blank;
+use crate::text::{is_blank, split_once};
 
 const RULES: Rules = Rules {
     name: "Gemini",
@@ -42,7 +42,7 @@ fn takes(_: MediaHolder, media: &Media<'_>) -> bool {
 
 fn takes_reasoning(text: &str, signature: Option<&str>) -> bool {
     match signature {
-        Some(signature) => vendor_block(signature).is_none(),
+        Some(signature) => matches!(Proof::read(signature), Some(Proof::Thought(_) | Proof::Opaque(_))),
         None => !is_blank(text),
     }
 }
@@ -54,11 +54,13 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
             json.list_field("parts", |json| json.object(|json| json.text_field("text", system.as_ref())));
         });
     }
+    let model = body.target.model.as_deref().unwrap_or_default();
+    let wants_signatures = !UNSIGNED.iter().any(|family| split_once(model, family).is_some());
     body.turns("contents", &normalized, &mut |json, turn| {
         let assistant = turn.first().is_some_and(|item| item.role == Role::Assistant);
         json.object(|json| {
             json.text_field("role", if assistant { "model" } else { "user" });
-            json.list_field("parts", |json| parts(json, turn, sink));
+            json.list_field("parts", |json| parts(json, turn, wants_signatures, sink));
         });
     });
     if body.is_chat() {
@@ -78,7 +80,14 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
     }
 }
 
-fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
+/// Families of models that take calls without signatures.
+const UNSIGNED: [&str; 2] = ["gemini-1", "gemini-2"];
+
+/// What Google gives for calls that no model of theirs has signed.
+pub(crate) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
+    let first_call = turn.iter().position(|item| matches!(item.content, ItemContent::Call { .. }));
     let is_reasoning = |item: &Item<'_>| matches!(item.content, ItemContent::Reasoning { .. });
     let mut carried: Option<&str> = None;
     for (at, item) in turn.iter().enumerate() {
@@ -98,8 +107,12 @@ fn parts(json: &mut Json, turn: &[Item<'_>], sink: &mut DiagnosticSink<'_>) {
                 ItemContent::Reasoning { signature, .. } => signature.filter(|_| !carries),
                 _ => carried.take(),
             };
-            if let Some(signature) = signature {
-                json.text_field("thoughtSignature", signature);
+            if let Some(Proof::Thought(signature) | Proof::Opaque(signature)) = signature.and_then(Proof::read) {
+                json.text_field("thoughtSignature", signature.as_ref());
+            } else if wants_signatures && first_call == Some(at) {
+                let text = format!("no signature of Gemini's is known for this call; `{NO_SIGNATURE}` stands there");
+                sink.info(DiagnosticCode::BodyReasoningChanged, item.message, text);
+                json.text_field("thoughtSignature", NO_SIGNATURE);
             }
         });
     }

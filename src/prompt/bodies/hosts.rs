@@ -11,7 +11,7 @@ use super::json::Json;
 use super::media::{Kind, Media, Source};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, url_field};
-use super::signature;
+use super::signature::{self, Proof};
 use super::sink::DiagnosticSink;
 use crate::prompt::format::Format;
 use crate::prompt::message::Role;
@@ -23,11 +23,15 @@ pub(super) fn write<'m>(
     format: Format,
     sink: &mut DiagnosticSink<'_>,
 ) {
-    let (name, takes): (_, fn(MediaHolder, &Media<'_>) -> bool) = match format {
-        Format::AiSdk | Format::AiSdkUi => ("the AI SDK", takes_anywhere),
-        Format::LangChain => ("LangChain", takes_of_user),
-        Format::Agents => ("the Agents SDK", takes_of_user),
-        _ => ("our own format", takes_anywhere),
+    let (name, takes, takes_reasoning): (_, TakesMedia, TakesReasoning) = match format {
+        Format::AiSdk | Format::AiSdkUi => ("the AI SDK", takes_anywhere, |_, _| true),
+        Format::LangChain => {
+            ("LangChain", takes_of_user, |text, signature| !is_blank(text) || signature::is_anthropic(signature))
+        }
+        Format::Agents => ("the Agents SDK", takes_of_user, |text, signature| {
+            !is_blank(text) || matches!(signature.and_then(Proof::read), Some(Proof::Sealed(..)))
+        }),
+        _ => ("our own format", takes_anywhere, |_, _| true),
     };
     let rules = Rules {
         name,
@@ -35,7 +39,7 @@ pub(super) fn write<'m>(
         system_field: false,
         results_apart: true,
         takes,
-        takes_reasoning: |text, signature| !is_blank(text) || signature.is_some(),
+        takes_reasoning,
         id: IdRule::any(usize::MAX),
         tool_name: IdRule::any(usize::MAX),
         failed_result_is_text: matches!(format, Format::AiSdk | Format::AiSdkUi),
@@ -51,6 +55,9 @@ pub(super) fn write<'m>(
         body.turns("messages", &normalized, &mut |json, turn| writer.turn(json, turn));
     }
 }
+
+type TakesMedia = fn(MediaHolder, &Media<'_>) -> bool;
+type TakesReasoning = fn(&str, Option<&str>) -> bool;
 
 fn takes_anywhere(place: MediaHolder, media: &Media<'_>) -> bool {
     match media.kind {
@@ -112,9 +119,9 @@ impl Writer<'_, '_> {
     fn parts(&mut self, json: &mut Json, turn: &[Item<'_>]) {
         json.list(|json| {
             let mut carried = None;
-            for item in turn {
-                match self.carried(item) {
-                    Some(options) => carried = Some(options),
+            for (at, item) in turn.iter().enumerate() {
+                match self.carried(item, turn.get(at + 1)) {
+                    Some(proof) => carried = Some(proof),
                     None => self.part(json, item, carried.take()),
                 }
             }
@@ -122,24 +129,20 @@ impl Writer<'_, '_> {
     }
 
     /// What the AI SDK has beside the part that comes next: Google's signature of a call or a text.
-    fn carried<'i>(&self, item: &'i Item<'_>) -> Option<&'i str> {
-        match item.content {
-            ItemContent::Reasoning { text, signature: Some(signature) }
-                if matches!(self.format, Format::AiSdk | Format::AiSdkUi)
-                    && is_blank(text)
-                    && signature.starts_with("{\"google\"") =>
-            {
-                Some(signature)
-            }
-            _ => None,
-        }
+    fn carried<'i>(&self, item: &'i Item<'_>, next: Option<&Item<'_>>) -> Option<Proof<'i>> {
+        let ItemContent::Reasoning { text, signature: Some(signature) } = item.content else { return None };
+        let is_said = |next: &Item<'_>| !matches!(next.content, ItemContent::Reasoning { .. } | ItemContent::Result(_));
+        let carries =
+            matches!(self.format, Format::AiSdk | Format::AiSdkUi) && is_blank(text) && next.is_some_and(is_said);
+        let proof = Proof::read(signature).filter(|_| carries);
+        proof.filter(|proof| matches!(proof, Proof::Thought(_) | Proof::Opaque(_)))
     }
 
-    fn part(&mut self, json: &mut Json, item: &Item<'_>, options: Option<&str>) {
+    fn part(&mut self, json: &mut Json, item: &Item<'_>, proof: Option<Proof<'_>>) {
         match &item.content {
             ItemContent::Text(text) => json.typed("text", |json| {
                 json.text_field("text", text);
-                self.options(json, options);
+                self.proof(json, proof);
             }),
             ItemContent::Media(media) => self.media(json, media),
             ItemContent::Reasoning { text, signature } => self.reasoning(json, text, *signature),
@@ -154,16 +157,18 @@ impl Writer<'_, '_> {
                     json.text_field(id_key, id.as_ref());
                     json.text_field(name_key, name.as_ref());
                     json.raw_field(key, &arguments);
-                    self.options(json, options);
+                    self.proof(json, proof);
                 });
             }
             ItemContent::Result(result) => self.result(json, result),
         }
     }
 
-    fn options(&self, json: &mut Json, options: Option<&str>) {
-        if let Some(options) = options {
-            json.raw_field(if self.format == Format::AiSdk { "providerOptions" } else { "providerMetadata" }, options);
+    /// What stands beside a part of the AI SDK. Of a proof that does not say whose it is each vendor reads its own.
+    fn proof(&self, json: &mut Json, proof: Option<Proof<'_>>) {
+        let name = if self.format == Format::AiSdk { "providerOptions" } else { "providerMetadata" };
+        if let Some(proof) = proof {
+            json.object_field(name, |json| provider_options(json, &proof));
         }
     }
 
@@ -202,32 +207,32 @@ impl Writer<'_, '_> {
 
     fn reasoning(&self, json: &mut Json, text: &str, signature: Option<&str>) {
         match self.format {
-            Format::LangChain => {
-                let block = signature.and_then(signature::vendor_block);
-                let sealed = block.as_ref().and_then(|block| signature::string_of(block, "redacted_thinking", "data"));
-                match (sealed, signature) {
-                    (Some(data), _) => json.typed("redacted_thinking", |json| json.text_field("data", data)),
-                    (None, Some(signature)) => json.typed("thinking", |json| {
-                        json.text_field("thinking", text);
-                        json.text_field("signature", signature);
-                    }),
-                    (None, None) => json.typed("reasoning", |json| json.text_field("reasoning", text)),
+            Format::LangChain => match signature.and_then(Proof::read) {
+                Some(Proof::Redacted(data)) => {
+                    json.typed("redacted_thinking", |json| json.text_field("data", data.as_ref()));
                 }
-            }
+                Some(Proof::Thinking(signature) | Proof::Opaque(signature)) => json.typed("thinking", |json| {
+                    json.text_field("thinking", text);
+                    json.text_field("signature", signature.as_ref());
+                }),
+                _ => json.typed("reasoning", |json| json.text_field("reasoning", text)),
+            },
             Format::Agents => {
-                let block = signature.and_then(signature::vendor_block);
-                let field = |name| block.as_ref().and_then(|block| signature::string_of(block, "reasoning", name));
+                let (id, sealed) = match signature.and_then(Proof::read) {
+                    Some(Proof::Sealed(id, sealed)) => (id, Some(sealed)),
+                    _ => (None, None),
+                };
                 json.typed("reasoning", |json| {
-                    if let Some(id) = field("id") {
-                        json.text_field("id", id);
+                    if let Some(id) = id {
+                        json.text_field("id", id.as_ref());
                     }
                     json.list_field("content", |json| {
                         if !is_blank(text) {
                             json.text_block("input_text", text);
                         }
                     });
-                    if let Some(sealed) = field("encrypted_content") {
-                        json.object_field("providerData", |json| json.text_field("encrypted_content", sealed));
+                    if let Some(sealed) = sealed {
+                        json.object_field("providerData", |json| json.text_field("encrypted_content", sealed.as_ref()));
                     }
                 });
             }
@@ -235,7 +240,7 @@ impl Writer<'_, '_> {
                 json.text_field("text", text);
                 match signature {
                     Some(signature) if self.format == Format::Generic => json.text_field("signature", signature),
-                    options => self.options(json, options),
+                    signature => self.proof(json, signature.and_then(Proof::read)),
                 }
             }),
         }
@@ -387,8 +392,8 @@ impl Writer<'_, '_> {
                         if std::mem::take(&mut step_before) {
                             json.typed("step-start", |_| {});
                         }
-                        if let Some(options) = self.carried(item) {
-                            carried = Some(options);
+                        if let Some(proof) = self.carried(item, message.get(at + 1)) {
+                            carried = Some(proof);
                             continue;
                         }
                         let ItemContent::Call { id, name, arguments } = &item.content else {
@@ -406,7 +411,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn ui_tool(&self, json: &mut Json, [id, name, input]: [&str; 3], answer: Option<&Item<'_>>, options: Option<&str>) {
+    fn ui_tool(
+        &self,
+        json: &mut Json,
+        [id, name, input]: [&str; 3],
+        answer: Option<&Item<'_>>,
+        proof: Option<Proof<'_>>,
+    ) {
         json.typed(&["tool-", name].concat(), |json| {
             json.text_field("toolCallId", id);
             let result = answer
@@ -422,10 +433,30 @@ impl Writer<'_, '_> {
                 json.key(key);
                 self.shown(json, result);
             }
-            if let Some(options) = options {
-                json.raw_field("callProviderMetadata", options);
+            if let Some(proof) = proof {
+                json.object_field("callProviderMetadata", |json| provider_options(json, &proof));
             }
         });
+    }
+}
+
+/// A proof where its vendor looks for it.
+fn provider_options(json: &mut Json, proof: &Proof<'_>) {
+    let mut vendor = |name, field, text: &str| json.object_field(name, |json| json.text_field(field, text));
+    match proof {
+        Proof::Thinking(text) => vendor("anthropic", "signature", text),
+        Proof::Redacted(data) => vendor("anthropic", "redactedData", data),
+        Proof::Thought(text) => vendor("google", "thoughtSignature", text),
+        Proof::Opaque(text) => {
+            vendor("anthropic", "signature", text);
+            vendor("google", "thoughtSignature", text);
+        }
+        Proof::Sealed(id, sealed) => json.object_field("openai", |json| {
+            if let Some(id) = id {
+                json.text_field("itemId", id.as_ref());
+            }
+            json.text_field("reasoningEncryptedContent", sealed.as_ref());
+        }),
     }
 }
 

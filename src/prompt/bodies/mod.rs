@@ -41,6 +41,8 @@ pub use escape::escape_into;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
+#[cfg(feature = "chat")]
+pub(crate) use {gemini::NO_SIGNATURE, signature::Proof};
 
 use body::Body;
 use conversation::{Conversation, is_regular};

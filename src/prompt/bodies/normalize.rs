@@ -12,7 +12,7 @@ use super::media::{self, Media};
 use super::reuse::{Span, write_messages};
 use super::sink::DiagnosticSink;
 use super::target::{ONLY_CHATS, Target};
-use crate::content::Block;
+use crate::content::{Block, Unanswered};
 use crate::error::DiagnosticCode;
 use crate::maps::{SortedMap, SortedSet};
 use crate::prompt::message::{Message, Role};
@@ -304,17 +304,18 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Matches a result with the nearest call before it that has its id and no result yet.
+    /// Matches results with calls before them that have their id and no result yet.
     fn find(flat: &[Flat<'_>]) -> Self {
-        let mut open: SortedMap<&str, Vec<usize>> = SortedMap::new();
+        let mut open: SortedMap<&str, Unanswered<usize>> = SortedMap::new();
+        let message_of = |at: usize| flat.get(at).map_or(0, |item| item.message);
         let mut pairs = Self::default();
         let mut others = 0;
         for (at, item) in flat.iter().enumerate() {
             pairs.others_before.push(others);
             match item.block {
-                Block::ToolCall { id, .. } => open.or_default(id).push(at),
+                Block::ToolCall { id, .. } => open.or_default(id).add(at, |last| message_of(last) + 1 >= item.message),
                 Block::ToolResult { tool_call_id, .. } => {
-                    if let Some(call) = open.get_mut(&**tool_call_id).and_then(Vec::pop) {
+                    if let Some(call) = open.get_mut(&**tool_call_id).and_then(Unanswered::answered) {
                         pairs.result_of.insert(call, at);
                         pairs.answered.insert(at);
                     }

@@ -10,7 +10,7 @@ use super::json::Json;
 use super::media::{Kind, Media};
 use super::normalize::{Item, ItemContent, MediaHolder, ReasoningPlace, Rules, ToolResult, normalize};
 use super::openai_shared::{error_text, is_image, url_field};
-use super::signature;
+use super::signature::Proof;
 use super::sink::DiagnosticSink;
 use crate::error::DiagnosticCode;
 use crate::prompt::message::Role;
@@ -22,7 +22,9 @@ const RULES: Rules = Rules {
     system_field: true,
     results_apart: false,
     takes,
-    takes_reasoning: |_, signature| signature::is_opaque_or(signature, "reasoning", "encrypted_content"),
+    takes_reasoning: |_, signature| {
+        matches!(signature.and_then(Proof::read), Some(Proof::Sealed(..) | Proof::Opaque(_)))
+    },
     id: IdRule::any(64),
     tool_name: IdRule::plain(64),
     failed_result_is_text: false,
@@ -98,12 +100,13 @@ fn reasoning(
     message: Option<usize>,
     sink: &mut DiagnosticSink<'_>,
 ) {
-    let block = signature::vendor_block(signature);
-    let own = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "id"));
-    let encrypted = block.as_ref().and_then(|block| signature::string_of(block, "reasoning", "encrypted_content"));
+    let (own, sealed) = match Proof::read(signature) {
+        Some(Proof::Sealed(id, sealed)) => (id, sealed),
+        _ => (None, signature.into()),
+    };
     json.typed("reasoning", |json| {
         match own {
-            Some(id) => json.text_field("id", id),
+            Some(id) => json.text_field("id", id.as_ref()),
             None => {
                 let id = format!("rs_{number}");
                 let text = format!(
@@ -118,7 +121,7 @@ fn reasoning(
                 json.text_block("summary_text", text);
             }
         });
-        json.text_field("encrypted_content", encrypted.unwrap_or(signature));
+        json.text_field("encrypted_content", sealed.as_ref());
     });
 }
 

@@ -648,3 +648,90 @@ fn an_image_costs_what_its_size_says() {
     let chat = json!([{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }] }]);
     assert_eq!(fit(&chat, &json!({ "maxTokens": 90_000 })).unwrap().report["tokens"]["messages"], 4784);
 }
+
+/// The first call of a turn of Gemini's has the signature of all; a call does not come behind the model's turn.
+#[test]
+fn edits_leave_gemini_a_chat_that_it_takes() {
+    let call = |name: &str, signature: Option<&str>| {
+        let mut part = json!({ "functionCall": { "name": name, "args": {} } });
+        signature.into_iter().for_each(|signature| part["thoughtSignature"] = json!(signature));
+        part
+    };
+    let results = |names: &[&str]| {
+        let part = |name: &&str| json!({ "functionResponse": { "name": name, "response": { "output": "r" } } });
+        json!({ "role": "user", "parts": names.iter().map(part).collect::<Vec<_>>() })
+    };
+    let model = |parts: Value| json!({ "role": "model", "parts": parts });
+    let chat = json!([
+        { "role": "user", "parts": [{ "text": "go" }] },
+        model(json!([{ "text": "first" }, call("a", Some("S1")), call("b", None)])),
+        results(&["a", "b"]),
+        model(json!([call("c", Some("S2"))])),
+        results(&["c"]),
+        model(json!([{ "text": "done" }])),
+        { "role": "user", "parts": [{ "text": "thanks" }] },
+    ]);
+    assert_eq!(broken_chat("gemini", chat.as_array().unwrap()), Ok(()));
+    for (keep, exclude, left) in [
+        (0, json!([]), vec!["a"]),
+        (1, json!([]), vec!["a", "c"]),
+        (2, json!([]), vec!["a", "c"]),
+        (3, json!([]), vec!["a", "b", "c"]),
+        (0, json!(["b"]), vec!["a", "b"]),
+        (0, json!(["c"]), vec!["a", "c"]),
+    ] {
+        let edits = json!({ "when": "always", "toolCalls": { "keepLast": keep, "exclude": exclude } });
+        let fitted = fit(&chat, &json!({ "maxTokens": 9000, "edits": edits })).unwrap();
+        assert_eq!(broken_chat("gemini", &fitted.messages), Ok(()), "{keep} {exclude}: {:?}", fitted.messages);
+        let calls = fitted.messages.iter().flat_map(|message| message["parts"].as_array().unwrap());
+        let calls: Vec<&Value> = calls.filter(|part| part.get("functionCall").is_some()).collect();
+        let names: Vec<&str> = calls.iter().map(|part| part["functionCall"]["name"].as_str().unwrap()).collect();
+        assert_eq!(names, left, "{keep} {exclude}");
+        assert!(calls.iter().all(|part| part["functionCall"]["name"] == "b" || part.get("thoughtSignature").is_some()));
+    }
+}
+
+/// A long run of an agent has one turn of the user, the first: cut, it would begin with the model.
+#[test]
+fn where_no_turn_of_the_user_is_left_a_marker_stands_after_all() {
+    let mut turns = vec![Turn::User("go".to_owned())];
+    turns.extend(agent(12).into_iter().filter(|turn| !matches!(turn, Turn::User(_))));
+    for format in ["anthropic", "gemini"] {
+        for limit in (120..900).step_by(31) {
+            for strategy in ["rollingWindow", "truncateMiddle"] {
+                let options = json!({ "format": format, "maxTokens": limit, "truncationMarker": "", "truncationStrategy": strategy });
+                let Ok(fitted) = fit(&json!(write(format, &turns)), &options) else { continue };
+                assert_eq!(fitted.messages[0]["role"], "user", "{format} {limit} {strategy}: {}", fitted.report);
+                let told = found(&fitted.report).contains(&("option_unused", "options.truncationMarker"));
+                assert_eq!(told, fitted.report.get("added").is_some(), "{format} {limit} {strategy}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_summary_has_room_and_leaves_some() {
+    let turns: Vec<Turn> = (0..30).map(|at| Turn::User(long(at))).collect();
+    let messages = json!(write("openai", &turns));
+    let run = |most: u64, phase: Value| {
+        let mut given = json!({ "maxTokens": 500, "summary": { "maxTokens": most } });
+        given.as_object_mut().unwrap().extend(phase.as_object().unwrap().clone());
+        fit(&messages, &given).unwrap()
+    };
+    for (most, told) in [(1, true), (20, true), (100, false), (240, false), (480, true), (500, true), (90_000, true)] {
+        let planned = run(most, json!({ "phase": "plan" }));
+        let room = planned.summarize.unwrap()["maxTokens"].as_u64().unwrap();
+        assert!((16..=250).contains(&room), "{most}: {room}");
+        let done = run(most, json!({ "phase": "finish", "summaryText": "They spoke of a river." }));
+        assert!(done.report["added"]["text"].as_str().unwrap().ends_with("They spoke of a river."), "{most}");
+        assert!(done.report["tokens"]["total"].as_u64().unwrap() <= 500);
+        assert_eq!(found(&done.report).contains(&("invalid_value", "options.summary.maxTokens")), told, "{most}");
+    }
+}
+
+#[test]
+fn a_limit_below_one_message_says_so() {
+    let error = fit(&json!([{ "role": "user", "content": "hello" }]), &json!({ "maxTokens": 1 })).unwrap_err();
+    assert_eq!(error.code(), Code::ContextTooLong);
+    assert!(error.to_string().contains("use a larger limit"), "{error}");
+}

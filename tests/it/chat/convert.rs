@@ -571,3 +571,201 @@ fn a_chat_is_a_session_file() {
         assert_eq!(without_ids(came.split('\n').map(str::to_owned).collect()), without_ids(said_there), "{format}");
     }
 }
+
+fn tool_turn() -> Value {
+    let call = |name: &str| json!({ "id": "x", "type": "function", "function": { "name": name, "arguments": "{}" } });
+    json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [call("a"), call("b")] },
+        { "role": "tool", "tool_call_id": "x", "content": "of a" },
+        { "role": "tool", "tool_call_id": "x", "content": "of b" },
+    ])
+}
+
+#[test]
+fn calls_with_one_id_get_their_results_in_order() {
+    let done = convert(&tool_turn(), None, "anthropic");
+    let calls = done.messages[1]["content"].as_array().unwrap();
+    let results = done.messages[2]["content"].as_array().unwrap();
+    for ((call, result), (name, text)) in calls.iter().zip(results).zip([("a", "of a"), ("b", "of b")]) {
+        assert_eq!((call["name"].as_str(), result["content"].as_str()), (Some(name), Some(text)));
+        assert_eq!(call["id"], result["tool_use_id"]);
+    }
+    // A later turn with the same id has its own results.
+    let mut twice = tool_turn().as_array().unwrap().clone();
+    twice.extend(tool_turn().as_array().unwrap().clone());
+    let done = convert(&json!(twice), None, "openai-responses");
+    let kinds: Vec<&str> = done.messages.iter().map(|item| item["output"].as_str().unwrap_or("-")).collect();
+    assert_eq!(kinds, ["-", "-", "-", "of a", "of b", "-", "-", "-", "of a", "of b"]);
+}
+
+#[test]
+fn a_call_that_was_denied_says_so() {
+    for (approval, said) in [
+        (json!({ "id": "p", "approved": false, "reason": "not today" }), "not today"),
+        (json!({ "id": "p", "approved": false }), "Tool execution denied."),
+    ] {
+        let part = json!({ "type": "tool-rm", "toolCallId": "c", "state": "output-denied", "input": {}, "approval": approval });
+        let chat = json!([
+            { "id": "1", "role": "user", "parts": [{ "type": "text", "text": "remove it" }] },
+            { "id": "2", "role": "assistant", "parts": [part] },
+        ]);
+        let done = convert(&chat, None, "anthropic");
+        let result = &done.messages[2]["content"][0];
+        assert_eq!((&result["content"], &result["is_error"]), (&json!(said), &json!(true)), "{result}");
+    }
+}
+
+#[test]
+fn messages_that_say_nothing_are_told() {
+    let chat = json!([
+        { "role": "user", "content": "a" },
+        { "role": "assistant", "content": "" },
+        { "role": "user", "content": " \n" },
+        { "role": "assistant", "content": "b" },
+    ]);
+    for to in FORMATS.iter().copied().filter(|to| *to != "openai") {
+        let done = convert(&chat, Some("openai"), to);
+        let told = done.diagnostics.iter().find(|found| found["code"] == "not_expressible").unwrap();
+        assert_eq!(told["path"], "messages[1]", "{to}");
+        assert!(told["message"].as_str().unwrap().starts_with("a message that says nothing, 2 times"), "{told}");
+    }
+    let tree = call("chatToLoomTree", &[chat, json!({})], None).unwrap();
+    assert_eq!((tree["tree"]["nodes"].as_array().unwrap().len(), &tree["diagnostics"]), (4, &json!([])));
+}
+
+#[test]
+fn langchains_older_calls_and_streamed_ones_are_read() {
+    let call = json!({ "name": "f", "arguments": "{\"a\":1}" });
+    let chat = json!([
+        { "type": "human", "content": "go" },
+        { "type": "ai", "content": "", "additional_kwargs": { "function_call": call } },
+        { "type": "function", "name": "f", "content": "done" },
+        { "type": "ai", "content": "", "tool_calls": [{ "id": "c", "name": "g", "args": {} }],
+          "tool_call_chunks": [{ "id": "c", "name": "g", "args": "{}", "index": 0 }] },
+        { "type": "tool", "tool_call_id": "c", "content": "too" },
+    ]);
+    let done = convert(&chat, None, "openai");
+    assert_eq!(done.diagnostics, Vec::<Value>::new());
+    assert_eq!(done.messages[1]["tool_calls"][0]["function"], call);
+    let fitted =
+        super::fit(&chat, &json!({ "maxTokens": 9000, "edits": { "when": "always", "toolCalls": { "keepLast": 0 } } }));
+    assert_eq!(fitted.unwrap().messages.len(), 1);
+}
+
+/// DeepSeek's, OpenRouter's and LiteLLM's fields for thoughts.
+#[test]
+fn thoughts_beside_the_content_are_read_once() {
+    let said = "hm ".repeat(50);
+    let signed = json!([{ "type": "thinking", "thinking": said, "signature": "c2ln" }]);
+    let detailed =
+        json!([{ "type": "reasoning.text", "text": said, "signature": "c2ln", "format": "anthropic-claude-v1" }]);
+    for (fields, signature) in [
+        (json!({ "reasoning_content": said }), None),
+        (json!({ "reasoning": said }), None),
+        (json!({ "reasoning": said, "reasoning_details": detailed }), Some("c2ln")),
+        (json!({ "reasoning_content": said, "thinking_blocks": signed }), Some("c2ln")),
+        (json!({ "thinking_blocks": signed }), Some("c2ln")),
+    ] {
+        let mut message = json!({ "role": "assistant", "content": "b" });
+        message.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let chat = json!([{ "role": "user", "content": "a" }, message]);
+        let report = super::fit(&chat, &json!({ "maxTokens": 9000 })).unwrap().report;
+        assert_eq!(report["format"], "openai", "{fields}");
+        let tokens = report["tokens"]["total"].as_u64().unwrap();
+        assert!((50..140).contains(&tokens), "{fields} costs {tokens}");
+        let done = convert(&chat, None, "ai-sdk");
+        let parts = done.messages[1]["content"].as_array().unwrap();
+        let thoughts: Vec<&Value> = parts.iter().filter(|part| part["type"] == "reasoning").collect();
+        assert_eq!((thoughts.len(), thoughts[0]["text"].as_str()), (1, Some(&*said)), "{fields}");
+        assert_eq!(thoughts[0]["providerOptions"]["anthropic"]["signature"].as_str(), signature, "{fields}");
+    }
+}
+
+/// A proof goes to its own vendor alone, also by way of our own format, a tree or the AI SDK.
+#[test]
+fn a_proof_knows_its_vendor_wherever_it_went() {
+    let chats = [
+        (
+            "anthropic",
+            json!([
+                { "role": "user", "content": "a" },
+                { "role": "assistant", "content": [{ "type": "thinking", "thinking": "hm", "signature": "c2ln" }, { "type": "text", "text": "b" }] },
+            ]),
+        ),
+        (
+            "gemini",
+            json!([
+                { "role": "user", "parts": [{ "text": "a" }] },
+                { "role": "model", "parts": [{ "functionCall": { "id": "1", "name": "f", "args": {} }, "thoughtSignature": "c2ln" }] },
+                { "role": "user", "parts": [{ "functionResponse": { "id": "1", "name": "f", "response": { "output": "r" } } }] },
+            ]),
+        ),
+        (
+            "openai-responses",
+            json!([
+                { "role": "user", "content": "a" },
+                { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln" },
+                { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "b" }] },
+            ]),
+        ),
+    ];
+    for (from, chat) in &chats {
+        let tree = call("chatToLoomTree", &[chat.clone(), json!({ "from": from })], None).unwrap();
+        let path = |format: &str| {
+            let options = json!({ "format": format, "tip": tree["tip"] });
+            call("loomTreeToChat", &[tree["tree"].clone(), options], None).unwrap()["messages"].clone()
+        };
+        let by_way = |way: &str| json!(convert(chat, Some(from), way).messages);
+        for (way, there) in [
+            ("generic", by_way("generic")),
+            ("ai-sdk", by_way("ai-sdk")),
+            ("ai-sdk-ui", by_way("ai-sdk-ui")),
+            ("ai-sdk", path("ai-sdk")),
+            ("ai-sdk-ui", path("ai-sdk-ui")),
+        ] {
+            for (to, _) in &chats {
+                let back = json!(convert(&there, Some(way), to).messages).to_string();
+                assert_eq!(back.contains("c2ln"), to == from, "{from} by way of {way} to {to}: {back}");
+            }
+        }
+        for (to, _) in &chats {
+            assert_eq!(path(to).to_string().contains("c2ln"), to == from, "{from} by a tree to {to}");
+        }
+    }
+}
+
+/// Of a signature that does not say whose it is, each vendor finds its own.
+#[test]
+fn an_opaque_signature_of_a_tree_stands_for_every_vendor() {
+    let node = |id: &str, author: &str, content: Value| json!({ "id": id, "authorType": author, "content": content });
+    let thought = json!({ "type": "mixed", "blocks": [{ "type": "reasoning", "text": "hm", "signature": "c2ln" }, { "type": "text", "text": "b" }] });
+    let tree = json!({
+        "mode": "dialogue",
+        "rootNodeId": "a",
+        "nodes": [node("a", "human", json!({ "type": "text", "text": "q" })), node("b", "model", thought)],
+        "edges": [{ "id": "e", "sources": [{ "nodeId": "a" }], "targetNodeId": "b" }],
+    });
+    for (format, field, content) in
+        [("ai-sdk", "providerOptions", "content"), ("ai-sdk-ui", "providerMetadata", "parts")]
+    {
+        let done = call("loomTreeToChat", &[tree.clone(), json!({ "tip": "b", "format": format })], None).unwrap();
+        let parts = done["messages"][1][content].as_array().unwrap();
+        let part = parts.iter().find(|part| part["type"] == "reasoning").unwrap();
+        assert_eq!(
+            part[field],
+            json!({ "anthropic": { "signature": "c2ln" }, "google": { "thoughtSignature": "c2ln" } })
+        );
+    }
+}
+
+/// Gemini refuses calls of its newer models without a signature, unless it is told so.
+#[test]
+fn calls_of_others_are_marked_for_gemini() {
+    let done = convert(&tool_turn(), None, "gemini");
+    let parts = done.messages[1]["parts"].as_array().unwrap();
+    assert_eq!(parts[0]["thoughtSignature"], "skip_thought_signature_validator");
+    assert!(parts[1].get("thoughtSignature").is_none());
+    let back = convert(&json!(done.messages), None, "generic");
+    assert!(!json!(back.messages).to_string().contains("skip_thought"));
+}

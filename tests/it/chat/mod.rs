@@ -31,7 +31,14 @@ pub(crate) fn fit(messages: &Value, options: &Value) -> Result<Fitted, Error> {
 }
 
 pub(crate) fn fit_with(messages: &Value, options: &Value, host: &Host) -> Result<Fitted, Error> {
-    let request = serde_json::to_vec(&json!({ "messages": messages, "options": options })).unwrap();
+    // The halves around a summary stand beside the options.
+    let mut request = json!({ "messages": messages, "options": options });
+    for name in ["phase", "summaryText"] {
+        if let Some(value) = request["options"].as_object_mut().and_then(|options| options.remove(name)) {
+            request[name] = value;
+        }
+    }
+    let request = serde_json::to_vec(&request).unwrap();
     let answer = CALLS[0].answer(&mut (), &request, &[], host)?;
     let answer: Value = serde_json::from_slice(&answer.json).unwrap();
     let list = list_of(messages).unwrap_or_default();
