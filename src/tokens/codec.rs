@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
 use crate::text::Utf16Offsets;
+pub use crate::tokens::bpe::PIECE;
 use crate::tokens::bpe::Rank;
 
 /// An exact tokenizer, beside counting: what its tokens are.
@@ -34,9 +35,6 @@ pub trait Codec {
     /// The special tokens: their text, which begins with `<|` and ends with `|>`, and their number.
     fn specials(&self) -> Vec<(&str, Rank)>;
 }
-
-/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
-pub const PIECE: usize = 1 << (usize::BITS - 1);
 
 /// Special tokens by their text.
 pub type Specials = SortedMap<String, Rank>;

@@ -4,7 +4,7 @@ pub mod bpe;
 #[cfg(feature = "tokenize")]
 mod calibrate;
 mod calls;
-mod chat;
+pub(crate) mod chat;
 #[cfg(feature = "tokenize")]
 pub mod codec;
 mod counter;

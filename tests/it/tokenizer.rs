@@ -543,3 +543,23 @@ fn families_are_multiples_of_the_estimate() {
         assert_eq!(tokenizers().get(name).unwrap_err().code(), Code::UnknownValue, "{name}");
     }
 }
+
+/// Definitions of tools cost their JSON, 10 each and 12 for all of them.
+#[test]
+fn tools_of_a_chat_are_counted() {
+    let tools = json!([{ "type": "function", "function": { "name": "weave", "parameters": {} } }]);
+    let counted = |options: Value| -> u64 {
+        let request = json!({ "messages": [{ "role": "user", "content": "Hi" }], "options": options });
+        let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+        let host = Host { tokenizers: tokenizers(), counter: None };
+        let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host).unwrap();
+        serde_json::from_slice(&answer.json).unwrap()
+    };
+    for tokenizer in ["o200k_base", "heuristic", "claude"] {
+        let counter = tokenizers().get(tokenizer).unwrap();
+        let without = counted(json!({ "tokenizer": tokenizer }));
+        assert_eq!(counted(json!({ "tokenizer": tokenizer, "tools": [] })), without);
+        let expected = without + u64::from(counter.count(&tools.to_string())) + 22;
+        assert_eq!(counted(json!({ "tokenizer": tokenizer, "tools": tools })), expected);
+    }
+}

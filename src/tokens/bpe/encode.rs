@@ -5,10 +5,15 @@ use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Cl100k, O200k, Pattern};
 use super::vocabulary::{TURN, Vocabulary};
-use super::words::{MAX_TOKEN_BYTES, NONE, Rank, SHORT};
-use crate::tokens::codec::PIECE;
+#[cfg(feature = "tokenize")]
+use super::words::MAX_TOKEN_BYTES;
+use super::words::{NONE, Rank, SHORT};
+
+/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
+pub const PIECE: usize = 1 << (usize::BITS - 1);
 
 /// Tokens to a turn: see [`TURN`].
+#[cfg(feature = "tokenize")]
 const DECODE_TURN: usize = 256;
 
 /// What encoding makes, and what it needs for that.
@@ -150,11 +155,13 @@ impl Vocabulary {
     }
 
     /// Appends the bytes of a token; false where there is none of that number.
+    #[cfg(feature = "tokenize")]
     pub(super) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
         self.tables.words.append_to(token, bytes)
     }
 
     /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
+    #[cfg(feature = "tokenize")]
     pub(super) fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
         let (mut at, mut done) = (bytes.len(), 0);
         for turn in tokens.chunks(DECODE_TURN) {
@@ -174,6 +181,7 @@ impl Vocabulary {
     }
 
     /// Writes tokens to `at`, and says where the last of them ends and how many they are.
+    #[cfg(feature = "tokenize")]
     #[inline(never)]
     fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
         for (done, &token) in tokens.iter().enumerate() {

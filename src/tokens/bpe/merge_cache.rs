@@ -6,9 +6,7 @@
 use std::fmt;
 
 use super::split::load8;
-#[cfg(feature = "tokenize")]
-use super::words::Rank;
-use super::words::SPREAD;
+use super::words::{Rank, SPREAD};
 
 /// Texts up to this long are remembered.
 pub(super) const MEMORABLE: usize = 128;
@@ -56,7 +54,6 @@ impl MergeCache {
     }
 
     /// Nothing remembered yet, and room for tokens: those of a text stand behind it, four bytes each.
-    #[cfg(feature = "tokenize")]
     pub(super) fn of_tokens() -> Self {
         Self { with_tokens: true, ..Self::default() }
     }
@@ -87,7 +84,6 @@ impl MergeCache {
     }
 
     /// Appends the tokens of the `len` bytes from `at`, at most [`MEMORABLE`], which `encode` appends where they are not known.
-    #[cfg(feature = "tokenize")]
     #[inline(always)]
     pub(super) fn append_or(
         &mut self,

@@ -219,6 +219,7 @@ impl Words {
 
     /// Writes the token of that rank to `at`, in whole words, and says where it ends. Nothing where there is no such token, or not as
     /// much room behind as the longest token takes.
+    #[cfg(feature = "tokenize")]
     #[inline(always)]
     pub(super) fn write_to(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
         let text = self.text(rank)?;
