@@ -84,6 +84,7 @@ pub(crate) fn count_with(text: &str, words: Option<&mut Words>) -> u32 {
 }
 
 /// [`count_with`], as another tokenizer would.
+#[inline(never)]
 pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut Words>) -> u32 {
     let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
@@ -104,6 +105,7 @@ pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut Words>
 }
 
 /// [`count_up_to_with`], as another tokenizer would.
+#[inline(never)]
 pub(super) fn count_up_to_scaled(text: &str, limit: u32, scale: Scale, words: Option<&mut Words>) -> Option<u32> {
     // The most that is still rounded down to the limit.
     let most = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
@@ -208,6 +210,22 @@ impl Tally<'_> {
         if text.is_empty() { 0 } else { tokens.max(1) }
     }
 
+    /// Adds a piece that costs so many units and ends there; whether that is too much. Not inline: there are many who close.
+    #[inline(never)]
+    fn closed(&mut self, end: usize, cost: u32) -> bool {
+        self.last = (self.from, cost);
+        self.open = 0;
+        self.from = end;
+        self.add(cost.into())
+    }
+
+    #[inline(always)]
+    fn add(&mut self, cost: u64) -> bool {
+        self.total = self.total.saturating_add(cost.saturating_mul(self.scale.of(self.character)));
+        self.character = SIGN;
+        self.total > self.stop_above
+    }
+
     /// The total with the paragraph rounded to whole tokens, one at least if there is anything in it.
     fn rounded(&self) -> u64 {
         let units = self.total.saturating_sub(self.before);
@@ -242,12 +260,7 @@ impl Sink for Tally<'_> {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
         let cost = if u64::from(cost) > most { most as u32 } else { cost };
-        self.last = (self.from, cost);
-        self.total = self.total.saturating_add(u64::from(cost).saturating_mul(self.scale.of(self.character)));
-        self.character = SIGN;
-        self.open = 0;
-        self.from = end;
-        self.total > self.stop_above
+        self.closed(end, cost)
     }
 
     fn paragraph(&mut self) {
@@ -329,6 +342,7 @@ struct Walker<'s, S: Sink> {
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
+#[inline(never)]
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut walker = Walker {
         sink,
@@ -378,6 +392,7 @@ impl Paused {
 
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
 #[cfg(feature = "growing")]
+#[inline(never)]
 pub(super) fn count_grown(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
     // What comes behind a carriage return says what it is.

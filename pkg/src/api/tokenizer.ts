@@ -66,7 +66,11 @@ const FEW = 64;
 function textOf(units: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>): string {
   if (units.length < FEW) return String.fromCharCode.apply(null, units as unknown as number[]);
   // Where there is Node's `Buffer`, it is three times as fast as a decoder.
-  const bytes = (globalThis as { Buffer?: BufferLike }).Buffer?.from?.(units.buffer, units.byteOffset, units.byteLength);
+  const bytes = (globalThis as { Buffer?: BufferLike }).Buffer?.from?.(
+    units.buffer,
+    units.byteOffset,
+    units.byteLength,
+  );
   const isAscii = units.BYTES_PER_ELEMENT === 1;
   const slice = isAscii ? bytes?.latin1Slice : bytes?.ucs2Slice;
   if (typeof slice === "function") return slice.call(bytes, 0, units.byteLength);

@@ -97,8 +97,8 @@ export interface ChatCountOptions extends CountOptions {
   perName?: number;
   /** Tokens for the request. Default 3. */
   perRequest?: number;
-  /** The definitions of tools: their JSON, 10 tokens each and 12 for all of them, which is measured and not published. */
-  tools?: readonly unknown[];
+  /** The definitions of tools, a list: their JSON, 10 tokens each and 12 for all of them, which is measured and not published. */
+  tools?: unknown;
 }
 
 /**
