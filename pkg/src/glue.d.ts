@@ -62,6 +62,11 @@ export class TokenCounter {
 export function countTokens(text: string, tokenizer: string | undefined): number;
 export function countTokensBatch(texts: readonly string[], tokenizer: string | undefined): Uint32Array;
 export function countTokensUpTo(text: string, limit: number, tokenizer: string | undefined): number | undefined;
+export function encodeTokens(text: string, tokenizer: string): Uint32Array<ArrayBuffer> | undefined;
+export function decodeTokens(
+  ids: Uint32Array,
+  tokenizer: string,
+): Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | undefined;
 export function loadVocabulary(name: string, asset: Uint8Array): void;
 export function artifactRef(blob: Uint8Array): string;
 export function shortRef(artifactRef: string): string;

@@ -7,6 +7,7 @@ use super::options::Options;
 use crate::error::Result;
 use crate::json::{Kind, Object, Value};
 use crate::prompt::{ImageRule, Prices};
+use crate::tokens::chat::{PER_TOOL, PER_TOOLS};
 
 /// What a chat of this format costs.
 pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
@@ -59,8 +60,7 @@ pub(super) fn texts(system: Value<'_>, prices: &Prices<'_>) -> u64 {
 
 /// Tokens of the definitions of tools: their JSON, and what the vendor adds to it.
 fn tools_cost(tools: Value<'_>, format: Format, prices: &Prices<'_>) -> u64 {
-    /// OpenAI's for each tool, and Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
-    const PER_TOOL: u64 = 10;
+    /// Anthropic's hidden prompt, the largest that is published for `auto` (Opus 4.7).
     const ANTHROPIC: u64 = 675;
     let count = match tools.kind() {
         Kind::List => tools.list("a list").map_or(0, |tools| tools.len()),
@@ -70,6 +70,6 @@ fn tools_cost(tools: Value<'_>, format: Format, prices: &Prices<'_>) -> u64 {
     if count == 0 {
         return 0;
     }
-    let hidden = if format == Format::Anthropic { ANTHROPIC } else { 12 };
+    let hidden = if format == Format::Anthropic { ANTHROPIC } else { PER_TOOLS };
     prices.text(&tools.json()).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(hidden)
 }

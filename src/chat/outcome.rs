@@ -230,6 +230,7 @@ impl Fit<'_> {
         tokens.total =
             tokens.system.saturating_add(tokens.messages).saturating_add(tokens.tools).saturating_add(tokens.overhead);
         self.prices.counter.name().clone_into(&mut tokens.tokenizer);
+        tokens.tokenizer_error = self.prices.counter.error_percent();
         debug_assert!(tokens.total <= self.options.limit || self.options.phase == Phase::Plan, "over the limit");
         let same = outcome.rows.iter().all(|rows| matches!(rows, Rows::Run(_, _, Fate::Kept, _)));
         let is_plan = self.options.phase == Phase::Plan && is_summary;

@@ -39,6 +39,9 @@ pub(super) struct Tokens {
     pub overhead: u64,
     pub total: u64,
     pub tokenizer: String,
+    /// By how many percent it may be off.
+    #[serde(rename = "tokenizerError", skip_serializing_if = "Option::is_none")]
+    pub tokenizer_error: Option<u32>,
 }
 
 /// What happens when a chat is over the limit.

@@ -148,6 +148,9 @@ pub struct Chain {
     pub total_tokens: u32,
     /// What counted.
     pub tokenizer: String,
+    /// By how many percent the counts may be off, where the tokenizer says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer_error: Option<u32>,
     /// The files of which nothing fits, in the same order.
     pub omitted: Vec<OmittedFile>,
     /// What was damaged, missing or refused.
@@ -206,6 +209,7 @@ pub fn build_chain(
         },
         total_tokens: 0,
         tokenizer: counter.name().to_owned(),
+        tokenizer_error: counter.error_percent(),
         omitted: Vec::new(),
         diagnostics: Vec::new(),
     };

@@ -124,6 +124,7 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
         overhead: options.overhead.per_request,
         total,
         tokenizer: context.tokenizer().to_owned(),
+        tokenizer_error: context.tokenizer_error(),
         loom_aware: None,
     };
     let page = Page { context, entries: &selection.entries, source: &source, kept, places, document: &document };

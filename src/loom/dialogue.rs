@@ -210,6 +210,7 @@ impl<'a> DialoguePlan<'_, 'a> {
             overhead: totals.overhead,
             total: totals.total(),
             tokenizer: self.context.tokenizer().to_owned(),
+            tokenizer_error: self.context.tokenizer_error(),
             loom_aware,
         }
     }

@@ -126,6 +126,7 @@ impl<'t> Packed<'t> {
         self.count(report.limit);
         [tokens.system, tokens.messages, tokens.overhead, tokens.total].into_iter().for_each(|count| self.count(count));
         self.text(Some(&tokens.tokenizer))?;
+        self.number(tokens.tokenizer_error.map_or(-1, i64::from));
         match tokens.loom_aware {
             None => self.number(-1),
             Some(LoomAwareTokens { addendum, memory, headers, loom_block }) => {

@@ -60,6 +60,11 @@ impl<'a> PathContext<'a> {
         self.prices.counter.name()
     }
 
+    /// By how many percent its counts may be off.
+    pub(crate) fn tokenizer_error(&self) -> Option<u32> {
+        self.prices.counter.error_percent()
+    }
+
     pub(crate) fn counter_id(&self) -> Option<CounterId> {
         self.remembered.map(|remembered| remembered.counter.id())
     }

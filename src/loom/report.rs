@@ -58,6 +58,9 @@ pub struct Tokens {
     pub total: u64,
     /// How they were counted.
     pub tokenizer: String,
+    /// By how many percent the counts may be off, where the tokenizer says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer_error: Option<u32>,
     /// Loom-aware: the additions that `system` and `messages` contain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loom_aware: Option<LoomAwareTokens>,

@@ -20,6 +20,43 @@ pub fn utf16_len(text: &str) -> usize {
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
 
+/// The UTF-16 code units of a text.
+#[cfg(feature = "tokenize")]
+pub fn utf16_of(text: &str) -> Vec<u16> {
+    // A character has at most as many units as bytes.
+    let mut units = vec![0; text.len()];
+    let (mut at, mut to) = (0, 0);
+    while at < text.len() {
+        (at, to) = utf16_turn(text, (at, to), &mut units);
+    }
+    units.truncate(to);
+    units
+}
+
+/// Some thousand characters to a turn: WebAssembly engines put optimized code in place only when a function is called again.
+#[cfg(feature = "tokenize")]
+#[inline(never)]
+fn utf16_turn(text: &str, (mut at, mut to): (usize, usize), units: &mut [u16]) -> (usize, usize) {
+    for _ in 0..2048 {
+        let (Some(rest), Some(room)) = (text.get(at..), units.get_mut(to..)) else { break };
+        let ascii = rest.as_bytes().first_chunk::<16>().filter(|chunk| chunk.is_ascii());
+        if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
+            *room = ascii.map(u16::from);
+            (at, to) = (at.saturating_add(16), to.saturating_add(16));
+            continue;
+        }
+        let Some(c) = rest.chars().next() else { break };
+        if let (Ok(unit), Some(room)) = (u16::try_from(u32::from(c)), room.first_mut()) {
+            *room = unit;
+            to = to.saturating_add(1);
+        } else {
+            to = to.saturating_add(c.encode_utf16(room).len());
+        }
+        at = at.saturating_add(c.len_utf8());
+    }
+    (at, to)
+}
+
 /// Whether JavaScript takes a character for white space: that of Unicode, but for U+0085, and U+FEFF.
 pub fn is_whitespace(ch: char) -> bool {
     ch == '\u{feff}' || (ch.is_whitespace() && ch != '\u{85}')

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::tokens::chat::{ChatOverhead, count_chat};
+use crate::tokens::chat::{ChatOverhead, count_chat, count_tools};
 use crate::tokens::{Counter, models};
 
 /// The calls by their names.
@@ -49,7 +49,7 @@ fn tokenizer_name(request: Value<'_>, host: &Host) -> Result<Answer> {
 
 fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
     let arguments = arguments(request)?;
-    let (options, counter) = options(arguments, &["tokenizer", "perMessage", "perName", "perRequest"], host)?;
+    let (options, counter) = options(arguments, &["tokenizer", "perMessage", "perName", "perRequest", "tools"], host)?;
     let number = |name, default| -> Result<u32> {
         let number = options.map(|options| options.read(name, |value| value.whole(u32::MAX))).transpose()?.flatten();
         Ok(number.unwrap_or(default))
@@ -60,7 +60,10 @@ fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
         per_name: number("perName", defaults.per_name)?,
         per_request: number("perRequest", defaults.per_request)?,
     };
-    Answer::of(&count_chat(arguments.need("messages")?, overhead, counter.as_ref())?)
+    let tools =
+        options.map(|options| options.read("tools", |tools| count_tools(tools, counter.as_ref()))).transpose()?;
+    let messages = count_chat(arguments.need("messages")?, overhead, counter.as_ref())?;
+    Answer::of(&messages.saturating_add(tools.flatten().unwrap_or(0)))
 }
 
 fn model_info(request: Value<'_>) -> Result<Answer> {

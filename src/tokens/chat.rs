@@ -37,6 +37,22 @@ pub(crate) fn count_chat(messages: Value<'_>, overhead: ChatOverhead, counter: &
     Ok(tokens)
 }
 
+/// What the definitions of tools cost beside their JSON: each of them, and all of them together. It is measured, not published.
+pub(crate) const PER_TOOL: u64 = 10;
+pub(crate) const PER_TOOLS: u64 = 12;
+
+/// Tokens of the definitions of tools.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] for what is no list.
+pub(crate) fn count_tools(tools: Value<'_>, counter: &dyn Counter) -> Result<u64> {
+    let count = tools.list("a list of tools")?.len() as u64;
+    if count == 0 {
+        return Ok(0);
+    }
+    Ok(u64::from(counter.count(&tools.json())).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(PER_TOOLS))
+}
+
 fn count_message(message: Value<'_>, overhead: ChatOverhead, counter: &dyn Counter) -> Result<u64> {
     let message = message.object("a chat message, an object with `role` and `content`")?;
     let role = message.need("role")?;

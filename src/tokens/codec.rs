@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
 use crate::text::Utf16Offsets;
+pub use crate::tokens::bpe::PIECE;
 use crate::tokens::bpe::Rank;
 
 /// An exact tokenizer, beside counting: what its tokens are.
@@ -11,8 +12,25 @@ pub trait Codec {
     /// stop, where a token ends that no text behind it changes.
     fn encode_ordinary(&self, text: &str, most: usize, tokens: &mut Vec<Rank>);
 
+    /// Where the tokens of a text end, with [`PIECE`] where a piece of the text does; it may stop as [`Self::encode_ordinary`], at
+    /// the end of a piece. Nothing where it is not known of what pieces a text is.
+    fn token_ends(&self, text: &str, most: usize) -> Option<Vec<usize>> {
+        let _ = (text, most);
+        None
+    }
+
+    /// How many bytes the first piece of a text has.
+    fn first_piece(&self, text: &str) -> usize {
+        text.len()
+    }
+
     /// Appends the bytes of a token; false where there is no ordinary one of that number.
     fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool;
+
+    /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
+    fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
+        tokens.iter().position(|&token| !self.append_token(token, bytes)).unwrap_or(tokens.len())
+    }
 
     /// The special tokens: their text, which begins with `<|` and ends with `|>`, and their number.
     fn specials(&self) -> Vec<(&str, Rank)>;
@@ -61,8 +79,9 @@ pub fn decode(codec: &dyn Codec, tokens: &[Rank]) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(tokens.len().saturating_mul(5));
     let mut rest = tokens;
     let mut specials = None;
-    while let Some(at) = decode_turn(codec, rest, &mut bytes) {
-        let (token, behind) = rest.split_at_checked(at).and_then(|(_, rest)| rest.split_first()).unwrap_or((&0, &[]));
+    loop {
+        let done = codec.append_tokens(rest, &mut bytes);
+        let Some((token, behind)) = rest.get(done..).and_then(<[Rank]>::split_first) else { return Ok(bytes) };
         let specials = specials.get_or_insert_with(|| codec.specials());
         let Some((special, _)) = specials.iter().find(|(_, number)| number == token) else {
             let index = tokens.len().saturating_sub(behind.len()).saturating_sub(1);
@@ -74,13 +93,6 @@ pub fn decode(codec: &dyn Codec, tokens: &[Rank]) -> Result<Vec<u8>> {
         bytes.extend_from_slice(special.as_bytes());
         rest = behind;
     }
-    Ok(bytes)
-}
-
-/// Appends the bytes of tokens up to the first that is no ordinary one, and says where that is.
-#[inline(never)]
-fn decode_turn(codec: &dyn Codec, tokens: &[Rank], bytes: &mut Vec<u8>) -> Option<usize> {
-    tokens.iter().position(|&token| !codec.append_token(token, bytes))
 }
 
 /// Where the tokens of a text end.

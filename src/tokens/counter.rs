@@ -23,6 +23,11 @@ pub trait Counter {
     /// The name that reports carry.
     fn name(&self) -> &str;
 
+    /// By how many percent of its counts they may be off, where it says so; the estimator itself does not, docs/estimator.md does.
+    fn error_percent(&self) -> Option<u32> {
+        None
+    }
+
     /// How many tokens the text is. 0 for the empty text.
     fn count(&self, text: &str) -> u32;
 

@@ -80,7 +80,13 @@ pub fn count(text: &str) -> u32 {
 
 /// [`count`], with what words cost from before and for the next time.
 pub(crate) fn count_with(text: &str, words: Option<&mut Words>) -> u32 {
-    let mut tally = Tally { words, ..Tally::new(u64::MAX) };
+    count_scaled(text, Scale::default(), words)
+}
+
+/// [`count_with`], as another tokenizer would.
+#[inline(never)]
+pub(super) fn count_scaled(text: &str, scale: Scale, words: Option<&mut Words>) -> u32 {
+    let mut tally = Tally { words, ..Tally::new(u64::MAX, scale) };
     walk(text, &mut tally);
     tally.tokens(text)
 }
@@ -95,14 +101,58 @@ pub fn count_up_to(text: &str, limit: u32) -> Option<u32> {
 
 /// [`count_up_to`], with what words cost from before and for the next time.
 pub(crate) fn count_up_to_with(text: &str, limit: u32, words: Option<&mut Words>) -> Option<u32> {
+    count_up_to_scaled(text, limit, Scale::default(), words)
+}
+
+/// [`count_up_to_with`], as another tokenizer would.
+#[inline(never)]
+pub(super) fn count_up_to_scaled(text: &str, limit: u32, scale: Scale, words: Option<&mut Words>) -> Option<u32> {
     // The most that is still rounded down to the limit.
-    let most = u64::from(limit).saturating_mul(UNIT).saturating_add(UNIT / 2 - 1);
-    let mut tally = Tally { words, ..Tally::new(most) };
+    let most = u64::from(limit).saturating_mul(scale.unit).saturating_add(scale.unit / 2 - 1);
+    let mut tally = Tally { words, ..Tally::new(most, scale) };
     if walk(text, &mut tally) {
         return None;
     }
     Some(tally.tokens(text)).filter(|&tokens| tokens <= limit)
 }
+
+/// How another tokenizer's counts relate to the estimate: what it makes of each unit, by kind of piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    /// Of Latin letters; of digits, signs and white space; of all other characters.
+    factors: [u16; 3],
+    /// Scaled units per token.
+    unit: u64,
+}
+
+impl Default for Scale {
+    /// The estimate itself.
+    fn default() -> Self {
+        Self { factors: [1; 3], unit: UNIT }
+    }
+}
+
+impl Scale {
+    /// Factors in percent.
+    pub(super) fn percent(factors: [u16; 3]) -> Self {
+        Self { factors, unit: UNIT * 100 }
+    }
+
+    /// The factor for a piece, by the weight of its last character.
+    #[inline(always)]
+    fn of(self, character: usize) -> u64 {
+        let [latin, signs, others] = self.factors;
+        let factor = match character / 4 {
+            0 | 1 | 7 | 9..=12 | 78 | 93 => latin,
+            2..=8 | 65 => signs,
+            _ => others,
+        };
+        factor.into()
+    }
+}
+
+/// The weight of a sign of ASCII.
+const SIGN: usize = D_CHAR + 4 * 4;
 
 /// What a walk over a text reports: the weights each piece is made of, and where pieces end.
 pub(crate) trait Sink {
@@ -133,10 +183,13 @@ pub(crate) trait Sink {
 
 /// Adds weights up.
 pub(crate) struct Tally<'a> {
-    /// Units of all closed pieces.
+    /// Scaled units of all closed pieces.
     total: u64,
     /// The part of them before the paragraph, in whole tokens.
     before: u64,
+    scale: Scale,
+    /// The weight of the last character of the open piece.
+    character: usize,
     /// Units of the open piece.
     open: i32,
     /// Where the open piece begins.
@@ -148,27 +201,47 @@ pub(crate) struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    pub(crate) fn new(stop_above: u64) -> Self {
-        Tally { total: 0, before: 0, open: 0, from: 0, last: (0, 0), stop_above, words: None }
+    pub(crate) fn new(stop_above: u64, scale: Scale) -> Self {
+        Tally { total: 0, before: 0, scale, character: SIGN, open: 0, from: 0, last: (0, 0), stop_above, words: None }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
-        let tokens = u32::try_from(self.rounded() / UNIT).unwrap_or(u32::MAX);
+        let tokens = u32::try_from(self.rounded() / self.scale.unit).unwrap_or(u32::MAX);
         if text.is_empty() { 0 } else { tokens.max(1) }
+    }
+
+    /// Adds a piece that costs so many units and ends there; whether that is too much. Not inline: there are many who close.
+    #[inline(never)]
+    fn closed(&mut self, end: usize, cost: u32) -> bool {
+        self.last = (self.from, cost);
+        self.open = 0;
+        self.from = end;
+        self.add(cost.into())
+    }
+
+    #[inline(always)]
+    fn add(&mut self, cost: u64) -> bool {
+        self.total = self.total.saturating_add(cost.saturating_mul(self.scale.of(self.character)));
+        self.character = SIGN;
+        self.total > self.stop_above
     }
 
     /// The total with the paragraph rounded to whole tokens, one at least if there is anything in it.
     fn rounded(&self) -> u64 {
         let units = self.total.saturating_sub(self.before);
         let least = if units == 0 { 0 } else { 1 };
-        let tokens = (units.saturating_add(UNIT / 2) / UNIT).max(least);
-        self.before.saturating_add(tokens.saturating_mul(UNIT))
+        let unit = self.scale.unit;
+        let tokens = (units.saturating_add(unit / 2) / unit).max(least);
+        self.before.saturating_add(tokens.saturating_mul(unit))
     }
 }
 
 impl Sink for Tally<'_> {
     #[inline(always)]
     fn dense(&mut self, id: usize) {
+        if id < D_START {
+            self.character = id;
+        }
         let weight = match DENSE.get(id) {
             Some(bytes) => i16::from_le_bytes(*bytes),
             None => 0,
@@ -187,11 +260,7 @@ impl Sink for Tally<'_> {
         let cost = u32::try_from(self.open).unwrap_or(0).max(least);
         let most = (end.saturating_sub(self.from) as u64).saturating_mul(UNIT * MOST_PER_BYTE);
         let cost = if u64::from(cost) > most { most as u32 } else { cost };
-        self.last = (self.from, cost);
-        self.total = self.total.saturating_add(cost.into());
-        self.open = 0;
-        self.from = end;
-        self.total > self.stop_above
+        self.closed(end, cost)
     }
 
     fn paragraph(&mut self) {
@@ -208,8 +277,11 @@ impl Sink for Tally<'_> {
     fn recall(&mut self, text: &[u8], from: usize, at: usize) -> Option<(usize, bool)> {
         // A carriage return before it is part of the piece, too.
         let words = self.words.as_ref().filter(|_| self.from == from)?;
-        let run = words.run(text, from, at, self.stop_above.saturating_sub(self.total))?;
-        self.total = self.total.saturating_add(run.cost);
+        // They end with a letter.
+        let factor = self.scale.of(D_CHAR);
+        let run = words.run(text, from, at, self.stop_above.saturating_sub(self.total) / factor.max(1))?;
+        self.total = self.total.saturating_add(run.cost.saturating_mul(factor));
+        self.character = SIGN;
         self.open = 0;
         self.from = run.end;
         Some((run.end, self.total > self.stop_above))
@@ -270,6 +342,7 @@ struct Walker<'s, S: Sink> {
 }
 
 /// Reports the pieces of `text` to `sink`; true if the sink stopped it.
+#[inline(never)]
 pub(crate) fn walk<S: Sink>(text: &str, sink: &mut S) -> bool {
     let mut walker = Walker {
         sink,
@@ -292,6 +365,8 @@ pub(super) struct Paused {
     at: usize,
     total: u64,
     before: u64,
+    /// One more than the weight of the last character.
+    character: usize,
     open: i32,
     from: usize,
     piece: Piece,
@@ -317,22 +392,25 @@ impl Paused {
 
 /// [`count`] of a text that begins with the one that was counted before with `paused`: what was read then is not read again.
 #[cfg(feature = "growing")]
-pub(super) fn count_grown(text: &str, paused: &mut Paused) -> u32 {
+#[inline(never)]
+pub(super) fn count_grown(text: &str, scale: Scale, paused: &mut Paused) -> u32 {
     let bytes = text.as_bytes();
     // What comes behind a carriage return says what it is.
     let stop = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\r")));
     let Paused { at, total, before, open, from, piece, context, .. } = *paused;
     let Paused { spelling, length, uppers, lower_seen, floor, return_seen, .. } = *paused;
-    let mut tally = Tally { total, before, open, from, ..Tally::new(u64::MAX) };
+    let character = paused.character.checked_sub(1).unwrap_or(SIGN);
+    let mut tally = Tally { total, before, open, from, character, ..Tally::new(u64::MAX, scale) };
     let sink = &mut tally;
     let mut walker = Walker { sink, piece, context, spelling, length, uppers, lower_seen, floor, return_seen };
     walker.run(bytes.get(..stop).unwrap_or_default(), at);
     let Walker { piece, context, spelling, length, uppers, lower_seen, floor, return_seen, .. } = walker;
-    let Tally { total, before, open, from, .. } = *walker.sink;
+    let Tally { total, before, open, from, character, .. } = *walker.sink;
     *paused = Paused {
         at: stop,
         total,
         before,
+        character: character.saturating_add(1),
         open,
         from,
         piece,
@@ -502,7 +580,7 @@ impl<S: Sink> Walker<'_, S> {
         self.sink.gram(cell(self.context, 4));
         self.spelling = (self.spelling ^ u64::from(symbol(c))).wrapping_mul(0x0100_0000_01B3);
         self.length = self.length.wrapping_add(1);
-        if !(' '..'\u{2800}').contains(&c) {
+        if !(' '..FLOORS_BEGIN).contains(&c) {
             self.floor = self.floor.saturating_add(floor(c));
         }
     }
@@ -777,14 +855,44 @@ impl<S: Sink> Walker<'_, S> {
     }
 }
 
+/// Below this only controls have a floor.
+const FLOORS_BEGIN: char = '\u{840}';
+
 /// What a character costs at least, in units, where it is of a kind that was fitted to next to no text: most of them are spelled
 /// byte by byte.
 fn floor(c: char) -> u32 {
     let tokens_of_eight = match u32::from(c) {
         0 => 4,
         0x01..=0x1F => 8,
-        // Braille; half-width kana; private use; letters and digits of mathematics.
-        0x2800..=0x28FF => 24,
+        // What joins characters, and what says how bytes are ordered.
+        0x200D => 8,
+        0xFEFF => 4,
+        // Scripts and signs of which hardly any character is in the vocabulary: Mandaic to Arabic extended, conjoining jamo, Mongolian to
+        // Vedic but for Lepcha, phonetic extensions, technical signs, arrows and mathematics, braille, Glagolitic to radicals,
+        // enclosed and compatible East Asian characters, rare ideographs, Yi to Meetei Mayek, compatibility ideographs.
+        0x0840..=0x08FF
+        | 0x1100..=0x11FF
+        | 0x1800..=0x1B3F
+        | 0x1B60..=0x1CFF
+        | 0x1D40..=0x1DDF
+        | 0x2340..=0x23BF
+        | 0x27C0..=0x2AFF
+        | 0x2B60..=0x2E5D
+        | 0x2E80..=0x2E9F
+        | 0x2EC0..=0x2EF3
+        | 0x2F00..=0x2FD5
+        | 0x31A0..=0x31E5
+        | 0x31EF..=0x31FF
+        | 0x3280..=0x337F
+        | 0x3400..=0x4DFF
+        | 0xA000..=0xA62B
+        | 0xA640..=0xABFF
+        | 0xF900..=0xFAD9
+        | 0x1D000..=0x1D3FF
+        | 0x1F000..=0x1F1BF => 24,
+        // All but a few of the letters beyond the first plane.
+        0x10000..=0x1CFFF | 0x1E000..=0x1EFFF => 28,
+        // Half-width kana; private use; letters and digits of mathematics.
         0xFF65..=0xFF9F => 15,
         0xE000..=0xF8FF => 19,
         // What Unicode has not assigned, where that is more than a few.

@@ -199,6 +199,10 @@ impl Counter for CachingCounter<'_> {
         self.counter.name()
     }
 
+    fn error_percent(&self) -> Option<u32> {
+        self.counter.error_percent()
+    }
+
     fn count(&self, text: &str) -> u32 {
         match self.memory.find(text) {
             Some(interned) => interned.tokens(self.id, || self.counter.count(text)),

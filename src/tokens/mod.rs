@@ -1,13 +1,16 @@
 //! Counting tokens (SPEC §6).
 
 pub mod bpe;
+#[cfg(feature = "tokenize")]
+mod calibrate;
 mod calls;
-mod chat;
+pub(crate) mod chat;
 #[cfg(feature = "tokenize")]
 pub mod codec;
 mod counter;
 #[cfg(feature = "cut")]
 pub mod cut;
+mod families;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_words;

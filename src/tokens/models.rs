@@ -12,7 +12,8 @@ use serde::Serialize;
 pub struct Model {
     /// Whose it is: `openai`, `claude`, `gemini`, `llama`, `qwen`, `deepseek` or `mistral`.
     pub family: &'static str,
-    /// What to give as `tokenizer`: an encoding, whose counts are exact, or `heuristic` where the vendor publishes none.
+    /// What to give as `tokenizer`: an encoding, whose counts are exact, or where the vendor publishes none a multiple of the
+    /// estimate for the family, or `heuristic`.
     pub tokenizer: &'static str,
     /// Tokens that the model can take in, its answer included.
     pub context_window: u32,

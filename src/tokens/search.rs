@@ -6,13 +6,24 @@
 /// is between two places, then by interpolation. Where cost does not quite grow, the answer still fits, and the next larger
 /// place that was tried does not.
 pub(crate) fn largest(min: usize, max: usize, guess: usize, budget: u64, cost: impl Fn(usize) -> u64) -> Option<usize> {
+    largest_by(FIRST_STEP, min, max, guess, budget, &cost)
+}
+
+/// [`largest`] with another first step away from the guess.
+pub(crate) fn largest_by(
+    mut step: usize,
+    min: usize,
+    max: usize,
+    guess: usize,
+    budget: u64,
+    cost: &dyn Fn(usize) -> u64,
+) -> Option<usize> {
     let mut low = (min, cost(min));
     if low.1 > budget || min > max {
         return None;
     }
     let guess = guess.clamp(min, max);
     let first = (guess, if guess == min { low.1 } else { cost(guess) });
-    let mut step = FIRST_STEP;
     let mut high = first;
     if first.1 <= budget {
         while high.1 <= budget {

@@ -6,6 +6,7 @@ use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::{Object, Value, unknown_value};
 use crate::tokens::bpe::Rank;
+use crate::tokens::calibrate;
 use crate::tokens::codec::{self, Codec, Specials};
 use crate::tokens::{Counter, Tokenizers};
 
@@ -13,6 +14,9 @@ use crate::tokens::{Counter, Tokenizers};
 pub const TEXT_CALLS: &[Call] = &[
     Call::new("encodeTokens", &["text", "options"], |_, request, host| encode_tokens(request, host)),
     Call::new("decodeTokenBytes", &["ids", "options"], |_, request, host| decode_token_bytes(request, host)),
+    Call::new("calibrate", &["samples"], |_, request, _| {
+        Answer::of(&calibrate::fit(&calibrate::samples(request.object("arguments, an object")?.need("samples")?)?))
+    }),
     Call::new("tokenSpans", &["text", "options"], |_, request, host| token_spans(request, host)),
 ];
 

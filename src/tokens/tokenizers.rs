@@ -9,7 +9,10 @@ use crate::tokens::bpe::{CachingCounter, Encoding, Vocabulary};
 use crate::tokens::counter::Counter;
 #[cfg(feature = "growing")]
 use crate::tokens::counter::Grown;
+use crate::tokens::families::{self, Scaled};
 use crate::tokens::heuristic;
+#[cfg(feature = "growing")]
+use crate::tokens::heuristic::Scale;
 use crate::tokens::heuristic_words::Words;
 #[cfg(feature = "tiktoken")]
 use crate::tokens::tiktoken;
@@ -33,7 +36,7 @@ impl Counter for Heuristic {
 
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        heuristic::count_grown(text, &mut grown.paused)
+        heuristic::count_grown(text, Scale::default(), &mut grown.paused)
     }
 
     #[cfg(feature = "growing")]
@@ -54,11 +57,11 @@ impl Counter for Heuristic {
 ///
 /// It takes 96 KB, and those only when there is something to remember.
 #[derive(Debug)]
-struct CachingHeuristic(RefCell<Words>);
+struct CachingHeuristic(Rc<RefCell<Words>>);
 
 impl Default for CachingHeuristic {
     fn default() -> Self {
-        Self(RefCell::new(Words::new()))
+        Self(Rc::new(RefCell::new(Words::new())))
     }
 }
 
@@ -94,7 +97,8 @@ impl Counter for CachingHeuristic {
     }
 }
 
-/// The tokenizers that can be asked for by name: `heuristic` always, the exact ones once their vocabulary is loaded.
+/// The tokenizers that can be asked for by name: `heuristic` and its multiples for other families always, the exact ones once their
+/// vocabulary is loaded.
 ///
 /// ```
 /// let tokenizers = ctxweave::tokens::Tokenizers::default();
@@ -133,8 +137,11 @@ impl Tokenizers {
         if name == "heuristic" {
             return Ok(Rc::<CachingHeuristic>::clone(&self.heuristic));
         }
-        match self.loaded(name) {
-            Some(vocabulary) => Ok(Rc::<CachingCounter>::clone(vocabulary)),
+        if let Some(vocabulary) = self.loaded(name) {
+            return Ok(Rc::<CachingCounter>::clone(vocabulary));
+        }
+        match Scaled::new(name, &self.heuristic.0) {
+            Some(scaled) => Ok(Rc::new(scaled)),
             None => self.missing(name),
         }
     }
@@ -160,18 +167,16 @@ impl Tokenizers {
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
         match tiktoken::Tiktoken::new(name) {
             Ok(counter) => Ok(Rc::new(counter)),
-            Err(_) => Err(unknown(
-                "`tokenizer`",
-                name,
-                ["heuristic"].into_iter().chain(tiktoken::Tiktoken::NAMES.iter().copied()),
-            )),
+            Err(_) => {
+                Err(unknown("`tokenizer`", name, families::names().chain(tiktoken::Tiktoken::NAMES.iter().copied())))
+            }
         }
     }
 
     #[cfg(not(feature = "tiktoken"))]
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
         if Encoding::from_name(name).is_none() {
-            let names = ["heuristic"].into_iter().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
+            let names = families::names().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
             return Err(unknown("`tokenizer`", name, names));
         }
         let message = format!(

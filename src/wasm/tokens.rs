@@ -2,8 +2,12 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+#[cfg(feature = "tokenize")]
+use std::string::FromUtf8Error;
 
 use js_sys::{JsString, Uint32Array};
+#[cfg(feature = "tokenize")]
+use js_sys::{Uint8Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 
 use super::error::Thrown;
@@ -48,4 +52,34 @@ pub fn count_tokens_batch(texts: Vec<JsString>, tokenizer: Option<String>) -> Th
 #[wasm_bindgen(js_name = countTokensUpTo)]
 pub fn count_tokens_up_to(text: &str, limit: u32, tokenizer: Option<String>) -> Thrown<Option<u32>> {
     Ok(counter(tokenizer)?.count_up_to(text, limit))
+}
+
+/// The tokens of a text; nothing where the tokenizer has none, which the call of this name has an error for.
+#[cfg(feature = "tokenize")]
+#[wasm_bindgen(js_name = encodeTokens)]
+pub fn encode_tokens(text: &str, tokenizer: &str) -> Option<Uint32Array> {
+    let counter = counter(Some(tokenizer.to_owned())).ok()?;
+    let mut tokens = Vec::new();
+    counter.codec()?.encode_ordinary(text, usize::MAX, &mut tokens);
+    Some(Uint32Array::from(tokens.as_slice()))
+}
+
+/// The text that tokens stand for: its bytes where all of them are ASCII, else its UTF-16 code units. Nothing where the tokenizer has
+/// no tokens or one is no token, which `decodeTokenBytes` has an error for.
+#[cfg(feature = "tokenize")]
+#[wasm_bindgen(js_name = decodeTokens)]
+pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
+    let decoded = || {
+        let counter = counter(Some(tokenizer.to_owned())).ok()?;
+        crate::tokens::codec::decode(counter.codec()?, ids).ok()
+    };
+    match decoded() {
+        None => JsValue::UNDEFINED,
+        Some(bytes) if bytes.is_ascii() => Uint8Array::from(bytes.as_slice()).into(),
+        Some(bytes) => {
+            let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let text = String::from_utf8(bytes).unwrap_or_else(lossy);
+            Uint16Array::from(crate::text::utf16_of(&text).as_slice()).into()
+        }
+    }
 }

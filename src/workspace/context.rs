@@ -80,6 +80,9 @@ pub struct ContextTokens {
     pub total: u32,
     /// What counted.
     pub tokenizer: String,
+    /// By how many percent the counts may be off, where the tokenizer says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer_error: Option<u32>,
 }
 
 /// A response and what travels beside it.
@@ -131,6 +134,7 @@ fn price(context: &Context, counter: &dyn Counter) -> Result<ContextTokens> {
         recent_gaps: count(&|| json::write(&context.recent_gaps))?,
         total: 0,
         tokenizer: counter.name().to_owned(),
+        tokenizer_error: counter.error_percent(),
     };
     tokens.total = total;
     Ok(tokens)

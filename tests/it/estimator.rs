@@ -184,6 +184,18 @@ fn no_kind_of_text_collapses() {
         ("\u{1}\u{2}\u{3}", 30),
         ("\0", 100),
         ("line one of text\rline two is here\rthe third line\r", 10),
+        // Scripts and signs of which hardly any character is in the vocabulary.
+        ("⼀⼆", 50),
+        ("㐀㐁䶵", 30),
+        ("ᠮᠣᠩᠭᠣᠯ ", 30),
+        ("\u{1100}\u{1101}\u{1161}", 30),
+        ("🀀🀁", 30),
+        ("𝄞", 50),
+        ("ꀀꀁ", 50),
+        ("𐤀𐤁", 50),
+        ("⤀⨀", 50),
+        ("\u{200d}", 100),
+        ("\u{feff}", 100),
         // What Unicode has not assigned.
         ("\u{a78}\u{a79}\u{a7f}", 30),
         ("\u{e5c}\u{e60}\u{e7f}", 30),

@@ -399,3 +399,167 @@ fn markdown_is_split_between_its_blocks() {
         }
     }
 }
+
+/// Runs that are one piece, or one cluster, or many of both, cut and split: what is known of the whole says the same of its parts as a recount.
+#[test]
+fn long_pieces_are_cut_as_a_recount_says() {
+    let mut seed = 7_u32;
+    let mut random = |most: u32| {
+        seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        (seed >> 8) % most
+    };
+    let letters: String = (0..6000).map(|_| char::from(b'a' + random(26) as u8)).collect();
+    let ideographs: String = (0..2000).map(|_| char::from_u32(0x4e00 + random(20_000)).unwrap()).collect();
+    let signs: String = (0..4000).map(|_| char::from(b"!#$%&*+"[random(7) as usize])).collect();
+    let texts = [
+        letters.clone(),
+        letters.to_uppercase(),
+        ideographs.clone(),
+        signs,
+        "a".repeat(5000),
+        " ".repeat(5000),
+        format!("{}\n{}", letters.get(..3000).unwrap(), ideographs),
+        "e\u{301}".repeat(2000),
+        "🇳🇱👩‍🚀".repeat(300),
+        format!("{}  x", "A".repeat(700)).repeat(4),
+        format!("{}'s {}\r\n", "b".repeat(300), " ".repeat(300)).repeat(5),
+    ];
+    for name in ENCODINGS {
+        let counter = tokenizers().get(name).unwrap();
+        let counter = counter.as_ref();
+        for text in &texts {
+            for boundary in BOUNDARIES {
+                for (most, overlap) in [(40, 0), (100, 20), (700, 300)] {
+                    let pieces = split(text, Split { most, overlap, boundary, markdown: false }, counter).unwrap();
+                    let mut end = 0;
+                    for piece in &pieces {
+                        assert_eq!(
+                            counter.count(&text[piece.start..piece.end]),
+                            piece.tokens,
+                            "{name} {boundary:?} {piece:?}"
+                        );
+                        assert!(
+                            piece.tokens <= most && piece.start <= end && piece.end > end,
+                            "{name} {boundary:?} {piece:?}"
+                        );
+                        assert!(counter.count(&text[piece.start..end]) <= overlap, "{name} {boundary:?} {piece:?}");
+                        end = piece.end;
+                    }
+                    assert_eq!(end, text.len());
+                    for side in SIDES {
+                        for marker in ["", "…"] {
+                            let left = truncate(text, most, Truncate { side, boundary, marker }, counter);
+                            let whole = [left.head, left.marker, left.tail].concat();
+                            assert_eq!(counter.count(&whole), left.tokens, "{name} {side:?} {boundary:?} {most}");
+                            assert!(left.tokens <= most, "{name} {side:?} {boundary:?} {most}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is fitted counts the samples as it says, and is taken wherever a tokenizer is.
+#[test]
+fn what_is_calibrated_counts_its_samples() {
+    let samples = |factors: [u32; 3]| -> Vec<Value> {
+        let counted = tokenizers().get(&format!("calibrated:{},{},{},0", factors[0], factors[1], factors[2])).unwrap();
+        [
+            "the quick brown fox jumps over the lazy dog ",
+            "let a = [1, 22, 333]; // {}\n",
+            "漢字かな交じり文。",
+            "a = b; 漢字 and words ",
+        ]
+        .map(|unit| unit.repeat(60))
+        .map(|text| json!({ "text": text, "tokens": counted.count(&text) }))
+        .to_vec()
+    };
+    for factors in [[100, 100, 100], [155, 140, 130], [80, 200, 120], [300, 60, 100]] {
+        let samples = samples(factors);
+        let found = call("calibrate", &json!({ "samples": samples }), &[]).unwrap();
+        let found: Value = serde_json::from_slice(&found).unwrap();
+        assert_eq!(found["samples"], 4);
+        let counter = tokenizers().get(found["tokenizer"].as_str().unwrap()).unwrap();
+        assert_eq!(counter.error_percent(), found["error"].as_u64().map(|error| error as u32));
+        assert!(found["error"].as_u64().unwrap() < 20, "{factors:?} {found}");
+        for sample in &samples {
+            let count = f64::from(counter.count(sample["text"].as_str().unwrap()));
+            let tokens = sample["tokens"].as_f64().unwrap();
+            let error = counter.error_percent().unwrap();
+            assert!(
+                (tokens - count).abs() <= count * f64::from(error) / 100.0 + 2.0,
+                "{factors:?} {found} {count} {tokens}"
+            );
+        }
+    }
+    for (samples, path) in [
+        (json!([]), "samples"),
+        (json!([{ "text": "a", "tokens": 0 }]), "samples[0].tokens"),
+        (json!([{ "text": "a", "tokens": 1 }, { "text": "b" }]), "samples[1]"),
+        (json!([{ "text": "a", "tokens": 1, "token": 2 }]), "samples[0].token"),
+    ] {
+        let error = call("calibrate", &json!({ "samples": samples }), &[]).unwrap_err();
+        assert_eq!((error.code(), error.details()["path"].as_str().unwrap()), (Code::InvalidInput, path), "{error}");
+    }
+}
+
+/// The families are the estimate times a factor, say by how much they may be off, and add up, stop and grow as it does.
+#[test]
+fn families_are_multiples_of_the_estimate() {
+    let heuristic = tokenizers().get("heuristic").unwrap();
+    assert_eq!(heuristic.error_percent(), None);
+    let text =
+        "Words of prose, some of them capital. ".repeat(40) + "\n\n" + &"if (a[0] != b) { return 12; }\n".repeat(40);
+    for (name, least, most) in
+        [("claude", 1.35, 1.6), ("claude-3", 1.0, 1.4), ("gemini", 1.0, 1.15), ("calibrated:50,50,50,5", 0.45, 0.55)]
+    {
+        let counter = tokenizers().get(name).unwrap();
+        assert_eq!(counter.name(), name);
+        assert!(counter.error_percent().is_some_and(|error| error >= 5));
+        let ratio = f64::from(counter.count(&text)) / f64::from(heuristic.count(&text));
+        assert!((least..most).contains(&ratio), "{name} {ratio}");
+        let paragraphs: u32 = text.split_inclusive("\n\n").map(|part| counter.count(part)).sum();
+        assert_eq!(counter.count(&text), paragraphs);
+        for limit in [0, 10, counter.count(&text) - 1, counter.count(&text)] {
+            let expected = Some(counter.count(&text)).filter(|&count| count <= limit);
+            assert_eq!(counter.count_up_to(&text, limit), expected);
+        }
+        let mut stream = TokenStream::new(Rc::clone(&counter));
+        for end in (3..text.len()).step_by(7) {
+            let from = end.saturating_sub(7).min(end - 3);
+            let from = if end == 3 { 0 } else { from };
+            assert_eq!(stream.append(&text[from..end], ""), counter.count(&text[..end]), "{name} {end}");
+        }
+    }
+    for name in [
+        "claude-4",
+        "calibrated:",
+        "calibrated:1,2,3",
+        "calibrated:1,2,3,4,5",
+        "calibrated:401,1,1,1",
+        "calibrated:1,1,1,-1",
+    ] {
+        assert_eq!(tokenizers().get(name).unwrap_err().code(), Code::UnknownValue, "{name}");
+    }
+}
+
+/// Definitions of tools cost their JSON, 10 each and 12 for all of them.
+#[test]
+fn tools_of_a_chat_are_counted() {
+    let tools = json!([{ "type": "function", "function": { "name": "weave", "parameters": {} } }]);
+    let counted = |options: Value| -> u64 {
+        let request = json!({ "messages": [{ "role": "user", "content": "Hi" }], "options": options });
+        let call = ctxweave::tokens::CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+        let host = Host { tokenizers: tokenizers(), counter: None };
+        let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host).unwrap();
+        serde_json::from_slice(&answer.json).unwrap()
+    };
+    for tokenizer in ["o200k_base", "heuristic", "claude"] {
+        let counter = tokenizers().get(tokenizer).unwrap();
+        let without = counted(json!({ "tokenizer": tokenizer }));
+        assert_eq!(counted(json!({ "tokenizer": tokenizer, "tools": [] })), without);
+        let expected = without + u64::from(counter.count(&tools.to_string())) + 22;
+        assert_eq!(counted(json!({ "tokenizer": tokenizer, "tools": tools })), expected);
+    }
+}

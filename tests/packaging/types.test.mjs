@@ -131,7 +131,7 @@ const wider: Omit<typeof a, "CtxweaveError" | "nextRequest"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const tokens: Omit<typeof n, "CtxweaveError"> = a;
 // What makes tokens of texts, and cuts them, is in these two alone.
-type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "truncateText" | "splitText" | "TokenCounter";
+type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter";
 type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
 const parts: Counting[] = [chat, commits, folders, operators, workspace];

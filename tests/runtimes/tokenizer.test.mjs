@@ -127,6 +127,60 @@ for (const [name, flavour] of Object.entries(flavours)) {
     assert.equal(flavour.decodeTokens(flavour.encodeTokens("", { tokenizer }), { tokenizer }), "");
   });
 
+  test(`${name}: texts of any length and any characters come back, with Node's Buffer and without`, () => {
+    const tokenizer = "o200k_base";
+    const { Buffer } = globalThis;
+    for (const unit of ["plain text, ", "naïve, ", "漢字かな、", "👩‍🚀", "a\u{2028}\ufeff"]) {
+      for (const times of [1, 4, 50, 5000]) {
+        const whole = unit.repeat(times);
+        const ids = flavour.encodeTokens(whole, { tokenizer });
+        assert.equal(flavour.decodeTokens(ids, { tokenizer }), whole);
+        const torn = flavour.decodeTokens(flavour.encodeTokens(`${whole}龘`, { tokenizer }).slice(0, -1), {
+          tokenizer,
+        });
+        assert.ok(torn === whole || torn.endsWith("\ufffd"), torn.slice(-20));
+        try {
+          delete globalThis.Buffer;
+          assert.equal(flavour.decodeTokens(ids, { tokenizer }), whole);
+        } finally {
+          globalThis.Buffer = Buffer;
+        }
+        const special = flavour.encodeTokens(`${whole}<|endoftext|>`, { tokenizer, allowedSpecial: "all" });
+        assert.equal(flavour.decodeTokens(special, { tokenizer }), `${whole}<|endoftext|>`);
+      }
+    }
+  });
+
+  test(`${name}: a family without a public tokenizer is a multiple of the estimate, which can be fitted`, () => {
+    const prose = "The shuttle carries the weft through the shed. ".repeat(30);
+    const estimate = flavour.countTokens(prose);
+    assert.ok(flavour.countTokens(prose, { tokenizer: "claude" }) > estimate * 1.3);
+    assert.ok(flavour.countTokens(prose, { tokenizer: "gemini" }) < estimate * 1.2);
+    const found = flavour.calibrate([{ text: prose, tokens: estimate * 2 }]);
+    assert.deepEqual([found.samples, found.error], [1, 5]);
+    assert.match(found.tokenizer, /^calibrated:\d+,\d+,\d+,5$/);
+    const counted = flavour.countTokens(prose, { tokenizer: found.tokenizer });
+    assert.ok(Math.abs(counted - estimate * 2) <= estimate * 0.1, `${counted} of ${estimate * 2}`);
+    assert.equal(flavour.modelInfo("claude-opus-4-8").tokenizer, "claude");
+    assert.equal(flavour.modelInfo("claude-opus-4-6").tokenizer, "claude-3");
+    assert.deepEqual(
+      thrown(flavour, () => flavour.calibrate([{ text: "a", tokens: 0 }])),
+      ["invalid_input", "samples[0].tokens"],
+    );
+    assert.deepEqual(
+      thrown(flavour, () => flavour.countTokens("a", { tokenizer: "calibrated:1,2" })),
+      ["unknown_value", "options.tokenizer"],
+    );
+    if (flavour === tokens) return;
+    const { report } = flavour.fitMessages([{ role: "user", content: prose }], {
+      maxTokens: 5000,
+      tokenizer: "claude",
+    });
+    assert.deepEqual([report.tokens.tokenizer, report.tokens.tokenizerError], ["claude", 35]);
+    const plain = flavour.fitMessages([{ role: "user", content: prose }], { maxTokens: 5000 });
+    assert.equal("tokenizerError" in plain.report.tokens, false);
+  });
+
   test(`${name}: a text is within a limit or not`, () => {
     assert.equal(flavour.isWithinTokenLimit("a b", 2, { tokenizer: "o200k_base" }), 2);
     assert.equal(flavour.isWithinTokenLimit("a b c", 2, { tokenizer: "o200k_base" }), false);

@@ -191,10 +191,26 @@ fn written(families: BTreeMap<&str, BTreeMap<String, Model>>, source: &str, date
     text
 }
 
-/// How OpenAI's tiktoken maps names. It has none for gpt-6, and other vendors publish none for their services.
+/// How OpenAI's tiktoken maps names. It has none for gpt-6, and other vendors publish none for their services; for two of them
+/// there is a multiple of the estimate (docs/estimator.md).
 fn tokenizer(family: &str, name: &str) -> &'static str {
     let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
-    if family != "openai" {
+    if family == "claude" {
+        // Opus 4.7 and what came later have another tokenizer than what came before.
+        let older = [
+            "claude-instant",
+            "claude-2",
+            "claude-3",
+            "claude-opus-4-1",
+            "claude-opus-4-5",
+            "claude-opus-4-6",
+            "claude-sonnet-4",
+            "claude-haiku-4",
+        ];
+        if name == "claude-opus-4" || begins(&older) { "claude-3" } else { "claude" }
+    } else if family == "gemini" {
+        "gemini"
+    } else if family != "openai" {
         "heuristic"
     } else if begins(&["gpt-4o", "gpt-4.", "gpt-5", "gpt-oss-", "o1", "o3", "o4", "chatgpt-4o", "codex-mini"]) {
         "o200k_base"

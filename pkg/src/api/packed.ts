@@ -78,6 +78,8 @@ function report(packed: Packed): ReportSummary {
     total: packed.number(),
     tokenizer: packed.value() as string,
   };
+  const tokenizerError = packed.optional();
+  if (tokenizerError !== undefined) tokens.tokenizerError = tokenizerError;
   const addendum = packed.optional();
   if (addendum !== undefined) {
     tokens.loomAware = {

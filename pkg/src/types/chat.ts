@@ -175,6 +175,8 @@ export interface FitTokens {
   total: number;
   /** The name of the tokenizer. */
   tokenizer: string;
+  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  tokenizerError?: number;
 }
 
 /** What became of a message, or of a part of it. */

@@ -237,7 +237,16 @@ export interface Encodings {
 export type Encoding = keyof Encodings;
 
 /** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
-export type Tokenizer = "heuristic" | Encoding;
+export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | Encoding;
+
+/**
+ * Models whose tokenizer is not public: the estimate times a factor by kind of text, never exact. `claude` is for Opus 4.7 and what came
+ * later, `claude-3` for Claude 3 up to Opus 4.6. docs/estimator.md has the factors, their sources and what is not known.
+ */
+export type TokenizerFamily = "claude" | "claude-3" | "gemini";
+
+/** What `calibrate` fitted: its factors, and by how many percent it may be off. */
+export type CalibratedTokenizer = `calibrated:${number},${number},${number},${number}`;
 
 /** A tokenizer of one's own. */
 export interface OwnTokenizer {

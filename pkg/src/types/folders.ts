@@ -143,6 +143,8 @@ export interface ContextChain {
   files: ChainFile[];
   totalTokens: number;
   tokenizer: string;
+  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  tokenizerError?: number;
   omitted: OmittedFile[];
   diagnostics: Diagnostic[];
 }

@@ -399,6 +399,8 @@ export interface TokenTotals {
   total: number;
   /** Name of the tokenizer. */
   tokenizer: string;
+  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  tokenizerError?: number;
   /** Loom-aware: what was added for it, which `system` and `messages` contain. */
   loomAware?: LoomAwareTokens;
 }

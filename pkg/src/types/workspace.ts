@@ -144,6 +144,8 @@ export interface ContextTokens {
   recentGaps: number;
   total: number;
   tokenizer: string;
+  /** By how many percent the counts may be off: with the estimate for a family without a public tokenizer. */
+  tokenizerError?: number;
 }
 
 /** The response, and what travels beside it. */

@@ -2,39 +2,66 @@
 
 use super::Encoding;
 use super::merge::Parts;
+use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Cl100k, O200k, Pattern};
 use super::vocabulary::{TURN, Vocabulary};
+#[cfg(feature = "tokenize")]
+use super::words::MAX_TOKEN_BYTES;
 use super::words::{NONE, Rank, SHORT};
+
+/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
+pub const PIECE: usize = 1 << (usize::BITS - 1);
+
+/// Tokens to a turn: see [`TURN`].
+#[cfg(feature = "tokenize")]
+const DECODE_TURN: usize = 256;
+
+/// What encoding makes, and what it needs for that.
+struct Room<'r> {
+    tokens: &'r mut Vec<Rank>,
+    /// Where each token ends, with [`PIECE`] where a piece does, if anybody asks.
+    ends: Option<&'r mut Vec<usize>>,
+    parts: Parts,
+    cache: &'r mut MergeCache,
+}
 
 impl Vocabulary {
     /// The tokens of a text, by number. Special tokens are read as the plain text they are.
     pub fn encode(&self, text: &str) -> Vec<Rank> {
         let mut tokens = Vec::new();
-        self.encode_up_to(text, usize::MAX, &mut tokens);
+        self.encode_up_to(text, usize::MAX, &mut tokens, None, &mut MergeCache::of_tokens());
         tokens
     }
 
-    /// Appends the tokens of a text, and stops once there are so many, at the end of a piece.
-    pub(crate) fn encode_up_to(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
+    /// Appends the tokens of a text, and where they end, and stops once there are so many, at the end of a piece.
+    pub(super) fn encode_up_to(
+        &self,
+        text: &str,
+        most: usize,
+        tokens: &mut Vec<Rank>,
+        ends: Option<&mut Vec<usize>>,
+        cache: &mut MergeCache,
+    ) {
         let bytes = text.as_bytes();
         tokens.reserve((bytes.len() / 4).saturating_add(1).min(most));
+        cache.size_for(bytes.len());
+        let mut room = Room { tokens, ends, parts: Parts::default(), cache };
         match self.encoding() {
-            Encoding::O200kBase => self.encode_pieces::<O200k>(bytes, most, tokens),
-            Encoding::Cl100kBase => self.encode_pieces::<Cl100k>(bytes, most, tokens),
+            Encoding::O200kBase => self.encode_pieces::<O200k>(bytes, most, &mut room),
+            Encoding::Cl100kBase => self.encode_pieces::<Cl100k>(bytes, most, &mut room),
         }
     }
 
-    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, tokens: &mut Vec<Rank>) {
-        let mut parts = Parts::default();
+    fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, room: &mut Room<'_>) {
         let mut at = 0;
-        while at < bytes.len() && tokens.len() < most {
-            at = self.encode_turn::<P>(bytes, at, &mut parts, tokens);
+        while at < bytes.len() && room.tokens.len() < most {
+            at = self.encode_turn::<P>(bytes, at, room);
         }
     }
 
     /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
     #[inline(never)]
-    fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, parts: &mut Parts, tokens: &mut Vec<Rank>) -> usize {
+    fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, room: &mut Room<'_>) -> usize {
         for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
@@ -44,9 +71,12 @@ impl Vocabulary {
             let short = end - at <= SHORT;
             let rank = if short { self.tables.words.rank_of_short(bytes, at, end - at) } else { NONE };
             if rank == NONE {
-                self.encode_piece(bytes, at, end, parts, tokens);
+                self.encode_piece(bytes, at, end, room);
             } else {
-                tokens.push(rank);
+                room.tokens.push(rank);
+                if let Some(ends) = &mut room.ends {
+                    ends.push(end | PIECE);
+                }
             }
             at = end;
         }
@@ -55,27 +85,119 @@ impl Vocabulary {
 
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
-    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, parts: &mut Parts, tokens: &mut Vec<Rank>) {
+    fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) {
+        let Room { tokens, ends, parts, cache } = room;
+        let from = tokens.len();
+        let long = end - at > SHORT;
+        // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
+        let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
+        let asked = ascii || !long;
+        let rank = if long && ascii { self.tables.words.rank_of_longer(bytes, at, end - at) } else { NONE };
+        if rank != NONE {
+            tokens.push(rank);
+        } else if end - at > MEMORABLE {
+            self.encode_units(bytes, (at, end), asked, parts, cache, tokens);
+        } else {
+            cache.append_or(bytes, at, end - at, tokens, |cache, tokens| {
+                self.encode_units(bytes, (at, end), asked, parts, cache, tokens);
+            });
+        }
+        if let Some(ends) = ends {
+            let mut stop = at;
+            let lens = tokens.get(from..).unwrap_or_default().iter().map(|&token| self.tables.words.len_of(token));
+            ends.extend(lens.map(|len| {
+                stop += len;
+                stop
+            }));
+            if let Some(last) = ends.last_mut() {
+                *last |= PIECE;
+            }
+        }
+    }
+
+    /// Encodes a piece by its units; `asked` where it is known to be no token.
+    #[inline(never)]
+    fn encode_units(
+        &self,
+        bytes: &[u8],
+        (at, end): (usize, usize),
+        asked: bool,
+        parts: &mut Parts,
+        cache: &mut MergeCache,
+        tokens: &mut Vec<Rank>,
+    ) {
         let words = &self.tables.words;
         self.tables.joins.each_unit(bytes, at, end, |start, stop| {
-            // A piece that is as short was asked for already.
-            let asked = (start, stop) == (at, end) && stop - start <= SHORT;
-            let rank = if asked { NONE } else { words.rank(bytes, start, stop - start) };
+            let whole = (start, stop) == (at, end);
+            let rank = if whole && asked { NONE } else { words.rank(bytes, start, stop - start) };
             if rank != NONE {
                 tokens.push(rank);
-                return;
+            } else if whole || stop - start > MEMORABLE {
+                self.encode_unit(bytes, start, stop, parts, tokens);
+            } else {
+                cache.append_or(bytes, start, stop - start, tokens, |_, tokens| {
+                    self.encode_unit(bytes, start, stop, parts, tokens);
+                });
             }
-            self.leaves(bytes, start, stop, &mut parts.bounds);
-            parts.merge(words, bytes);
-            tokens.extend(parts.bounds.windows(2).map(|part| {
-                let (start, end) = (part[0] as usize, part[1] as usize);
-                words.rank(bytes, start, end - start)
-            }));
         });
     }
 
+    /// Encodes a unit that is not one token.
+    #[inline(never)]
+    fn encode_unit(&self, bytes: &[u8], start: usize, end: usize, parts: &mut Parts, tokens: &mut Vec<Rank>) {
+        let words = &self.tables.words;
+        self.leaves(bytes, start, end, &mut parts.bounds);
+        parts.merge(words, bytes);
+        tokens.extend(parts.bounds.windows(2).map(|part| {
+            let (start, end) = (part[0] as usize, part[1] as usize);
+            words.rank(bytes, start, end - start)
+        }));
+    }
+
     /// Appends the bytes of a token; false where there is none of that number.
-    pub(crate) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
+    #[cfg(feature = "tokenize")]
+    pub(super) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
         self.tables.words.append_to(token, bytes)
+    }
+
+    /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
+        let (mut at, mut done) = (bytes.len(), 0);
+        for turn in tokens.chunks(DECODE_TURN) {
+            let room = at + turn.len() * 8 + MAX_TOKEN_BYTES;
+            if bytes.len() < room {
+                bytes.resize(room + room / 2, 0);
+            }
+            let written = self.write_turn(turn, bytes, at);
+            at = written.0;
+            done += written.1;
+            if written.1 < turn.len() {
+                break;
+            }
+        }
+        bytes.truncate(at);
+        done
+    }
+
+    /// Writes tokens to `at`, and says where the last of them ends and how many they are.
+    #[cfg(feature = "tokenize")]
+    #[inline(never)]
+    fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
+        for (done, &token) in tokens.iter().enumerate() {
+            let Some(end) = self.tables.words.write_to(token, bytes, at) else {
+                // No token, or no room.
+                bytes.truncate(at);
+                let is_there = self.tables.words.append_to(token, bytes);
+                at = bytes.len();
+                bytes.resize(at + (tokens.len() - done) * 8 + MAX_TOKEN_BYTES, 0);
+                if is_there {
+                    continue;
+                }
+                return (at, done);
+            };
+            at = end;
+        }
+        (at, tokens.len())
     }
 }

@@ -1,4 +1,4 @@
-//! What the texts so far have taught: the counts of what had to be merged, since words come again.
+//! What the texts so far have taught: the counts of what had to be merged, or its tokens, since words come again.
 //!
 //! The texts themselves are kept and compared, so a count is never another text's. When there is no room for one more,
 //! all of them go: what comes again is soon back, and a look-up stays one hash and, mostly, one comparison.
@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::split::load8;
-use super::words::SPREAD;
+use super::words::{Rank, SPREAD};
 
 /// Texts up to this long are remembered.
 pub(super) const MEMORABLE: usize = 128;
@@ -17,6 +17,9 @@ const SLOTS: usize = 1 << 15;
 /// Bytes of text for each slot.
 const BYTES_PER_SLOT: usize = 16;
 
+/// The same where the tokens stand behind each text.
+const BYTES_WITH_TOKENS: usize = 32;
+
 /// A slot says where in the bytes a text begins, how long it is and how many tokens, and has the rest of its hash; 0 is
 /// none.
 const START_BITS: u32 = 20;
@@ -25,7 +28,7 @@ const COUNT_BITS: u32 = 8;
 const TAG_SHIFT: u32 = START_BITS + LEN_BITS + COUNT_BITS;
 
 const _: () =
-    assert!(SLOTS * BYTES_PER_SLOT <= 1 << START_BITS && MEMORABLE < 1 << LEN_BITS && MEMORABLE < 1 << COUNT_BITS);
+    assert!(SLOTS * BYTES_WITH_TOKENS <= 1 << START_BITS && MEMORABLE < 1 << LEN_BITS && MEMORABLE < 1 << COUNT_BITS);
 
 /// The remembered texts.
 #[derive(Default)]
@@ -35,6 +38,7 @@ pub(super) struct MergeCache {
     bytes: Vec<u8>,
     left: usize,
     wanted: usize,
+    with_tokens: bool,
 }
 
 impl fmt::Debug for MergeCache {
@@ -49,6 +53,17 @@ impl MergeCache {
         Self { wanted: SLOTS, ..Self::default() }
     }
 
+    /// Nothing remembered yet, and room for tokens: those of a text stand behind it, four bytes each.
+    pub(super) fn of_tokens() -> Self {
+        Self { with_tokens: true, ..Self::default() }
+    }
+
+    /// The same with room for much.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn of_many_tokens() -> Self {
+        Self { with_tokens: true, ..Self::large() }
+    }
+
     /// Makes sure of room for what a text of so many bytes may teach. Nothing is allocated before there is something to
     /// remember.
     pub(super) fn size_for(&mut self, bytes: usize) {
@@ -60,16 +75,39 @@ impl MergeCache {
     #[inline(always)]
     pub(super) fn get_or(&mut self, bytes: &[u8], at: usize, len: usize, count: impl FnOnce(&mut Self) -> u64) -> u64 {
         let hash = hash(bytes, at, len);
-        if let Some(count) = self.get(bytes, at, len, hash) {
+        if let Some((count, _)) = self.get(bytes, at, len, hash) {
             return count;
         }
         let count = count(self);
-        self.insert(bytes.get(at..at + len).unwrap_or_default(), hash, count);
+        self.insert(bytes.get(at..at + len).unwrap_or_default(), &[], hash, count);
         count
     }
 
+    /// Appends the tokens of the `len` bytes from `at`, at most [`MEMORABLE`], which `encode` appends where they are not known.
     #[inline(always)]
-    fn get(&self, bytes: &[u8], at: usize, len: usize, hash: u64) -> Option<u64> {
+    pub(super) fn append_or(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        len: usize,
+        tokens: &mut Vec<Rank>,
+        encode: impl FnOnce(&mut Self, &mut Vec<Rank>),
+    ) {
+        let hash = hash(bytes, at, len);
+        if let Some((count, end)) = self.get(bytes, at, len, hash) {
+            let known = self.bytes.get(end..end + 4 * count as usize).unwrap_or_default();
+            tokens.extend(known.as_chunks().0.iter().map(|token| Rank::from_le_bytes(*token)));
+            return;
+        }
+        let from = tokens.len();
+        encode(self, tokens);
+        let new = tokens.get(from..).unwrap_or_default();
+        self.insert(bytes.get(at..at + len).unwrap_or_default(), new, hash, new.len() as u64);
+    }
+
+    /// The count of a text, and where it ends among those that are remembered.
+    #[inline(always)]
+    fn get(&self, bytes: &[u8], at: usize, len: usize, hash: u64) -> Option<(u64, usize)> {
         if self.slots.is_empty() {
             return None;
         }
@@ -83,7 +121,7 @@ impl MergeCache {
             if (found ^ hash) >> TAG_SHIFT == 0 && (found >> START_BITS) as usize & ((1 << LEN_BITS) - 1) == len {
                 let start = found as usize & ((1 << START_BITS) - 1);
                 if same(&self.bytes, start, bytes, at, len) {
-                    return Some((found >> (START_BITS + LEN_BITS)) & ((1 << COUNT_BITS) - 1));
+                    return Some(((found >> (START_BITS + LEN_BITS)) & ((1 << COUNT_BITS) - 1), start + len));
                 }
             }
             slot += 1;
@@ -96,12 +134,17 @@ impl MergeCache {
         self.slots.resize(self.wanted, 0);
         self.left = self.wanted / 4 * 3;
         self.bytes.clear();
-        self.bytes.reserve_exact(self.wanted * BYTES_PER_SLOT);
+        self.bytes.reserve_exact(self.wanted * self.bytes_per_slot());
+    }
+
+    fn bytes_per_slot(&self) -> usize {
+        if self.with_tokens { BYTES_WITH_TOKENS } else { BYTES_PER_SLOT }
     }
 
     #[inline(never)]
-    fn insert(&mut self, text: &[u8], hash: u64, count: u64) {
-        if self.left == 0 || self.bytes.len() + text.len() > self.slots.len() * BYTES_PER_SLOT {
+    fn insert(&mut self, text: &[u8], tokens: &[u32], hash: u64, count: u64) {
+        if self.left == 0 || self.bytes.len() + text.len() + 4 * tokens.len() > self.slots.len() * self.bytes_per_slot()
+        {
             self.clear();
         }
         self.left -= 1;
@@ -110,6 +153,7 @@ impl MergeCache {
             | (text.len() as u64) << START_BITS
             | self.bytes.len() as u64;
         self.bytes.extend_from_slice(text);
+        self.bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         while self.slots[slot] != 0 {
@@ -158,10 +202,11 @@ mod tests {
         let (one, other) = (b"abcdefghij-klmno", b"abcdefghij-klmn+");
         for len in [9, 15, 16] {
             let hash = 0xabcd << TAG_SHIFT | len as u64;
-            cache.insert(&one[..len], hash, 3);
-            assert_eq!(cache.get(one, 0, len, hash), Some(3));
+            let end = cache.bytes.len() + len;
+            cache.insert(&one[..len], &[], hash, 3);
+            assert_eq!(cache.get(one, 0, len, hash), Some((3, end)));
             assert_eq!(cache.get(one, 0, len, hash ^ 1 << TAG_SHIFT), None);
-            assert_eq!(cache.get(other, 0, len, hash), Some(3).filter(|_| len < 16));
+            assert_eq!(cache.get(other, 0, len, hash), Some((3, end)).filter(|_| len < 16));
             assert_eq!(cache.get(one, 1, len, hash), None);
             assert_eq!(cache.get(one, 0, len - 1, hash), None);
         }
@@ -186,5 +231,22 @@ mod tests {
             cache.get_or(text.as_bytes(), 0, text.len(), |_| 1);
         }
         assert_eq!(cache.slots.len(), 1024);
+    }
+
+    #[test]
+    fn tokens_come_back_as_they_went() {
+        let mut cache = MergeCache::of_tokens();
+        cache.size_for(1000);
+        for _ in 0..3 {
+            for text in (0..2000_u32).map(|number| format!("text number {number}")) {
+                // Up to as many tokens as bytes.
+                let expected: Vec<Rank> = (0..=text.len() as u32 % 17).map(|at| at * 1_000_003).collect();
+                let mut tokens = vec![7];
+                cache.append_or(text.as_bytes(), 0, text.len(), &mut tokens, |_, tokens| tokens.extend(&expected));
+                assert_eq!((tokens[0], &tokens[1..]), (7, expected.as_slice()));
+                cache.append_or(text.as_bytes(), 0, text.len(), &mut tokens, |_, _| panic!("it is known"));
+                assert_eq!(tokens.split_off(1), [expected.clone(), expected].concat());
+            }
+        }
     }
 }

@@ -30,6 +30,7 @@ mod words;
 pub use caching::CachingCounter;
 #[cfg(feature = "tokenize")]
 pub(crate) use class::{is_letter_or_number, is_lower_case};
+pub use encode::PIECE;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;

@@ -115,12 +115,18 @@ impl Vocabulary {
         let (mut last, mut here) = (*end, *end);
         while here.0 < bytes.len() {
             (*end, last) = (last, here);
-            here = match self.encoding {
-                Encoding::O200kBase => self.count_turn::<O200k>(bytes, here, 1, &mut room),
-                Encoding::Cl100kBase => self.count_turn::<Cl100k>(bytes, here, 1, &mut room),
-            };
+            here = self.count_next(bytes, here, &mut room);
         }
         here.1
+    }
+
+    /// Counts the next piece.
+    #[cfg(feature = "growing")]
+    fn count_next(&self, bytes: &[u8], here: (usize, u64), room: &mut Room<'_>) -> (usize, u64) {
+        match self.encoding {
+            Encoding::O200kBase => self.count_turn::<O200k>(bytes, here, 1, room),
+            Encoding::Cl100kBase => self.count_turn::<Cl100k>(bytes, here, 1, room),
+        }
     }
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.

@@ -195,6 +195,13 @@ impl Words {
         self.texts.get(rank as usize).copied()
     }
 
+    /// How many bytes the token of that rank has.
+    #[inline(always)]
+    pub(super) fn len_of(&self, rank: Rank) -> usize {
+        let text = self.text(rank).unwrap_or_default();
+        if is_short(text) { bits(text) as usize / 8 } else { (text >> 8) as usize & 0xff }
+    }
+
     /// Appends the bytes of the token of that rank; false where there is none.
     #[inline(always)]
     pub(super) fn append_to(&self, rank: Rank, bytes: &mut Vec<u8>) -> bool {
@@ -208,6 +215,24 @@ impl Words {
             bytes.extend_from_slice(self.blob.get(start..start + len).unwrap_or_default());
         }
         true
+    }
+
+    /// Writes the token of that rank to `at`, in whole words, and says where it ends. Nothing where there is no such token, or not as
+    /// much room behind as the longest token takes.
+    #[cfg(feature = "tokenize")]
+    #[inline(always)]
+    pub(super) fn write_to(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
+        let text = self.text(rank)?;
+        let room = bytes.get_mut(at..)?.first_chunk_mut::<MAX_TOKEN_BYTES>()?;
+        if is_short(text) {
+            *room.first_chunk_mut()? = (!text).to_le_bytes();
+            return Some(at + bits(text) as usize / 8);
+        }
+        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        for (word, room) in room.as_chunks_mut::<8>().0.iter_mut().enumerate().take(len.div_ceil(8)) {
+            *room = load8(&self.blob, start + 8 * word).to_le_bytes();
+        }
+        Some(at + len)
     }
 
     /// What two tokens are together; one of more than [`SHORT`] bytes is in the blob then. `None` where there is no room

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod calls;
+mod known;
 mod places;
 mod prefixes;
 mod split;

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::rc::Rc;
 
+use super::known::Known;
 use crate::text::{Clusters, is_whitespace};
+use crate::tokens::Counter;
 use crate::tokens::bpe::{is_letter_or_number, is_lower_case};
-use crate::tokens::codec::Codec;
-use crate::tokens::{Counter, Heuristic};
+use crate::tokens::codec::{Codec, PIECE};
 
 /// What a cut does not tear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,8 +44,8 @@ pub(super) struct Places<'t> {
     text: &'t str,
     clusters: Clusters<'t>,
     boundary: Boundary,
-    /// In order; where there is such a list, places are those of it that are between two clusters.
-    list: Option<Vec<usize>>,
+    /// In order, with or without [`PIECE`]; where there is such a list, places are those of it that are between two clusters.
+    list: Option<Rc<Vec<usize>>>,
     /// Long stretches that were looked through last, with no place but at their ends.
     stretches: RefCell<VecDeque<Range<usize>>>,
 }
@@ -55,21 +57,35 @@ const LONG_STRETCH: usize = 64;
 const MOST_STRETCHES: usize = 8;
 
 impl<'t> Places<'t> {
-    /// The places of a text; `tokens` is how many of its tokens have to be known, from the beginning.
-    pub(super) fn new(text: &'t str, boundary: Boundary, tokens: usize, counter: &dyn Counter) -> Self {
-        let codec = if boundary == Boundary::Token { counter.codec() } else { None };
-        let list = codec.map(|codec| ends_of_tokens(codec, text, tokens));
-        Self { text, clusters: Clusters::new(text), boundary, list, stretches: RefCell::default() }
+    /// The places of a text, of which so many tokens, from the beginning, may have to be known, or are known already.
+    pub(super) fn new(
+        text: &'t str,
+        boundary: Boundary,
+        tokens: usize,
+        known: Option<&Known<'_>>,
+        counter: &dyn Counter,
+    ) -> Self {
+        let list = if boundary == Boundary::Token {
+            let counted = || counter.codec().map(|codec| Rc::new(ends_of_tokens(codec, text, tokens)));
+            known.map(Known::ends).or_else(counted)
+        } else {
+            None
+        };
+        Self { list, ..Self::of_clusters(text, boundary) }
+    }
+
+    fn of_clusters(text: &'t str, boundary: Boundary) -> Self {
+        Self { text, clusters: Clusters::new(text), boundary, list: None, stretches: RefCell::default() }
     }
 
     /// These places, which are in order.
     pub(super) fn of_list(text: &'t str, list: Vec<usize>) -> Self {
-        Self { list: Some(list), ..Self::new(text, Boundary::Grapheme, 0, &Heuristic) }
+        Self { list: Some(Rc::new(list)), ..Self::of_clusters(text, Boundary::Grapheme) }
     }
 
     /// Where the token of that number ends, counted from 1.
     pub(super) fn end_of_token(&self, number: usize) -> Option<usize> {
-        self.list.as_ref()?.get(number.checked_sub(1)?).copied()
+        self.list.as_ref()?.get(number.checked_sub(1)?).map(|end| end & !PIECE)
     }
 
     /// The last place at or before byte `at`, and behind `from`; else `from`, which is a place.
@@ -78,8 +94,8 @@ impl<'t> Places<'t> {
             return self.text.len();
         }
         if let Some(list) = &self.list {
-            let known = list.get(..list.partition_point(|&end| end <= at)).unwrap_or_default();
-            let mut behind = known.iter().rev().copied().take_while(|&end| end > from);
+            let known = list.get(..list.partition_point(|&end| end & !PIECE <= at)).unwrap_or_default();
+            let mut behind = known.iter().rev().map(|&end| end & !PIECE).take_while(|&end| end > from);
             return behind.find(|&end| self.clusters.is_boundary(end)).unwrap_or(from);
         }
         if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
@@ -103,8 +119,8 @@ impl<'t> Places<'t> {
             return 0;
         }
         if let Some(list) = &self.list {
-            let known = list.get(list.partition_point(|&end| end < at)..).unwrap_or_default();
-            let mut before = known.iter().copied().take_while(|&end| end < to);
+            let known = list.get(list.partition_point(|&end| end & !PIECE < at)..).unwrap_or_default();
+            let mut before = known.iter().map(|&end| end & !PIECE).take_while(|&end| end < to);
             return before.find(|&end| self.clusters.is_boundary(end)).unwrap_or(to);
         }
         if matches!(self.boundary, Boundary::Token | Boundary::Grapheme) {
@@ -153,7 +169,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Where tokens end, of at least so many.
+/// Where tokens end, of at least so many, where it is not known of what pieces a text is.
 fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     let mut ids = Vec::new();
     codec.encode_ordinary(text, tokens, &mut ids);

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::blocks::blocks;
+use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
 use crate::error::{Code, Error, Result};
@@ -37,7 +38,8 @@ pub struct Piece {
 /// # Errors
 /// [`Code::InvalidInput`] where one grapheme cluster alone has more tokens than a piece may have.
 pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Piece>> {
-    let places = |boundary| Places::new(text, boundary, usize::MAX, counter);
+    let known = Known::new(text, usize::MAX, counter);
+    let places = |boundary| Places::new(text, boundary, usize::MAX, known.as_ref(), counter);
     let mut levels = Vec::new();
     if options.markdown {
         let blocks = blocks(text);
@@ -47,7 +49,8 @@ pub fn split(text: &str, options: Split, counter: &dyn Counter) -> Result<Vec<Pi
     if matches!(options.boundary, Boundary::Line | Boundary::Sentence) {
         levels.push(places(Boundary::Word));
     }
-    let splitter = Splitter { text, options, counter, levels, clusters: places(Boundary::Grapheme) };
+    let clusters = places(Boundary::Grapheme);
+    let splitter = Splitter { text, options, counter, known, levels, clusters };
     let mut pieces: Vec<Piece> = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -67,6 +70,7 @@ struct Splitter<'t> {
     text: &'t str,
     options: Split,
     counter: &'t dyn Counter,
+    known: Option<Known<'t>>,
     /// The places to cut at, those that are preferred first.
     levels: Vec<Places<'t>>,
     /// Those between any two clusters.
@@ -79,22 +83,36 @@ impl Splitter<'_> {
         let rest = self.text.get(start..).unwrap_or_default();
         let most = self.options.most;
         let prefixes = RefCell::new(Prefixes::new(rest, self.counter));
-        let tokens = |end: usize| if end == 0 { 0 } else { prefixes.borrow_mut().count(end, "") };
+        let tokens = |len: usize| match &self.known {
+            _ if len == 0 => 0,
+            Some(known) => known.count(start, start.saturating_add(len)),
+            None => prefixes.borrow_mut().count(len, ""),
+        };
+        let piece = |len: usize| {
+            let tokens = u32::try_from(tokens(len)).unwrap_or(u32::MAX);
+            Piece { start, end: start.saturating_add(len), tokens }
+        };
+        if let Some(len) = self.tokens_from(start) {
+            return Ok(piece(len));
+        }
         let longest = |places: &Places<'_>, most_bytes: usize, guess: usize| {
             let cut = |keep: usize| places.floor(start, start.saturating_add(keep)).saturating_sub(start);
             let keep = search::largest(0, most_bytes, guess, most.into(), |keep| tokens(cut(keep)));
             cut(keep.unwrap_or(0))
         };
         // As far as clusters fit. What is cut elsewhere is cut before that.
-        let reach = longest(&self.clusters, rest.len(), (most as usize).saturating_mul(4));
+        let guess = match &self.known {
+            Some(known) => known.end_of(known.number_at(start).saturating_add(most as usize)).saturating_sub(start),
+            None => (most as usize).saturating_mul(4),
+        };
+        let reach = longest(&self.clusters, rest.len(), guess);
         for places in self.levels.iter().chain([&self.clusters]) {
             let mut len = places.floor(start, start.saturating_add(reach)).saturating_sub(start);
             if tokens(len) > most.into() {
                 len = longest(places, len, len);
             }
             if len > 0 {
-                let tokens = u32::try_from(tokens(len)).unwrap_or(u32::MAX);
-                return Ok(Piece { start, end: start.saturating_add(len), tokens });
+                return Ok(piece(len));
             }
         }
         let message = format!(
@@ -103,21 +121,58 @@ impl Splitter<'_> {
         Err(Error::new(Code::InvalidInput, message).with("path", "options.maxTokens").with("value", most))
     }
 
+    /// How long the longest piece from there is, where pieces are cut between tokens, which are known, and one of them fits.
+    fn tokens_from(&self, start: usize) -> Option<usize> {
+        let known =
+            self.known.as_ref().filter(|_| self.options.boundary == Boundary::Token && !self.options.markdown)?;
+        let (places, most) = (self.levels.first()?, self.options.most);
+        let first = known.number_at(start);
+        let cut = |keep: usize| match keep {
+            0 => start,
+            _ => places.floor(start, known.end_of(first.saturating_add(keep))),
+        };
+        let left = known.number_at(self.text.len()).saturating_sub(first);
+        let keep = search::largest_by(1, 0, left, most as usize, most.into(), &|keep| known.count(start, cut(keep)));
+        cut(keep?).checked_sub(start).filter(|&len| len > 0)
+    }
+
+    /// Where what comes again of a piece begins, where it is cut between tokens, which are known.
+    fn tokens_to(&self, places: &Places<'_>, Piece { start, end, .. }: Piece) -> Option<usize> {
+        let known = self.known.as_ref().filter(|_| self.options.boundary == Boundary::Token)?;
+        let overlap = self.options.overlap;
+        let (first, last) = (known.number_at(start), known.number_at(end));
+        let cut = |keep: usize| match keep {
+            0 => end,
+            _ => places.ceil(known.end_of(last.saturating_sub(keep)), end),
+        };
+        // At least a token of the piece does not come again.
+        let longest = last.saturating_sub(first).saturating_sub(1);
+        let keep =
+            search::largest_by(1, 0, longest, overlap as usize, overlap.into(), &|keep| known.count(cut(keep), end));
+        Some(cut(keep?))
+    }
+
     /// Where the piece behind this one begins.
     fn overlap_of(&self, piece: Piece) -> usize {
         let Piece { start, end, .. } = piece;
         let overlap = self.options.overlap;
         let own = if self.options.markdown { self.levels.get(2) } else { self.levels.first() };
         let Some(places) = own.filter(|_| overlap > 0) else { return end };
+        if let Some(start) = self.tokens_to(places, piece) {
+            return start;
+        }
         let cut = |keep: usize| places.ceil(end.saturating_sub(keep), end);
         let counted: RefCell<Vec<(usize, u64)>> = RefCell::default();
         let tokens = |from: usize| -> u64 {
             if let Some(&(_, tokens)) = counted.borrow().iter().rev().find(|(known, _)| *known == from) {
                 return tokens;
             }
-            let tokens = self.counter.count(self.text.get(from..end).unwrap_or_default());
-            counted.borrow_mut().push((from, tokens.into()));
-            tokens.into()
+            let tokens = match &self.known {
+                Some(known) => known.count(from, end),
+                None => self.counter.count(self.text.get(from..end).unwrap_or_default()).into(),
+            };
+            counted.borrow_mut().push((from, tokens));
+            tokens
         };
         let guess = (overlap as usize).saturating_mul(4);
         // At least a byte of the piece does not come again.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
 use crate::tokens::{Counter, search};
@@ -54,8 +55,9 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
     if let Some(tokens) = counter.count_up_to(text, most) {
         return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
     }
-    let known = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
-    let places = Places::new(text, boundary, known, counter);
+    let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
+    let known = if boundary == Boundary::Token { Known::new(text, tokens, counter) } else { None };
+    let places = Places::new(text, boundary, tokens, known.as_ref(), counter);
     let cut = |keep: usize| -> (usize, usize) {
         match side {
             Side::End => (places.floor(0, keep), text.len()),
@@ -77,12 +79,24 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
             return tokens;
         }
         let behind = text.get(tail..).unwrap_or_default();
-        let tokens = prefixes.borrow_mut().count(head, &[marker, behind].concat());
+        let tokens = match &known {
+            Some(known) if marker.is_empty() && (head == 0 || behind.is_empty()) => {
+                known.count(if head == 0 { tail } else { 0 }, if head == 0 { text.len() } else { head })
+            }
+            _ => prefixes.borrow_mut().count(head, &[marker, behind].concat()),
+        };
         counted.borrow_mut().push(((head, tail), tokens));
         tokens
     };
-    let last = places.end_of_token(most as usize).filter(|_| side == Side::End);
-    let guess = last.unwrap_or((most as usize).saturating_mul(4));
+    let guess = match (side, &known) {
+        (Side::End, _) => places.end_of_token(most as usize),
+        (Side::Start, Some(known)) => {
+            let first = known.number_at(text.len()).saturating_sub(most as usize);
+            Some(text.len().saturating_sub(known.end_of(first)))
+        }
+        _ => None,
+    };
+    let guess = guess.unwrap_or((most as usize).saturating_mul(4));
     let keep = search::largest(0, text.len(), guess, most.into(), |keep| tokens(cut(keep)));
     let Some(keep) = keep else { return Truncated { head: "", marker: "", tail: "", tokens: 0, truncated: true } };
     let (head, tail) = cut(keep);

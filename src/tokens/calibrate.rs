@@ -1,0 +1,99 @@
+//! Factors for a tokenizer that is not public, fitted to what a provider counted.
+
+use serde::Serialize;
+
+use super::families::{CALIBRATED, MOST};
+use super::heuristic::{self, Scale};
+use crate::error::Result;
+use crate::json::Value;
+
+/// A text and what a provider counted for it.
+pub(super) struct Sample {
+    /// The estimates of its three kinds of characters, and the tokens that were counted.
+    shares: [f64; 3],
+    tokens: f64,
+}
+
+/// A fitted tokenizer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Calibration {
+    /// What to give as `tokenizer`.
+    tokenizer: String,
+    /// By how many percent its counts may be off: the largest error on the samples, and at least [`LEAST_ERROR`].
+    error: u32,
+    /// How many samples it was fitted to.
+    samples: usize,
+}
+
+/// A few texts say little of all others.
+const LEAST_ERROR: f64 = 5.0;
+
+/// How much the three factors are held together, as if so many samples of one kind each said that they are equal.
+const TOGETHER: f64 = 0.05;
+
+/// Reads the samples: a list of `{ text, tokens }`, one at least, each of one token or more.
+///
+/// # Errors
+/// [`crate::Code::InvalidInput`] with the path of what is no sample.
+pub(super) fn samples(list: Value<'_>) -> Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    for sample in list.list("a list of samples")? {
+        let sample = sample.object("a sample, an object with `text` and `tokens`")?.only(&["text", "tokens"])?;
+        let text = sample.text("text")?;
+        let counted = sample.need("tokens")?;
+        let tokens = counted.whole(u32::MAX)?;
+        if tokens == 0 || text.is_empty() {
+            return Err(
+                counted.invalid(|place| format!("{place} must be the tokens, 1 or more, of a text that is not empty"))
+            );
+        }
+        let count = |factors| f64::from(heuristic::count_scaled(&text, Scale::percent(factors), None));
+        let whole = count([100, 100, 100]);
+        // What one kind adds when it counts twice.
+        let shares = [count([200, 100, 100]), count([100, 200, 100]), count([100, 100, 200])].map(|more| more - whole);
+        samples.push(Sample { shares, tokens: tokens.into() });
+    }
+    if samples.is_empty() {
+        return Err(list.invalid(|place| format!("{place} is empty; give a sample at least")));
+    }
+    Ok(samples)
+}
+
+/// The factors that make the squares of the relative errors least, held near one factor for all that fits best.
+pub(super) fn fit(samples: &[Sample]) -> Calibration {
+    let sum = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>();
+    let ratio = sum(|sample| sample.tokens) / sum(|sample| sample.shares.iter().sum::<f64>()).max(1.0);
+    let mut factors = [ratio; 3];
+    // One factor after the other, which converges, for the squares are convex and so are the bounds.
+    for _ in 0..200 {
+        for kind in 0..3 {
+            let (mut above, mut below) = (TOGETHER * ratio, TOGETHER);
+            for sample in samples {
+                let share = |kind: usize| sample.shares.get(kind).copied().unwrap_or_default() / sample.tokens;
+                let others: f64 = factors
+                    .iter()
+                    .enumerate()
+                    .filter(|&(at, _)| at != kind)
+                    .map(|(at, factor)| factor * share(at))
+                    .sum();
+                above += share(kind) * (1.0 - others);
+                below += share(kind) * share(kind);
+            }
+            if let Some(factor) = factors.get_mut(kind) {
+                *factor = (above / below).clamp(0.1, f64::from(MOST) / 100.0);
+            }
+        }
+    }
+    let percent = factors.map(|factor| (factor * 100.0).round());
+    let error = |sample: &Sample| {
+        let counted: f64 = sample.shares.iter().zip(percent).map(|(share, percent)| share * percent / 100.0).sum();
+        ((counted - sample.tokens) / counted.max(1.0)).abs() * 100.0
+    };
+    let error = samples.iter().map(error).fold(LEAST_ERROR, f64::max).ceil().min(f64::from(MOST));
+    // Numbers with a fraction are written by code of many kilobytes.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 5 to 400")]
+    let whole = |number: f64| number as u32;
+    let ([latin, signs, others], error) = (percent.map(whole), whole(error));
+    let tokenizer = format!("{CALIBRATED}{latin},{signs},{others},{error}");
+    Calibration { tokenizer, error, samples: samples.len() }
+}

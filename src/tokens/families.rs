@@ -1,0 +1,101 @@
+//! Counts for models whose tokenizer is not public: the estimate times a factor, by kind of text.
+//!
+//! docs/estimator.md says where the factors come from and what is not known. They are no more than that: a budget, never a count.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+#[cfg(feature = "growing")]
+use super::counter::Grown;
+use super::heuristic::{self, Scale};
+use super::heuristic_words::Words;
+use crate::tokens::Counter;
+
+/// A family's name; the percentages of Latin letters, of digits, signs and white space, and of all other characters; and by how
+/// many percent the counts may be off.
+type Family = (&'static str, [u16; 3], u32);
+
+/// As of November 2026.
+const FAMILIES: &[Family] =
+    &[("claude", [155, 140, 130], 35), ("claude-3", [103, 140, 130], 30), ("gemini", [105, 110, 100], 30)];
+
+/// What the name of a calibrated one begins with. Its three percentages and its error follow.
+pub(super) const CALIBRATED: &str = "calibrated:";
+
+/// No factor is larger, in percent.
+pub(super) const MOST: u16 = 400;
+
+/// The names that need no vocabulary.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ["heuristic"].into_iter().chain(FAMILIES.iter().map(|(name, ..)| *name))
+}
+
+/// The estimate times factors.
+pub(super) struct Scaled {
+    name: String,
+    scale: Scale,
+    error: u32,
+    words: Rc<RefCell<Words>>,
+}
+
+impl fmt::Debug for Scaled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Scaled {
+    /// The one of that name, which shares what the estimator knows of words; nothing where there is none.
+    pub(super) fn new(name: &str, words: &Rc<RefCell<Words>>) -> Option<Self> {
+        let (factors, error) = match FAMILIES.iter().find(|family| family.0 == name) {
+            Some(&(_, factors, error)) => (factors, error),
+            None => calibrated(name.strip_prefix(CALIBRATED)?)?,
+        };
+        Some(Self { name: name.to_owned(), scale: Scale::percent(factors), error, words: Rc::clone(words) })
+    }
+}
+
+/// Percentages and error as `112,130,100,6`.
+fn calibrated(numbers: &str) -> Option<([u16; 3], u32)> {
+    let mut numbers = numbers.split(',').map(|number| number.parse::<u16>().ok().filter(|&number| number <= MOST));
+    let mut next = || numbers.next()?;
+    let found = ([next()?, next()?, next()?], next()?.into());
+    numbers.next().is_none().then_some(found)
+}
+
+impl Counter for Scaled {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn error_percent(&self) -> Option<u32> {
+        Some(self.error)
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        heuristic::count_scaled(text, self.scale, Some(&mut self.words.borrow_mut()))
+    }
+
+    fn count_up_to(&self, text: &str, limit: u32) -> Option<u32> {
+        heuristic::count_up_to_scaled(text, limit, self.scale, Some(&mut self.words.borrow_mut()))
+    }
+
+    #[cfg(feature = "growing")]
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        heuristic::count_grown(text, self.scale, &mut grown.paused)
+    }
+
+    #[cfg(feature = "growing")]
+    fn forget(&self, text: &str, grown: &mut Grown) -> Option<usize> {
+        Some(grown.paused.forget(text))
+    }
+
+    fn most(&self, bytes: usize) -> Option<u64> {
+        Some((bytes as u64).saturating_mul(heuristic::MOST_PER_BYTE * MOST as u64 / 100))
+    }
+
+    fn adds_up_before(&self, _: &str) -> bool {
+        true
+    }
+}
