@@ -1,13 +1,13 @@
-//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--unicode`
-//! the table of character classes, out of the regex-syntax crate that tiktoken-rs matches with; with `--counts` what
-//! tiktoken-rs counts in the texts by which the runtimes are tested.
+//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--from` one out of a
+//! `tokenizer.json`; with `--unicode` the tables of character classes, out of the regex-syntax crate that tiktoken-rs matches
+//! with; with `--counts` what tiktoken-rs counts in the texts by which the runtimes are tested.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
+use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack, vocabulary_of};
 use regex_syntax::hir::{Class, HirKind};
 use serde_json::Value;
 
@@ -17,34 +17,52 @@ use crate::project::Project;
 /// Where the table of character classes goes, from the root.
 const CLASS_TABLE: &str = "src/tokens/bpe/classes.bin";
 
+/// Where punctuation and symbols begin and end, from the root.
+const SYMBOLS: &str = "src/tokens/bpe/symbols.bin";
+
 /// The texts and what is counted in them, from the root.
 const COUNTS: &str = "tests/runtimes/counts.json";
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let out = args.value("--out")?.map_or_else(|| project.path("pkg/dist/vocab"), PathBuf::from);
+    let out = args.value("--out")?.map(PathBuf::from);
+    let from = args.value("--from")?;
     let (unicode, counts) = (args.flag("--unicode"), args.flag("--counts"));
     args.end()?;
+    if let Some(from) = from {
+        return convert(Path::new(&from), &out.context("`--from` needs `--out FILE`")?);
+    }
     if unicode {
-        let path = project.path(CLASS_TABLE);
-        fs::write(&path, class_table()?).with_context(|| format!("cannot write `{}`", path.display()))?;
+        for (path, table) in [(CLASS_TABLE, class_table()?), (SYMBOLS, symbols()?)] {
+            let path = project.path(path);
+            fs::write(&path, table).with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
     }
     if counts {
         write_counts(&project.path(COUNTS))?;
     }
-    if unicode || counts { Ok(()) } else { assets(&out) }
+    if unicode || counts { Ok(()) } else { assets(&out.unwrap_or_else(|| project.path("pkg/dist/vocab"))) }
+}
+
+/// Makes an asset of a `tokenizer.json`.
+fn convert(from: &Path, out: &Path) -> Result<()> {
+    let json = fs::read(from).with_context(|| format!("cannot read `{}`", from.display()))?;
+    let with_details = |error: ctxweave::Error| anyhow::anyhow!("{error} {:?}", error.details());
+    let asset = vocabulary_of(&json).map_err(with_details)?;
+    Vocabulary::load("converted", &asset).map_err(with_details)?;
+    fs::write(out, &asset).with_context(|| format!("cannot write `{}`", out.display()))?;
+    println!("{}: {} bytes", out.display(), asset.len());
+    Ok(())
 }
 
 fn assets(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    for &encoding in Encoding::ALL {
+    for &encoding in Encoding::ALL.iter().filter(|encoding| encoding.base() == **encoding) {
         let name = encoding.name();
         let reference = reference(encoding);
-        let tokens: Vec<Vec<u8>> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
-        let asset = pack(encoding, &tokens).with_context(|| format!("{name} does not meet a condition"))?;
-        let vocabulary = Vocabulary::load(encoding, &asset).map_err(|error| {
-            let details = format!("{:?}", error.details());
-            anyhow::anyhow!("{name} does not load again: {error}, {details}")
-        })?;
+        let tokens = tokens(encoding);
+        let with_details = |error: ctxweave::Error| anyhow::anyhow!("{name}: {error}, {:?}", error.details());
+        let asset = pack(encoding, &tokens).map_err(with_details)?;
+        let vocabulary = Vocabulary::load(encoding, &asset).map_err(with_details)?;
         for text in SAMPLES {
             let expected = reference.encode_ordinary(text);
             ensure!(vocabulary.encode(text) == expected, "{name} gives other tokens for {text:?}");
@@ -87,8 +105,20 @@ const SAMPLES: &[&str] = &[
 fn reference(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
     match encoding {
         Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+        Encoding::O200kHarmony => tiktoken_rs::o200k_harmony_singleton(),
         Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        Encoding::P50kBase => tiktoken_rs::p50k_base_singleton(),
+        Encoding::P50kEdit => tiktoken_rs::p50k_edit_singleton(),
+        Encoding::R50kBase | Encoding::Gpt2 => tiktoken_rs::r50k_base_singleton(),
     }
+}
+
+/// The ordinary tokens of an encoding, in order.
+fn tokens(encoding: Encoding) -> Vec<Vec<u8>> {
+    let specials = encoding.specials();
+    let reference = reference(encoding);
+    let all = (0..).map_while(|rank| Some((rank, reference.decode_bytes(&[rank]).ok()?)));
+    all.filter(|(rank, _)| specials.iter().all(|(_, special)| special != rank)).map(|(_, token)| token).collect()
 }
 
 /// The classes in the order of their bits in `class.rs`, the last for all the rest.
@@ -138,5 +168,31 @@ fn class_table() -> Result<Vec<u8>> {
         table.push(u8::try_from(number).context("so many different blocks do not fit in a byte")?);
     }
     table.extend(blocks.concat().chunks(2).map(|pair| pair[0] | pair[1] << 4));
+    Ok(table)
+}
+
+/// Where punctuation and symbols begin and end in turn, as src/tokens/bpe/class.rs describes it: as few places as can be, since
+/// nobody asks of what has another class.
+fn symbols() -> Result<Vec<u8>> {
+    let set = |pattern: &str| -> Result<Vec<bool>> {
+        let hir = regex_syntax::parse(pattern)?;
+        let HirKind::Class(Class::Unicode(set)) = hir.kind() else { anyhow::bail!("`{pattern}` is no class") };
+        let mut members = vec![false; 0x11_0000];
+        for range in set.ranges() {
+            members[range.start() as usize..=range.end() as usize].fill(true);
+        }
+        Ok(members)
+    };
+    let (symbols, other) = (set(r"[\p{P}\p{S}]")?, set(r"[^\p{L}\p{M}\p{N}\s]")?);
+    let mut table = Vec::new();
+    let mut inside = false;
+    for (code, (&symbol, _)) in
+        (0_u32..).zip(symbols.iter().zip(&other)).filter(|(code, (_, other))| *code >= 0x80 && **other)
+    {
+        if symbol != inside {
+            table.extend_from_slice(&code.to_le_bytes()[..3]);
+            inside = symbol;
+        }
+    }
     Ok(table)
 }

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 #[cfg(feature = "tokenize")]
 use super::Rank;
 use super::merge_cache::MergeCache;
+#[cfg(feature = "tokenize")]
+use super::normalize::Form;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
 #[cfg(feature = "growing")]
@@ -28,6 +30,11 @@ impl CachingCounter {
         Self { vocabulary, cache: RefCell::new(MergeCache::large()) }
     }
 
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
     fn count_until(&self, text: &str, limit: u64) -> u64 {
         self.vocabulary.count_until(text, limit, &mut self.cache.borrow_mut())
     }
@@ -48,7 +55,7 @@ impl Counter for CachingCounter {
 
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        saturate(self.vocabulary.count_grown(text.as_bytes(), &mut grown.end, &mut self.cache.borrow_mut()))
+        saturate(self.vocabulary.count_grown(text, &mut grown.end, &mut self.cache.borrow_mut()))
     }
 
     #[cfg(feature = "growing")]
@@ -77,6 +84,10 @@ impl Codec for CachingCounter {
     }
 
     fn specials(&self) -> Vec<(&str, Rank)> {
-        self.vocabulary.encoding().specials().to_vec()
+        self.vocabulary.specials().iter().map(|(text, number)| (text.as_ref(), *number)).collect()
+    }
+
+    fn form(&self) -> Option<Form> {
+        self.vocabulary.more.form
     }
 }

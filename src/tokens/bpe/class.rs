@@ -66,6 +66,24 @@ pub(super) fn of(code_point: u32) -> u8 {
     }
 }
 
+/// Where punctuation and symbols (`\p{P}`, `\p{S}`) beyond ASCII begin and end in turn, three bytes each, as `cargo xtask vocab --unicode`
+/// writes them. What is not [`OTHER`] is on either side.
+#[cfg(feature = "tokenize")]
+static SYMBOLS: &[u8] = include_bytes!("symbols.bin");
+
+/// Whether the character at `at`, which is [`OTHER`], is punctuation or a symbol.
+#[cfg(feature = "tokenize")]
+pub(super) fn is_symbol(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at) {
+        Some(&first @ 0x80..) => {
+            let code = code_point(bytes, at, first).0;
+            let is_before = |&[low, middle, high]: &[u8; 3]| u32::from_le_bytes([low, middle, high, 0]) <= code;
+            SYMBOLS.as_chunks().0.partition_point(is_before) % 2 == 1
+        }
+        first => first.is_some_and(u8::is_ascii_punctuation),
+    }
+}
+
 /// Whether it is a letter or a number.
 #[cfg(feature = "tokenize")]
 pub(crate) fn is_letter_or_number(c: char) -> bool {
@@ -129,5 +147,14 @@ mod tests {
             }
         }
         assert_eq!(seen, 0x11_0000 - 0x800);
+        let hir = regex_syntax::parse(r"[\p{P}\p{S}]").unwrap();
+        let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {
+            panic!("no class")
+        };
+        for character in (0..=0x10_ffff).filter_map(char::from_u32).filter(|&c| of(c.into()) == OTHER) {
+            let expected = set.ranges().iter().any(|range| range.start() <= character && character <= range.end());
+            let mut bytes = [0; 4];
+            assert_eq!(is_symbol(character.encode_utf8(&mut bytes).as_bytes(), 0), expected, "{character:?}");
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! Texts as the numbers of their tokens, and back.
 
-use super::Encoding;
 use super::merge::Parts;
-use super::split::{Cl100k, O200k, Pattern};
+use super::split::{Pattern, with_pattern};
 use super::vocabulary::{TURN, Vocabulary};
 use super::words::{NONE, Rank, SHORT};
 
@@ -16,12 +15,11 @@ impl Vocabulary {
 
     /// Appends the tokens of a text, and stops once there are so many, at the end of a piece.
     pub(crate) fn encode_up_to(&self, text: &str, most: usize, tokens: &mut Vec<Rank>) {
-        let bytes = text.as_bytes();
+        let text = self.normalized(text);
+        let (bytes, before) = (text.as_bytes(), tokens.len());
         tokens.reserve((bytes.len() / 4).saturating_add(1).min(most));
-        match self.encoding() {
-            Encoding::O200kBase => self.encode_pieces::<O200k>(bytes, most, tokens),
-            Encoding::Cl100kBase => self.encode_pieces::<Cl100k>(bytes, most, tokens),
-        }
+        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, most, tokens));
+        self.more.ids.number(&mut tokens[before..]);
     }
 
     fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, tokens: &mut Vec<Rank>) {
@@ -39,7 +37,7 @@ impl Vocabulary {
             if at >= bytes.len() {
                 break;
             }
-            let end = P::end(bytes, at);
+            let end = P::end(self.splitter(), bytes, at);
             debug_assert!(end > at && end <= bytes.len());
             let short = end - at <= SHORT;
             let rank = if short { self.tables.words.rank_of_short(bytes, at, end - at) } else { NONE };
@@ -56,6 +54,10 @@ impl Vocabulary {
     /// Encodes a piece that is not a token of up to [`SHORT`] bytes.
     #[inline(never)]
     fn encode_piece(&self, bytes: &[u8], at: usize, end: usize, parts: &mut Parts, tokens: &mut Vec<Rank>) {
+        if let Some(rank) = self.whole_piece(bytes, at, end) {
+            tokens.push(rank);
+            return;
+        }
         let words = &self.tables.words;
         self.tables.joins.each_unit(bytes, at, end, |start, stop| {
             // A piece that is as short was asked for already.
@@ -76,6 +78,13 @@ impl Vocabulary {
 
     /// Appends the bytes of a token; false where there is none of that number.
     pub(crate) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
-        self.tables.words.append_to(token, bytes)
+        if self.tables.words.append_to(self.more.ids.rank(token), bytes) {
+            return true;
+        }
+        match self.decoded(token) {
+            Some(text) => bytes.extend_from_slice(text),
+            None => return false,
+        }
+        true
     }
 }
