@@ -42,12 +42,16 @@ impl Specials {
 impl FromIterator<(String, Rank)> for Specials {
     fn from_iter<I: IntoIterator<Item = (String, Rank)>>(tokens: I) -> Self {
         let tokens: SortedMap<String, Rank> = tokens.into_iter().filter(|(text, _)| !text.is_empty()).collect();
-        let mut first: Vec<u8> = tokens.iter().filter_map(|(text, _)| text.bytes().next()).collect();
-        first.sort_unstable();
-        first.dedup();
-        let mut lengths: Vec<usize> = tokens.iter().map(|(text, _)| text.len()).collect();
-        lengths.sort_unstable_by(|one, other| other.cmp(one));
-        lengths.dedup();
+        let (mut first, mut lengths) = (Vec::new(), Vec::new());
+        for (text, _) in tokens.iter() {
+            let begin = text.bytes().next().unwrap_or_default();
+            if !first.contains(&begin) {
+                first.push(begin);
+            }
+            if let Err(at) = lengths.binary_search_by(|len| text.len().cmp(len)) {
+                lengths.insert(at, text.len());
+            }
+        }
         Self { tokens, first, lengths }
     }
 }

@@ -122,13 +122,10 @@ impl<'a> Asset<'a> {
         let asset = Asset::read(name, asset)?;
         let mut checksum = asset.checksum;
         asset.merges(BYTES).for_each(|merge| checksum.add(merge));
-        if !asset.is_whole(checksum) {
-            return Err(invalid(name, "it is damaged"));
+        if asset.is_whole(checksum) && asset.stated == loaded {
+            return Ok(());
         }
-        if asset.stated != loaded {
-            return Err(invalid(name, "another vocabulary is loaded under this name"));
-        }
-        Ok(())
+        Err(invalid(name, "it is damaged, or another one is loaded under this name"))
     }
 
     /// The parts of each token from the given one on, which is none of the single bytes.
@@ -246,10 +243,16 @@ fn padded(name: &str) -> [u8; 16] {
 /// The error about an asset that cannot be used.
 #[cold]
 pub(super) fn invalid(name: &str, reason: &str) -> Error {
-    let instead = match Encoding::from_name(name) {
-        Some(encoding) => format!("load `{}` of the same version of ctxweave", encoding.file_name()),
-        None => "make it again with `vocabularyOf`".to_owned(),
+    #[cfg(not(feature = "tokenize"))]
+    let file = name;
+    #[cfg(feature = "tokenize")]
+    let Some(file) = Encoding::from_name(name).map(|encoding| encoding.base().name()) else {
+        let message =
+            format!("the vocabulary for `{name}` cannot be used: {reason}; make it again with `vocabularyOf`");
+        return Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason);
     };
-    let message = format!("the vocabulary for `{name}` cannot be used: {reason}; {instead}");
+    let message = format!(
+        "the vocabulary for `{name}` cannot be used: {reason}; load `{file}.bin` of the same version of ctxweave"
+    );
     Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason)
 }

@@ -85,13 +85,13 @@ pub(super) fn is_symbol(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Whether it is a letter or a number.
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub(crate) fn is_letter_or_number(c: char) -> bool {
     of(u32::from(c)) & (UPPER | LOWER | CASELESS | NUMBER) != 0
 }
 
 /// Whether it is a lower case letter.
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub(crate) fn is_lower_case(c: char) -> bool {
     of(u32::from(c)) == LOWER
 }

@@ -7,9 +7,10 @@ use super::more::LiteralKind;
 use super::normalize::Form;
 use super::pack::{Plan, pack_plan};
 use super::splitter::Splitter;
-use super::words::{MAX_TOKENS, NONE, Rank};
+use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
 use crate::error::Result;
 use crate::json::{Document, Object, Value};
+use crate::maps::SortedMap;
 use crate::text::is_whitespace;
 
 /// What to do with a tokenizer that cannot be converted.
@@ -33,36 +34,41 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
     check_model(model)?;
     let form = file.read("normalizer", form_of)?.flatten();
     let splitter = splitter_of(file)?;
-    let specials = Specials::read(file)?;
-    let vocab = Vocab::read(model, &specials)?;
+    let mut specials = Specials::read(file)?;
+    let vocab = Vocab::read(model, &mut specials)?;
     let ignores_merges = model.bool("ignore_merges")?.unwrap_or(false);
 
     let mut ranks = Ranks::of_bytes(&vocab, model)?;
-    let mut pairs = Vec::new();
+    // The merges in their order, and where those into each token begin.
+    let (mut pairs, mut begins) = (Vec::new(), vec![0; ranks.order.len()]);
     for merge in model.need("merges")?.list("a list of merges")? {
         let pair = merge_of(merge, &vocab)?;
         let joined = [vocab.token(pair.0), vocab.token(pair.1)].concat();
         let Some(product) = vocab.find(&joined) else {
             return Err(merge.invalid(|place| format!("{place} makes a token that `model.vocab` does not have")));
         };
-        let rank = ranks.of(product);
+        let rank = ranks.of(product) as usize;
         // All merges into one token have its rank.
-        if rank as usize + 1 != ranks.order.len() {
+        if rank + 1 != ranks.order.len() {
             return Err(merge.invalid(|place| {
                 format!("{place} makes the same token as another merge, with others between them; {INSTEAD}")
             }));
         }
-        pairs.push((rank, pair));
+        if begins.len() <= rank {
+            begins.push(pairs.len());
+        }
+        pairs.push(pair);
     }
     let made = ranks.order.len();
     // Those that are left are made by no merge.
     for token in 0..vocab.tokens.len() as u32 {
         ranks.of(token);
     }
-    let mut pairs: Vec<(Rank, Rank, Rank)> =
-        pairs.into_iter().map(|(rank, (left, right))| (rank, ranks.known(left), ranks.known(right))).collect();
-    pairs.sort_unstable();
-    let is_listed = |(left, right): (Rank, Rank), rank: Rank| pairs.binary_search(&(rank, left, right)).is_ok();
+    let is_listed = |merge: (Rank, Rank), rank: Rank| {
+        let end = begins.get(rank as usize + 1).copied().unwrap_or(pairs.len());
+        let into = begins.get(rank as usize).and_then(|&begin| pairs.get(begin..end)).unwrap_or_default();
+        into.iter().any(|&(left, right)| merge == (ranks.known(left), ranks.known(right)))
+    };
     let tokens: Vec<Vec<u8>> = ranks.order.iter().map(|&token| vocab.token(token).to_vec()).collect();
     let ids: Vec<Rank> = ranks.order.iter().map(|&token| vocab.id(token)).collect();
     pack_plan(&Plan {
@@ -215,13 +221,14 @@ impl Specials {
     }
 }
 
-/// The tokens of the model in the order of their bytes.
+/// The tokens of the model.
 struct Vocab {
     tokens: Vec<(Vec<u8>, Rank)>,
+    words: Words,
 }
 
 impl Vocab {
-    fn read(model: Object<'_>, specials: &Specials) -> Result<Self> {
+    fn read(model: Object<'_>, specials: &mut Specials) -> Result<Self> {
         let vocab = model.need("vocab")?.object("tokens and their numbers, an object")?;
         let mut tokens = Vec::with_capacity(vocab.len());
         for (key, value) in vocab.entries() {
@@ -229,20 +236,39 @@ impl Vocab {
             if specials.has(id, &text) {
                 continue;
             }
-            let Some(bytes) = bytes_of(&text) else {
-                return Err(value.invalid(|place| format!("{place} is a token that is not byte-level; {INSTEAD}")));
+            let token = bytes_of(&text).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
+            let Some(token) = token else {
+                return Err(value.invalid(|place| {
+                    format!(
+                        "{place} is a token that is not byte-level, or of more than {MAX_TOKEN_BYTES} bytes; {INSTEAD}"
+                    )
+                }));
             };
-            tokens.push((bytes, id));
+            if token.len() > 1 && token.contains(&0xff) {
+                // No text has it.
+                specials.listed.push((id, 1, token));
+            } else {
+                tokens.push((token, id));
+            }
         }
-        tokens.sort_unstable();
-        if tokens.len() >= MAX_TOKENS || tokens.is_sorted_by(|one, other| one.0 < other.0) {
-            return Ok(Self { tokens });
+        let refuse = |what: &str| vocab.value().invalid(|place| format!("{place} {what}; {INSTEAD}"));
+        if tokens.len() >= MAX_TOKENS {
+            return Err(refuse("has too many tokens"));
         }
-        Err(vocab.value().invalid(|place| format!("{place} has a token twice")))
+        let longer_bytes = tokens.iter().map(|(token, _)| token.len()).filter(|&len| len > SHORT).sum();
+        let mut words = Words::new(tokens.len(), longer_bytes);
+        for (token, _) in &tokens {
+            let is_new = words.rank(token, 0, token.len()) == NONE;
+            words.add(token).filter(|()| is_new).ok_or_else(|| refuse("has a token twice"))?;
+        }
+        Ok(Self { tokens, words })
     }
 
     fn find(&self, token: &[u8]) -> Option<u32> {
-        self.tokens.binary_search_by(|(known, _)| known.as_slice().cmp(token)).ok().map(|at| at as u32)
+        Some(token)
+            .filter(|token| !token.is_empty() && (token.len() == 1 || !token.contains(&0xff)))
+            .map(|token| self.words.rank(token, 0, token.len()))
+            .filter(|&at| at != NONE)
     }
 
     fn token(&self, at: u32) -> &[u8] {
@@ -264,15 +290,15 @@ struct Ranks {
 
 impl Ranks {
     fn of_bytes(vocab: &Vocab, model: Object<'_>) -> Result<Self> {
-        let mut bytes: Vec<u32> = (0..=255).filter_map(|byte: u8| vocab.find(&[byte])).collect();
+        let bytes: SortedMap<Rank, u32> =
+            (0..=255).filter_map(|byte: u8| vocab.find(&[byte])).map(|token| (vocab.id(token), token)).collect();
         if bytes.len() < BYTES {
             return Err(model
                 .need("vocab")?
                 .invalid(|place| format!("{place} lacks some of the 256 bytes: it is not byte-level; {INSTEAD}")));
         }
-        bytes.sort_unstable_by_key(|&token| vocab.id(token));
         let mut ranks = Self { ranks: vec![NONE; vocab.tokens.len()], order: Vec::new() };
-        bytes.into_iter().for_each(|token| {
+        bytes.iter().for_each(|(_, &token)| {
             ranks.of(token);
         });
         Ok(ranks)

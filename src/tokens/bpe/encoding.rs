@@ -1,5 +1,6 @@
 //! OpenAI's encodings, by name.
 
+#[cfg(feature = "tokenize")]
 use std::borrow::Cow;
 
 use super::splitter::Splitter;
@@ -106,8 +107,8 @@ impl Encoding {
     }
 
     /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
+    #[cfg(feature = "tokenize")]
     pub fn specials(self) -> Vec<(Cow<'static, str>, u32)> {
-        #[cfg(feature = "tokenize")]
         if self == Self::O200kHarmony {
             return harmony().collect();
         }
@@ -119,14 +120,12 @@ impl Encoding {
                 ("<|fim_suffix|>", 100_260),
                 ("<|endofprompt|>", 100_276),
             ],
-            #[cfg(feature = "tokenize")]
             Self::P50kEdit => &[
                 ("<|endoftext|>", 50_256),
                 ("<|fim_prefix|>", 50_281),
                 ("<|fim_middle|>", 50_282),
                 ("<|fim_suffix|>", 50_283),
             ],
-            #[cfg(feature = "tokenize")]
             Self::P50kBase | Self::R50kBase | Self::Gpt2 => &[("<|endoftext|>", 50_256)],
             _ => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
         };

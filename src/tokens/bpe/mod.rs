@@ -38,7 +38,7 @@ mod vocabulary;
 mod words;
 
 pub use caching::CachingCounter;
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub(crate) use class::{is_letter_or_number, is_lower_case};
 #[cfg(feature = "convert")]
 pub use convert::vocabulary_of;

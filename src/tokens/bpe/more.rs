@@ -1,6 +1,7 @@
 //! What there is to know of a vocabulary beside its merges. In the asset, numbers are little-endian:
 //!
-//! - how many runs of numbers there are, and of each the rank and the number of its first token, four bytes each;
+//! - how many runs of numbers there are, and of each the rank and the number of its first token, four bytes each; then the places
+//!   of the runs in that list, four bytes each, in the order of their numbers;
 //! - how many tokens are spelt out, and of each its rank (four bytes), its kind, its length (two bytes) and its bytes: 0 for one that
 //!   merges in another order than that of the ranks, 1 for one that no merge makes and that is a token where it is a whole
 //!   piece, 2 for one that is only decoded;
@@ -10,6 +11,8 @@
 use std::borrow::Cow;
 
 use super::words::{NONE, Rank, SHORT, Words};
+#[cfg(feature = "convert")]
+use crate::maps::SortedMap;
 
 /// A token that is spelt out, since no two lower ones make it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +53,14 @@ pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     for _ in 0..number(&mut rest)? {
         runs.push((number(&mut rest)?, number(&mut rest)?));
     }
-    more.ids = Ids::new(&runs, tokens)?;
+    let mut by_id = Vec::with_capacity(runs.len());
+    for _ in &runs {
+        let place = number(&mut rest)? as usize;
+        let &(rank, id) = runs.get(place)?;
+        let end = runs.get(place + 1).map_or(tokens as Rank, |&(end, _)| end);
+        by_id.push((id, rank, end.checked_sub(rank)?));
+    }
+    more.ids = Ids::new(runs, by_id)?;
     for _ in 0..number(&mut rest)? {
         let (rank, kind, text) = entry(&mut rest)?;
         let kind = match kind {
@@ -99,10 +109,12 @@ pub(super) fn write(ids: &[Rank], literals: &[Literal<'_>], specials: &[(Rank, u
     }
     let mut bytes = Vec::new();
     bytes.extend((runs.len() as u32).to_le_bytes());
-    for (rank, id) in runs {
+    for (rank, id) in &runs {
         bytes.extend(rank.to_le_bytes());
         bytes.extend(id.to_le_bytes());
     }
+    let by_id: SortedMap<Rank, u32> = (0..).zip(&runs).map(|(place, &(_, id))| (id, place)).collect();
+    by_id.iter().for_each(|(_, place)| bytes.extend(place.to_le_bytes()));
     bytes.extend((literals.len() as u32).to_le_bytes());
     for literal in literals {
         append(&mut bytes, literal.rank, literal.kind as u8, literal.text);
@@ -134,34 +146,27 @@ pub(super) struct Ids {
 
 impl Ids {
     /// Nothing where the runs do not begin with 0, are not in order or have a number twice.
-    fn new(runs: &[(Rank, Rank)], tokens: usize) -> Option<Self> {
+    fn new(runs: Vec<(Rank, Rank)>, by_id: Vec<(Rank, Rank, Rank)>) -> Option<Self> {
         if *runs == [(0, 0)] {
             return Some(Self::default());
         }
-        let ends = runs.iter().skip(1).map(|&(rank, _)| rank).chain([tokens as Rank]);
-        let mut by_id = Vec::with_capacity(runs.len());
-        for (&(rank, id), end) in runs.iter().zip(ends) {
-            let len = end.checked_sub(rank)?;
-            id.checked_add(len)?;
-            by_id.push((id, rank, len));
-        }
-        by_id.sort_unstable();
-        let apart = by_id.is_sorted_by(|one, other| one.0 + one.2 <= other.0);
-        (apart && runs.first()?.0 == 0).then(|| Self { runs: runs.to_vec(), by_id })
+        let apart = by_id.is_sorted_by(|one, other| one.0.checked_add(one.2).is_some_and(|end| end <= other.0));
+        let in_order = runs.first()?.0 == 0 && runs.is_sorted_by(|one, other| one.0 < other.0);
+        (apart && in_order).then_some(Self { runs, by_id })
     }
 
     /// Puts numbers in place of ranks.
     pub(super) fn number(&self, tokens: &mut [Rank]) {
         match *self.runs.as_slice() {
             [] => {}
-            [(_, first)] => tokens.iter_mut().for_each(|token| *token += first),
+            [(_, first)] => tokens.iter_mut().for_each(|token| *token = token.wrapping_add(first)),
             _ => tokens.iter_mut().for_each(|token| *token = self.of_rank(*token)),
         }
     }
 
     fn of_rank(&self, token: Rank) -> Rank {
         let run = self.runs.partition_point(|&(rank, _)| rank <= token).saturating_sub(1);
-        self.runs.get(run).map_or(token, |&(rank, id)| token - rank + id)
+        self.runs.get(run).map_or(token, |&(rank, id)| token.wrapping_sub(rank).wrapping_add(id))
     }
 
     /// The rank of the token of this number, or [`NONE`].

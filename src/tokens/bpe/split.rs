@@ -10,7 +10,9 @@ use super::Encoding;
 #[cfg(feature = "tokenize")]
 use super::class::END;
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
-use super::splitter::{Kind, Splitter};
+#[cfg(feature = "tokenize")]
+use super::splitter::Kind;
+use super::splitter::Splitter;
 #[cfg(feature = "tokenize")]
 use crate::tokens::utf8::code_point;
 

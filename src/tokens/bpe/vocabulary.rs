@@ -1,8 +1,8 @@
 //! The tables of one encoding, and counting with them.
 
+#[cfg(feature = "tokenize")]
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
 use super::Encoding;
 use super::asset::Asset;
@@ -29,18 +29,31 @@ pub(super) const TURN: u32 = 64;
 /// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`. Clones share it.
 ///
 /// Counting allocates no more than the text is long, and gives that back. [`CachingCounter`](super::CachingCounter) keeps some.
-#[derive(Clone)]
+#[cfg_attr(feature = "tokenize", derive(Clone))]
 pub struct Vocabulary {
-    name: Cow<'static, str>,
+    name: Name,
     splitter: Splitter,
     tokens: usize,
     /// That of its asset.
     checksum: u64,
-    pub(super) tables: Arc<Tables>,
+    pub(super) tables: Shared<Tables>,
+    #[cfg(feature = "tokenize")]
     specials: Vec<(Cow<'static, str>, Rank)>,
     #[cfg(feature = "tokenize")]
-    pub(super) more: Arc<Beside>,
+    pub(super) more: Shared<Beside>,
 }
+
+/// Where vocabularies have names of their own, and share tables.
+#[cfg(feature = "tokenize")]
+type Name = Cow<'static, str>;
+#[cfg(feature = "tokenize")]
+type Shared<T> = std::sync::Arc<T>;
+
+/// Elsewhere an encoding has its asset to itself.
+#[cfg(not(feature = "tokenize"))]
+type Name = &'static str;
+#[cfg(not(feature = "tokenize"))]
+type Shared<T> = Box<T>;
 
 /// What a vocabulary may have beside its tables.
 #[cfg(feature = "tokenize")]
@@ -79,17 +92,18 @@ impl Vocabulary {
         let tables = Tables::build(name, &asset)?;
         let encoding = Encoding::from_name(name);
         Ok(Self {
+            #[cfg(feature = "tokenize")]
             name: encoding.map_or_else(|| Cow::Owned(name.to_owned()), |encoding| Cow::Borrowed(encoding.name())),
+            #[cfg(not(feature = "tokenize"))]
+            name: encoding.map_or("", Encoding::name),
             splitter: asset.splitter,
             tokens: asset.tokens,
             checksum: asset.stated(),
-            tables: Arc::new(tables),
-            #[cfg(not(feature = "tokenize"))]
-            specials: Vec::new(),
+            tables: Shared::new(tables),
             #[cfg(feature = "tokenize")]
             specials: encoding.map_or(more.specials, Encoding::specials),
             #[cfg(feature = "tokenize")]
-            more: Arc::new(Beside {
+            more: Shared::new(Beside {
                 form: Form::from_number(asset.form).ok_or_else(|| invalid(name, "it is damaged"))?,
                 ids: more.ids,
                 whole_pieces: WholePieces::new(&more.literals).ok_or_else(|| invalid(name, "it is damaged"))?,
@@ -120,6 +134,7 @@ impl Vocabulary {
     }
 
     /// The special tokens that a text may have.
+    #[cfg(feature = "tokenize")]
     pub fn specials(&self) -> &[(Cow<'static, str>, Rank)] {
         &self.specials
     }
