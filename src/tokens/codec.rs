@@ -41,7 +41,13 @@ impl Specials {
 
 impl FromIterator<(String, Rank)> for Specials {
     fn from_iter<I: IntoIterator<Item = (String, Rank)>>(tokens: I) -> Self {
-        let tokens: SortedMap<String, Rank> = tokens.into_iter().filter(|(text, _)| !text.is_empty()).collect();
+        Self::of(tokens.into_iter().collect())
+    }
+}
+
+impl Specials {
+    /// Those of a map, none of which is empty.
+    pub(crate) fn of(tokens: SortedMap<String, Rank>) -> Self {
         let (mut first, mut lengths) = (Vec::new(), Vec::new());
         for (text, _) in tokens.iter() {
             let begin = text.bytes().next().unwrap_or_default();
@@ -66,7 +72,7 @@ enum Part<'t> {
 
 impl Specials {
     /// Gives the parts of a text. Of special tokens that begin at the same place the longest is taken.
-    fn each_part<'t>(&self, text: &'t str, mut each: impl FnMut(Part<'t>)) {
+    fn each_part<'t>(&self, text: &'t str, each: &mut dyn FnMut(Part<'t>)) {
         let (mut from, mut at) = (0, 0_usize);
         let begins = |byte: &u8| self.first.contains(byte);
         while let Some(next) =
@@ -99,7 +105,7 @@ impl Specials {
 /// behind it.
 pub fn encode(codec: &dyn Codec, text: &str, specials: &Specials) -> Vec<Rank> {
     let mut tokens = Vec::new();
-    specials.each_part(text, |part| match part {
+    specials.each_part(text, &mut |part| match part {
         Part::Text(text) => codec.encode_ordinary(text, usize::MAX, &mut tokens),
         Part::Special(special, _) => tokens.push(special),
     });
@@ -154,7 +160,7 @@ pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
     let mut offsets = Utf16Offsets::new(text);
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mut from = 0_usize;
-    specials.each_part(text, |part| {
+    specials.each_part(text, &mut |part| {
         let known = spans.ids.len();
         let len = match part {
             Part::Text(part) => {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::{Object, Value, unknown_value};
+use crate::maps::SortedMap;
 use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
 use crate::tokens::codec::{self, Codec, Specials};
@@ -52,19 +53,23 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
         return Ok(Specials::default());
     };
     let all = codec.specials();
+    let mut specials = SortedMap::new();
     if allowed.is_string("all") {
-        return Ok(all.into_iter().map(|(text, special)| (text.to_owned(), special)).collect());
+        for (text, special) in all {
+            specials.insert(text.to_owned(), special);
+        }
+        return Ok(Specials::of(specials));
     }
-    let specials = allowed.list("\"all\" or a list of special tokens")?.map(|name| {
+    for name in allowed.list("\"all\" or a list of special tokens")? {
         let text = name.text()?;
         let Some((_, special)) = all.iter().find(|(known, _)| *known == text) else {
             // There may be a thousand of them.
             let known: Vec<&str> = all.iter().map(|(known, _)| *known).take(MOST_NAMED).collect();
             return Err(unknown_value(&format!("`{}`", name.path()), &text, &known).with("path", name.path()));
         };
-        Ok((text.into_owned(), *special))
-    });
-    specials.collect()
+        specials.insert(text.into_owned(), *special);
+    }
+    Ok(Specials::of(specials))
 }
 
 /// So many special tokens an error names.

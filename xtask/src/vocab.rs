@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack, vocabulary_of};
-use regex_syntax::hir::{Class, HirKind};
+use regex_syntax::hir::{Class, ClassUnicodeRange, HirKind};
 use serde_json::Value;
 
 use crate::Args;
@@ -17,8 +17,8 @@ use crate::project::Project;
 /// Where the table of character classes goes, from the root.
 const CLASS_TABLE: &str = "src/tokens/bpe/classes.bin";
 
-/// Where punctuation and symbols begin and end, from the root.
-const SYMBOLS: &str = "src/tokens/bpe/symbols.bin";
+/// Where that goes which tells symbols apart, too.
+const SYMBOL_TABLE: &str = "src/tokens/bpe/classes_and_symbols.bin";
 
 /// The texts and what is counted in them, from the root.
 const COUNTS: &str = "tests/runtimes/counts.json";
@@ -32,7 +32,7 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
         return convert(Path::new(&from), &out.context("`--from` needs `--out FILE`")?);
     }
     if unicode {
-        for (path, table) in [(CLASS_TABLE, class_table()?), (SYMBOLS, symbols()?)] {
+        for (path, table) in [(CLASS_TABLE, class_table(false)?), (SYMBOL_TABLE, class_table(true)?)] {
             let path = project.path(path);
             fs::write(&path, table).with_context(|| format!("cannot write `{}`", path.display()))?;
         }
@@ -131,8 +131,8 @@ const BLOCK: usize = 128;
 /// The code points from here on are not in the table.
 const INDEXED: usize = 0x32400;
 
-/// The table, as src/tokens/bpe/class.rs describes it.
-fn class_table() -> Result<Vec<u8>> {
+/// The table, as src/tokens/bpe/class.rs describes it; with `symbols` the second one.
+fn class_table(symbols: bool) -> Result<Vec<u8>> {
     let mut classes = vec![OTHER; 0x11_0000];
     for (class, pattern) in (0..).zip(CLASSES) {
         let hir = regex_syntax::parse(pattern)?;
@@ -157,6 +157,18 @@ fn class_table() -> Result<Vec<u8>> {
         classes.len()
     );
 
+    if symbols {
+        let hir = regex_syntax::parse(r"[\p{P}\p{S}]")?;
+        let HirKind::Class(Class::Unicode(set)) = hir.kind() else { anyhow::bail!("no class") };
+        let is_symbol = |code: usize| {
+            let is_in = |range: &ClassUnicodeRange| (range.start() as usize..=range.end() as usize).contains(&code);
+            set.ranges().iter().any(is_in)
+        };
+        for code in (0..classes.len()).filter(|&code| !is_symbol(code)).collect::<Vec<_>>() {
+            classes[code] |= if classes[code] == OTHER { 8 } else { 0 };
+        }
+    }
+
     let mut blocks: Vec<&[u8]> = Vec::new();
     let mut table = Vec::new();
     for block in classes.chunks(BLOCK) {
@@ -168,31 +180,5 @@ fn class_table() -> Result<Vec<u8>> {
         table.push(u8::try_from(number).context("so many different blocks do not fit in a byte")?);
     }
     table.extend(blocks.concat().chunks(2).map(|pair| pair[0] | pair[1] << 4));
-    Ok(table)
-}
-
-/// Where punctuation and symbols begin and end in turn, as src/tokens/bpe/class.rs describes it: as few places as can be, since
-/// nobody asks of what has another class.
-fn symbols() -> Result<Vec<u8>> {
-    let set = |pattern: &str| -> Result<Vec<bool>> {
-        let hir = regex_syntax::parse(pattern)?;
-        let HirKind::Class(Class::Unicode(set)) = hir.kind() else { anyhow::bail!("`{pattern}` is no class") };
-        let mut members = vec![false; 0x11_0000];
-        for range in set.ranges() {
-            members[range.start() as usize..=range.end() as usize].fill(true);
-        }
-        Ok(members)
-    };
-    let (symbols, other) = (set(r"[\p{P}\p{S}]")?, set(r"[^\p{L}\p{M}\p{N}\s]")?);
-    let mut table = Vec::new();
-    let mut inside = false;
-    for (code, (&symbol, _)) in
-        (0_u32..).zip(symbols.iter().zip(&other)).filter(|(code, (_, other))| *code >= 0x80 && **other)
-    {
-        if symbol != inside {
-            table.extend_from_slice(&code.to_le_bytes()[..3]);
-            inside = symbol;
-        }
-    }
     Ok(table)
 }

@@ -118,6 +118,7 @@ impl<'a> Asset<'a> {
     }
 
     /// Looks at all of an asset, for those who have what is in it: it is that of the checksum.
+    #[inline(never)]
     pub(super) fn check(name: &str, asset: &[u8], loaded: u64) -> Result<()> {
         let asset = Asset::read(name, asset)?;
         let mut checksum = asset.checksum;

@@ -84,7 +84,7 @@ impl Codec for CachingCounter {
     }
 
     fn specials(&self) -> Vec<(&str, Rank)> {
-        self.vocabulary.specials().iter().map(|(text, number)| (text.as_ref(), *number)).collect()
+        self.vocabulary.specials().iter().map(|(text, number)| (text.as_str(), *number)).collect()
     }
 
     fn form(&self) -> Option<Form> {

@@ -49,16 +49,27 @@ const BLOCKS: usize = INDEXED as usize / 128;
 /// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them. First the number of the block
 /// of each 128 code points; from [`BLOCKS`] on the different blocks: for each code point the number of its class, two in a byte,
 /// the low half first.
+///
+/// In the second table 8 more says of one that is [`OTHER`] that it is neither punctuation nor a symbol.
+#[cfg(not(feature = "tokenize"))]
 static CLASSES: &[u8] = include_bytes!("classes.bin");
+#[cfg(feature = "tokenize")]
+static CLASSES: &[u8] = include_bytes!("classes_and_symbols.bin");
+
+/// What the table has of a code point below [`INDEXED`].
+#[inline(always)]
+fn entry(code_point: u32) -> u8 {
+    let block = CLASSES.get((code_point >> 7) as usize).copied().unwrap_or(0);
+    let place = BLOCKS + usize::from(block) * 64 + ((code_point & 127) >> 1) as usize;
+    let pair = CLASSES.get(place).copied().unwrap_or(0);
+    pair >> ((code_point & 1) * 4)
+}
 
 /// The class of a code point.
 #[inline]
 pub(super) fn of(code_point: u32) -> u8 {
     if code_point < INDEXED {
-        let block = CLASSES.get((code_point >> 7) as usize).copied().unwrap_or(0);
-        let place = BLOCKS + usize::from(block) * 64 + ((code_point & 127) >> 1) as usize;
-        let pair = CLASSES.get(place).copied().unwrap_or(0);
-        1 << ((pair >> ((code_point & 1) * 4)) & 7)
+        1 << (entry(code_point) & 7)
     } else if (0xE_0100..=0xE_01EF).contains(&code_point) {
         MARK // the variation selectors supplement: all there is above the table
     } else {
@@ -66,22 +77,10 @@ pub(super) fn of(code_point: u32) -> u8 {
     }
 }
 
-/// Where punctuation and symbols (`\p{P}`, `\p{S}`) beyond ASCII begin and end in turn, three bytes each, as `cargo xtask vocab --unicode`
-/// writes them. What is not [`OTHER`] is on either side.
+/// Whether a code point that is [`OTHER`] is punctuation or a symbol: `\p{P}`, `\p{S}`.
 #[cfg(feature = "tokenize")]
-static SYMBOLS: &[u8] = include_bytes!("symbols.bin");
-
-/// Whether the character at `at`, which is [`OTHER`], is punctuation or a symbol.
-#[cfg(feature = "tokenize")]
-pub(super) fn is_symbol(bytes: &[u8], at: usize) -> bool {
-    match bytes.get(at) {
-        Some(&first @ 0x80..) => {
-            let code = code_point(bytes, at, first).0;
-            let is_before = |&[low, middle, high]: &[u8; 3]| u32::from_le_bytes([low, middle, high, 0]) <= code;
-            SYMBOLS.as_chunks().0.partition_point(is_before) % 2 == 1
-        }
-        first => first.is_some_and(u8::is_ascii_punctuation),
-    }
+pub(super) fn is_symbol(code_point: u32) -> bool {
+    code_point < INDEXED && entry(code_point) & 8 == 0
 }
 
 /// Whether it is a letter or a number.
@@ -147,14 +146,19 @@ mod tests {
             }
         }
         assert_eq!(seen, 0x11_0000 - 0x800);
+        // The other table is the same but for the symbols.
+        let plain = include_bytes!("classes.bin");
+        for code in 0..INDEXED {
+            let place = BLOCKS + usize::from(plain[(code >> 7) as usize]) * 64 + ((code & 127) >> 1) as usize;
+            assert_eq!(plain[place] >> ((code & 1) * 4) & 15, entry(code) & 7, "{code:x}");
+        }
         let hir = regex_syntax::parse(r"[\p{P}\p{S}]").unwrap();
         let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {
             panic!("no class")
         };
         for character in (0..=0x10_ffff).filter_map(char::from_u32).filter(|&c| of(c.into()) == OTHER) {
             let expected = set.ranges().iter().any(|range| range.start() <= character && character <= range.end());
-            let mut bytes = [0; 4];
-            assert_eq!(is_symbol(character.encode_utf8(&mut bytes).as_bytes(), 0), expected, "{character:?}");
+            assert_eq!(is_symbol(character.into()), expected, "{character:?}");
         }
     }
 }

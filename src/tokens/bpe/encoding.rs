@@ -1,8 +1,5 @@
 //! OpenAI's encodings, by name.
 
-#[cfg(feature = "tokenize")]
-use std::borrow::Cow;
-
 use super::splitter::Splitter;
 #[cfg(feature = "tokenize")]
 use super::words::Rank;
@@ -108,9 +105,9 @@ impl Encoding {
 
     /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
     #[cfg(feature = "tokenize")]
-    pub fn specials(self) -> Vec<(Cow<'static, str>, u32)> {
+    pub fn specials(self) -> Vec<(String, u32)> {
         if self == Self::O200kHarmony {
-            return harmony().collect();
+            return harmony();
         }
         let known: &[(&str, u32)] = match self {
             Self::Cl100kBase => &[
@@ -129,7 +126,7 @@ impl Encoding {
             Self::P50kBase | Self::R50kBase | Self::Gpt2 => &[("<|endoftext|>", 50_256)],
             _ => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
         };
-        known.iter().map(|&(text, number)| (Cow::Borrowed(text), number)).collect()
+        known.iter().map(|&(text, number)| (text.to_owned(), number)).collect()
     }
 
     /// The special token that stands between the ordinary ones, if one does.
@@ -155,27 +152,22 @@ impl AsRef<str> for Encoding {
 
 /// The special tokens of `o200k_harmony`: those with a name, and reserved ones up to 201,087.
 #[cfg(feature = "tokenize")]
-fn harmony() -> impl Iterator<Item = (Cow<'static, str>, u32)> {
-    const FIRST: u32 = 199_998;
-    const NAMED: [&str; 15] = [
-        "<|startoftext|>",
-        "<|endoftext|>",
-        "",
-        "",
-        "<|return|>",
-        "<|constrain|>",
-        "",
-        "<|channel|>",
-        "<|start|>",
-        "<|end|>",
-        "<|message|>",
-        "",
-        "",
-        "",
-        "<|call|>",
-    ];
-    (FIRST..=201_087).zip(NAMED.into_iter().chain(std::iter::repeat(""))).map(|(number, name)| {
-        let name = if name.is_empty() { Cow::Owned(format!("<|reserved_{number}|>")) } else { Cow::Borrowed(name) };
-        (name, number)
-    })
+fn harmony() -> Vec<(String, u32)> {
+    (199_998..=201_087)
+        .map(|number| {
+            let name = match number {
+                199_998 => "startoftext",
+                199_999 => "endoftext",
+                200_002 => "return",
+                200_003 => "constrain",
+                200_005 => "channel",
+                200_006 => "start",
+                200_007 => "end",
+                200_008 => "message",
+                200_012 => "call",
+                _ => return (format!("<|reserved_{number}|>"), number),
+            };
+            (format!("<|{name}|>"), number)
+        })
+        .collect()
 }

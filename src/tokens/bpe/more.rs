@@ -8,8 +8,6 @@
 //! - how many special tokens there are, and of each its number (four bytes), its kind, its length (two bytes) and its text: 0 for one
 //!   that texts may have, 1 for one that is only decoded.
 
-use std::borrow::Cow;
-
 use super::words::{NONE, Rank, SHORT, Words};
 #[cfg(feature = "convert")]
 use crate::maps::SortedMap;
@@ -37,12 +35,13 @@ pub(super) enum LiteralKind {
 pub(super) struct More<'a> {
     pub(super) ids: Ids,
     pub(super) literals: Vec<Literal<'a>>,
-    pub(super) specials: Vec<(Cow<'static, str>, Rank)>,
+    pub(super) specials: Vec<(String, Rank)>,
     /// Special tokens that are only decoded.
     pub(super) decoded: Vec<(Rank, Vec<u8>)>,
 }
 
 /// Reads what stands behind the planes; nothing where it makes no sense.
+#[inline(never)]
 pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     let mut more = More::default();
     let mut rest = bytes;
@@ -74,7 +73,8 @@ pub(super) fn read(bytes: &[u8], tokens: usize) -> Option<More<'_>> {
     }
     for _ in 0..number(&mut rest)? {
         match entry(&mut rest)? {
-            (id, 0, text) => more.specials.push((Cow::Owned(str::from_utf8(text).ok()?.to_owned()), id)),
+            (_, _, []) => return None,
+            (id, 0, text) => more.specials.push((str::from_utf8(text).ok()?.to_owned(), id)),
             (id, _, text) => more.decoded.push((id, text.to_owned())),
         }
     }
@@ -87,6 +87,7 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*number))
 }
 
+#[inline(never)]
 fn entry<'a>(rest: &mut &'a [u8]) -> Option<(u32, u8, &'a [u8])> {
     let id = number(rest)?;
     let (&[kind, low, high], behind) = rest.split_first_chunk()?;

@@ -95,13 +95,8 @@ macro_rules! with_pattern {
                 type $pattern = $crate::tokens::bpe::split::Cased;
                 $run
             }
-            $crate::tokens::bpe::splitter::Kind::Letters => {
-                type $pattern = $crate::tokens::bpe::split::Letters;
-                $run
-            }
-            #[cfg(feature = "tokenize")]
             _ => {
-                type $pattern = $crate::tokens::bpe::split::Rare;
+                type $pattern = $crate::tokens::bpe::split::Letters;
                 $run
             }
         }
@@ -184,28 +179,30 @@ impl Pattern for Letters {
         let word = load8(bytes, at);
         let letters = letters(word);
         let first = word as u8;
-        if letters & 0x8080 == 0 || first == b'\'' || letters & 0x80 == 0 && !may_lead(first) {
+        if letters & 0x8080 == 0 || first == b'\'' || letters & 0x80 == 0 && !splitter.may_lead(first) {
             return Self::general(splitter, bytes, at);
         }
-        match ascii_word(bytes, at, letters) {
-            Some(end) => end,
-            None => Self::general(splitter, bytes, at),
+        let stops = !letters & (TOPS << 8);
+        let end = match stops {
+            0 => run(bytes, at + 8, self::letters),
+            _ => at + (stops.trailing_zeros() / 8) as usize,
+        };
+        match bytes.get(end).copied().unwrap_or(0) {
+            0x80.. => Self::general(splitter, bytes, at),
+            _ => end,
         }
     }
 }
 
-/// The end of a run of ASCII letters from `at + 1`, given the letters of the eight bytes from `at`; nothing where what follows is
-/// not ASCII.
-#[inline(always)]
-fn ascii_word(bytes: &[u8], at: usize, letters: u64) -> Option<usize> {
-    let stops = !letters & (TOPS << 8);
-    let end = match stops {
-        0 => run(bytes, at + 8, self::letters),
-        _ => at + (stops.trailing_zeros() / 8) as usize,
-    };
-    match bytes.get(end).copied().unwrap_or(0) {
-        0x80.. => None,
-        _ => Some(end),
+impl Splitter {
+    /// Whether an ASCII byte goes with the ASCII letters behind it.
+    #[inline(always)]
+    fn may_lead(self, byte: u8) -> bool {
+        match self.kind {
+            #[cfg(feature = "tokenize")]
+            Kind::Spaced | Kind::Staged => byte == b' ',
+            _ => may_lead(byte),
+        }
     }
 }
 
@@ -288,6 +285,12 @@ impl Letters {
     /// The same for any text, a character at a time.
     #[inline(never)]
     fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+        #[cfg(feature = "tokenize")]
+        match splitter.kind {
+            Kind::Staged => return staged(splitter, bytes, at),
+            Kind::Spaced => return spaced(splitter, bytes, at),
+            _ => {}
+        }
         let short = contraction(bytes, at);
         if short > 0 {
             return at + short;
@@ -323,107 +326,79 @@ impl Letters {
     }
 }
 
-/// The patterns that are asked for less often.
+/// The end of a piece of GPT-2's pattern:
+///
+/// ```text
+/// '(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+/// ```
 #[cfg(feature = "tokenize")]
-#[derive(Debug)]
-pub(super) struct Rare;
-
-#[cfg(feature = "tokenize")]
-impl Pattern for Rare {
-    #[inline(always)]
-    fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
-        let word = load8(bytes, at);
-        let letters = letters(word);
-        let leads = letters & 0x80 != 0 || word as u8 == b' ' && letters & 0x8000 != 0;
-        match ascii_word(bytes, at, letters).filter(|_| leads) {
-            Some(end) => end,
-            None => Self::general(splitter, bytes, at),
+fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+    let short = contraction_in_lower_case(bytes, at);
+    if short > 0 {
+        return at + short;
+    }
+    let from = at + usize::from(bytes.get(at) == Some(&b' '));
+    match class::at(bytes, from).0 {
+        UPPER | LOWER | CASELESS => skip(bytes, from, LETTER),
+        OTHER | MARK => skip(bytes, from, OTHER | MARK),
+        NUMBER if from == at || !splitter.has_numbers_first() => number(splitter, bytes, from),
+        _ => {
+            let white = White::at(bytes, at);
+            let behind = class::at(bytes, white.end).0;
+            white.end_before_word(behind == END || behind == NUMBER && splitter.has_numbers_first())
         }
     }
 }
 
+/// The end of a piece of DeepSeek's patterns. Numbers of up to three digits are cut out first, then runs of `[一-龥\u{3040}-ゟ゠-ヿ]`; what is between them is
+/// cut by
+///
+/// ```text
+/// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+
+/// [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+///  ?[\p{P}\p{S}]+[\r\n]*
+/// \s*[\r\n]+
+/// \s+(?!\S)
+/// \s+
+/// ```
+///
+/// and what none of these takes is a piece of its own.
 #[cfg(feature = "tokenize")]
-impl Rare {
-    /// The same for any text, a character at a time.
-    #[inline(never)]
-    fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
-        match splitter.kind {
-            Kind::Staged => Self::staged(splitter, bytes, at),
-            _ => Self::spaced(splitter, bytes, at),
-        }
-    }
-
-    /// GPT-2's:
-    ///
-    /// ```text
-    /// '(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-    /// ```
-    fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
-        let short = contraction_in_lower_case(bytes, at);
-        if short > 0 {
-            return at + short;
-        }
-        let from = at + usize::from(bytes.get(at) == Some(&b' '));
-        match class::at(bytes, from).0 {
-            UPPER | LOWER | CASELESS => skip(bytes, from, LETTER),
-            OTHER | MARK => skip(bytes, from, OTHER | MARK),
-            NUMBER if from == at || !splitter.has_numbers_first() => number(splitter, bytes, from),
-            _ => {
-                let white = White::at(bytes, at);
-                let behind = class::at(bytes, white.end).0;
-                white.end_before_word(behind == END || behind == NUMBER && splitter.has_numbers_first())
+fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+    const WORD: u8 = LETTER | MARK;
+    let (class, len) = stage(bytes, at);
+    let next = at + len;
+    let behind = stage(bytes, next).0;
+    match class {
+        END if class::at(bytes, at).0 == NUMBER => number(splitter, bytes, at),
+        END => {
+            let is_more = |at: usize| bytes.get(at).is_some_and(|&first| is_east_asian(code_point(bytes, at, first).0));
+            let mut end = at + 3;
+            while is_more(end) {
+                end += 3;
             }
+            end
         }
-    }
-
-    /// DeepSeek's. Numbers of up to three digits are cut out first, then runs of `[一-龥\u{3040}-ゟ゠-ヿ]`; what is between them is
-    /// cut by
-    ///
-    /// ```text
-    /// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+
-    /// [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
-    ///  ?[\p{P}\p{S}]+[\r\n]*
-    /// \s*[\r\n]+
-    /// \s+(?!\S)
-    /// \s+
-    /// ```
-    ///
-    /// and what none of these takes is a piece of its own.
-    fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
-        const WORD: u8 = LETTER | MARK;
-        let (class, len) = stage(bytes, at);
-        let next = at + len;
-        let behind = stage(bytes, next).0;
-        match class {
-            END if is_east_asian(bytes, at) => {
-                let mut end = at;
-                while is_east_asian(bytes, end) {
-                    end += 3;
+        OTHER if bytes.get(next).is_some_and(u8::is_ascii_alphabetic) && len == 1 => run(bytes, next, letters),
+        OTHER => skip_punctuation(bytes, next),
+        BLANK if behind == OTHER && bytes.get(at) == Some(&b' ') => skip_punctuation(bytes, next),
+        BLANK | NEITHER if behind & WORD != 0 => skip_staged(bytes, next, WORD),
+        BLANK | BREAK => {
+            let white = White::at(bytes, at);
+            let ends = stage(bytes, white.end).0 == END;
+            white.after_break.unwrap_or_else(|| white.end_before_word(ends))
+        }
+        NEITHER => {
+            let mut end = next;
+            loop {
+                let (class, len) = stage(bytes, end);
+                if class != NEITHER || stage(bytes, end + len).0 & WORD != 0 {
+                    return end;
                 }
-                end
+                end += len;
             }
-            END => number(splitter, bytes, at),
-            OTHER if bytes.get(next).is_some_and(u8::is_ascii_alphabetic) && len == 1 => run(bytes, next, letters),
-            OTHER => skip_punctuation(bytes, next),
-            BLANK if behind == OTHER && bytes.get(at) == Some(&b' ') => skip_punctuation(bytes, next),
-            BLANK | NEITHER if behind & WORD != 0 => skip_staged(bytes, next, WORD),
-            BLANK | BREAK => {
-                let white = White::at(bytes, at);
-                let ends = stage(bytes, white.end).0 == END;
-                white.after_break.unwrap_or_else(|| white.end_before_word(ends))
-            }
-            NEITHER => {
-                let mut end = next;
-                loop {
-                    let (class, len) = stage(bytes, end);
-                    if class != NEITHER || stage(bytes, end + len).0 & WORD != 0 {
-                        return end;
-                    }
-                    end += len;
-                }
-            }
-            _ => skip_staged(bytes, next, WORD),
         }
+        _ => skip_staged(bytes, next, WORD),
     }
 }
 
@@ -435,23 +410,22 @@ const NEITHER: u8 = NUMBER;
 #[cfg(feature = "tokenize")]
 fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     let (class, len) = class::at(bytes, at);
-    match class {
-        NUMBER => (END, 0),
-        _ if is_east_asian(bytes, at) => (END, 0),
-        OTHER if !class::is_symbol(bytes, at) => (NEITHER, len),
+    match (class, bytes.get(at)) {
+        (NUMBER, _) => (END, 0),
+        (_, Some(&first @ 0x80..)) => match (class, code_point(bytes, at, first).0) {
+            (_, code) if is_east_asian(code) => (END, 0),
+            (OTHER, code) if !class::is_symbol(code) => (NEITHER, len),
+            _ => (class, len),
+        },
+        (OTHER, Some(first)) if !first.is_ascii_punctuation() => (NEITHER, len),
         _ => (class, len),
     }
 }
 
-/// Whether the character at `at` is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
+/// Whether it is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
 #[cfg(feature = "tokenize")]
-fn is_east_asian(bytes: &[u8], at: usize) -> bool {
-    match bytes.get(at) {
-        Some(&first @ 0xe3..0xea) => {
-            matches!(code_point(bytes, at, first).0, 0x4e00..=0x9fa5 | 0x3040..=0x30ff)
-        }
-        _ => false,
-    }
+fn is_east_asian(code_point: u32) -> bool {
+    matches!(code_point, 0x4e00..=0x9fa5 | 0x3040..=0x30ff)
 }
 
 /// [`skip`] by [`stage`].

@@ -38,7 +38,7 @@ pub struct Vocabulary {
     checksum: u64,
     pub(super) tables: Shared<Tables>,
     #[cfg(feature = "tokenize")]
-    specials: Vec<(Cow<'static, str>, Rank)>,
+    specials: Vec<(String, Rank)>,
     #[cfg(feature = "tokenize")]
     pub(super) more: Shared<Beside>,
 }
@@ -135,7 +135,7 @@ impl Vocabulary {
 
     /// The special tokens that a text may have.
     #[cfg(feature = "tokenize")]
-    pub fn specials(&self) -> &[(Cow<'static, str>, Rank)] {
+    pub fn specials(&self) -> &[(String, Rank)] {
         &self.specials
     }
 
