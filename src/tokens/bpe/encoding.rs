@@ -1,8 +1,6 @@
 //! OpenAI's encodings, by name.
 
 use super::splitter::Splitter;
-#[cfg(feature = "tokenize")]
-use super::words::Rank;
 
 /// An encoding of OpenAI's, whose vocabulary comes with the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +129,7 @@ impl Encoding {
 
     /// The special token that stands between the ordinary ones, if one does.
     #[cfg(feature = "tokenize")]
-    pub(super) const fn gap(self) -> Option<Rank> {
+    pub(super) const fn gap(self) -> Option<u32> {
         match self.base() {
             Self::P50kBase => Some(50_256),
             _ => None,

@@ -32,6 +32,8 @@ mod more;
 mod normalize;
 #[cfg(feature = "convert")]
 mod pack;
+#[cfg(feature = "convert")]
+mod patterns;
 mod split;
 mod splitter;
 mod vocabulary;
