@@ -117,7 +117,7 @@ impl Vocabulary {
     /// # Errors
     /// As [`Vocabulary::load`], and where it is another one.
     pub fn check(&self, bytes: &[u8]) -> Result<()> {
-        Asset::check(&self.name, bytes, self.checksum)
+        Asset::check(self.name(), bytes, self.checksum)
     }
 
     /// The vocabulary of another encoding that has the same asset: the tables are there once.
@@ -352,7 +352,7 @@ struct Room<'k> {
 
 impl Counter for Vocabulary {
     fn name(&self) -> &str {
-        &self.name
+        AsRef::<str>::as_ref(&self.name)
     }
 
     fn count(&self, text: &str) -> u32 {
