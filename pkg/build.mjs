@@ -31,13 +31,25 @@ const [main, ...smaller] = process.argv.slice(5);
 /** What is in each package besides its flavours. */
 const { vocabularies, dropins, inline, types } = {
   ctxweave: {
-    vocabularies: ["o200k_base", "cl100k_base"],
+    // Each with the file that it has.
+    vocabularies: {
+      o200k_base: "o200k_base",
+      cl100k_base: "cl100k_base",
+      o200k_harmony: "o200k_base",
+      p50k_base: "p50k_base",
+      p50k_edit: "p50k_base",
+      r50k_base: "r50k_base",
+      gpt2: "r50k_base",
+    },
     dropins: ["ai-sdk", "langchain", "openai-agents"],
     inline: true,
     types: "tsconfig.types.json",
   },
-  "ctxweave-tiktoken": { vocabularies: [], dropins: [], inline: false, types: "tiktoken/tsconfig.json" },
+  "ctxweave-tiktoken": { vocabularies: {}, dropins: [], inline: false, types: "tiktoken/tsconfig.json" },
 }[name];
+
+/** The vocabularies that can be had inside the JavaScript. */
+const inlined = ["o200k_base", "cl100k_base"];
 
 /** The modules of src that go into `shared.js`. */
 const shared = ["areas", "error", "source", "unpack", "version", "vocabulary"];
@@ -62,25 +74,36 @@ if (inline) {
   await bundle({ flavour: main, from: "inline", to: "inline", formats: ["esm"] });
   await bundle({ flavour: main, from: "inline.require", to: "inline", formats: ["cjs"] });
 }
-for (const vocabulary of vocabularies) {
-  const stem = `vocab/${vocabulary}`;
+for (const [vocabulary, file] of Object.entries(vocabularies)) {
+  const [stem, asset] = [`vocab/${vocabulary}`, join(out, `vocab/${file}.bin`)];
   mkdirSync(join(out, "vocab"), { recursive: true });
-  copyFileSync(join(made, `${stem}.bin`), join(out, `${stem}.bin`));
-  pack(join(out, `${stem}.bin`));
-  for (const from of [stem, `${stem}.workerd`, `${stem}.inline`]) await bundle({ from, to: from, formats: ["esm"] });
-  await bundle({ from: `${stem}.node`, to: `${stem}.node` });
-  await bundle({ from: `${stem}.inline.require`, to: `${stem}.inline`, formats: ["cjs"] });
+  copyFileSync(join(made, `vocab/${file}.bin`), asset);
+  const from = (kind) => ({ stdin: template(kind, vocabulary, file), resolveDir: join(src, "vocab"), to: stem + kind });
+  for (const kind of ["", ".workerd"]) await bundle({ ...from(kind), formats: ["esm"] });
+  await bundle(from(".node"));
+  if (!inlined.includes(file)) continue;
+  pack(asset);
+  await bundle({ ...from(".inline"), formats: ["esm"] });
+  await bundle({ ...from(".inline.require"), to: `${stem}.inline`, formats: ["cjs"] });
 }
 for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
 declarations();
 
+/** The module of a vocabulary: those of `o200k_base` with the name and the file of another one. */
+function template(kind, vocabulary, file) {
+  const text = readFileSync(join(src, `vocab/o200k_base${kind}.ts`), "utf8");
+  return text.replaceAll('"o200k_base"', `"${vocabulary}"`).replaceAll("./o200k_base.", `./${file}.`);
+}
+
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
-async function bundle({ flavour, stdin, from, to, formats = ["esm", "cjs"] }) {
+async function bundle({ flavour, stdin, resolveDir = src, from, to, formats = ["esm", "cjs"] }) {
   for (const format of formats) {
     const end = format === "esm" ? ".js" : ".cjs";
     const needsUrl = format === "cjs" && /(^|[/.])node$/.test(to);
     await build({
-      ...(stdin ? { stdin: { contents: stdin, resolveDir: src } } : { entryPoints: [join(src, `${from}.ts`)] }),
+      ...(stdin
+        ? { stdin: { contents: stdin, resolveDir, loader: "ts" } }
+        : { entryPoints: [join(src, `${from}.ts`)] }),
       outfile: join(out, to + end),
       bundle: true,
       format,
@@ -92,7 +115,9 @@ async function bundle({ flavour, stdin, from, to, formats = ["esm", "cjs"] }) {
         ...(needsUrl && { "import.meta.url": "moduleUrl" }),
       },
       banner: needsUrl ? { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' } : {},
-      plugins: [{ name: "layout", setup: (esbuild) => layout(esbuild, { flavour, to, end, isShared: !!stdin }) }],
+      plugins: [
+        { name: "layout", setup: (esbuild) => layout(esbuild, { flavour, to, end, isShared: to === "shared" }) },
+      ],
       logLevel: "warning",
     });
   }

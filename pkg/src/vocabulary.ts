@@ -29,7 +29,7 @@ export interface VocabularyOptions {
 export interface Vocabulary {
   /**
    * Loads the vocabulary, so that its name can be given as `tokenizer`, into every entry point of the package that is
-   * initialised. Needs `init`, which may still be under way: `await Promise.all([init(), load()])`. Calling it again is
+   * initialised and can have it: all can have `o200k_base` and `cl100k_base`. Needs `init`, which may still be under way: `await Promise.all([init(), load()])`. Calling it again is
    * harmless, also while it loads; after a failure the next call tries again.
    *
    * @throws {CtxweaveError} `not_initialized`, `vocabulary_not_loaded` when the asset cannot be had, `invalid_vocabulary`
@@ -46,13 +46,26 @@ export interface Vocabulary {
 
 const OPTIONS = ["source", "onProgress"] as const;
 
+/** The files of the encodings that differ from another one in special tokens alone. */
+const SHARED: Partial<Record<Encoding, Encoding>> = {
+  o200k_harmony: "o200k_base",
+  p50k_edit: "p50k_base",
+  gpt2: "r50k_base",
+};
+
+const fileOf = (name: Encoding): string => `${SHARED[name] ?? name}.bin`;
+
 type Progress = NonNullable<VocabularyOptions["onProgress"]>;
 
 /** Makes what one module `ctxweave/vocab/*` exports. `standard` says where the asset is when the caller does not. */
 export function createVocabulary(name: Encoding, standard: () => VocabularySource, readFile?: ReadFile): Vocabulary {
   let pending: Promise<void> | undefined;
   const watching = new Set<Progress>();
+  /** Those of areas that cannot have it. */
+  const without = new WeakSet<Instance>();
   const has = (instance: Instance): boolean => instance.hasVocabulary(name);
+  const isDone = (): boolean =>
+    instances().some(has) && instances().every((instance) => has(instance) || without.has(instance));
 
   async function bytes(options: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { source, onProgress } = checkedOptions(options, OPTIONS);
@@ -67,12 +80,24 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
     if (instances().length === 0) throw notInitialized();
     // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
     const kept = source !== undefined && asBytes(from) ? asset.slice() : asset;
-    for (const instance of instances()) if (!has(instance)) instance.keepVocabulary(name, kept);
+    let refused: unknown;
+    for (const instance of instances()) {
+      if (has(instance)) continue;
+      try {
+        instance.keepVocabulary(name, kept);
+      } catch (error) {
+        if (!(error instanceof CtxweaveError && error.code === "unknown_value")) throw error;
+        without.add(instance);
+        refused = error;
+      }
+    }
+    // It is for those of the areas that are initialised that can have it.
+    if (!instances().some(has)) throw refused;
   }
 
   async function load(options: VocabularyOptions = {}): Promise<void> {
     const { source, onProgress } = checkedOptions(options, OPTIONS);
-    if (initsUnderWay().length === 0 && instances().length > 0 && instances().every(has)) return;
+    if (initsUnderWay().length === 0 && isDone()) return;
     if (onProgress) watching.add(onProgress);
     // Whoever comes while it loads waits for the same load.
     pending ??= loadNow(source).finally(() => {
@@ -117,7 +142,7 @@ async function read(name: Encoding, readFile: ReadFile, file: URL): Promise<Uint
   } catch (cause) {
     throw new CtxweaveError(
       "vocabulary_not_loaded",
-      `the vocabulary \`${name}\` could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass \`source\`, the bytes or address of \`ctxweave/vocab/${name}.bin\``,
+      `the vocabulary \`${name}\` could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass \`source\`, the bytes or address of \`ctxweave/vocab/${fileOf(name)}\``,
       { tokenizer: name, reason: "not_readable", url: file.href },
       { cause },
     );
@@ -138,7 +163,7 @@ async function body(name: Encoding, response: Response, progress: Progress): Pro
   if (!response.ok) {
     throw new CtxweaveError(
       "vocabulary_not_loaded",
-      `the server answered ${status} to the request for the vocabulary \`${name}\` at \`${url}\`; copy \`${name}.bin\` of the package there, or pass its address as \`source\``,
+      `the server answered ${status} to the request for the vocabulary \`${name}\` at \`${url}\`; copy \`${fileOf(name)}\` of the package there, or pass its address as \`source\``,
       { tokenizer: name, reason: "http_status", status, url },
     );
   }
@@ -146,7 +171,7 @@ async function body(name: Encoding, response: Response, progress: Progress): Pro
   if (looksLikeHtml(bytes)) {
     throw new CtxweaveError(
       "invalid_vocabulary",
-      `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${name}.bin\` as \`source\``,
+      `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${fileOf(name)}\` as \`source\``,
       { tokenizer: name, reason: "html", url },
     );
   }
@@ -188,7 +213,7 @@ function totalOf({ headers }: Response): number | undefined {
 function notFetched(name: Encoding, url: string, cause: unknown): CtxweaveError {
   return new CtxweaveError(
     "vocabulary_not_loaded",
-    `the vocabulary \`${name}\` could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass the address of \`${name}.bin\` or its bytes as \`source\``,
+    `the vocabulary \`${name}\` could not be fetched from \`${url}\`: ${reasonOf(cause)}; pass the address of \`${fileOf(name)}\` or its bytes as \`source\``,
     { tokenizer: name, reason: "not_fetched", url },
     { cause },
   );

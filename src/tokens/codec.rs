@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result};
 use crate::maps::SortedMap;
 use crate::text::Utf16Offsets;
 pub use crate::tokens::bpe::PIECE;
-use crate::tokens::bpe::Rank;
+use crate::tokens::bpe::{Form, Origins, Rank};
 
 /// An exact tokenizer, beside counting: what its tokens are.
 pub trait Codec {
@@ -32,43 +32,102 @@ pub trait Codec {
         tokens.iter().position(|&token| !self.append_token(token, bytes)).unwrap_or(tokens.len())
     }
 
-    /// The special tokens: their text, which begins with `<|` and ends with `|>`, and their number.
+    /// The special tokens that texts may have: their text and their number.
     fn specials(&self) -> Vec<(&str, Rank)>;
+
+    /// The normal form that texts are brought to first.
+    fn form(&self) -> Option<Form> {
+        None
+    }
 }
 
 /// Special tokens by their text.
-pub type Specials = SortedMap<String, Rank>;
+#[derive(Clone, Debug, Default)]
+pub struct Specials {
+    tokens: SortedMap<String, Rank>,
+    /// The bytes that they begin with, and how long they are, from the longest.
+    first: Vec<u8>,
+    lengths: Vec<usize>,
+}
 
-/// No special token is longer, in bytes.
-const LONGEST_SPECIAL: usize = 64;
+impl Specials {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl FromIterator<(String, Rank)> for Specials {
+    fn from_iter<I: IntoIterator<Item = (String, Rank)>>(tokens: I) -> Self {
+        Self::of(tokens.into_iter().collect())
+    }
+}
+
+impl Specials {
+    /// Those of a map, none of which is empty.
+    pub(crate) fn of(tokens: SortedMap<String, Rank>) -> Self {
+        let (mut first, mut lengths) = (Vec::new(), Vec::new());
+        for (text, _) in tokens.iter() {
+            let begin = text.bytes().next().unwrap_or_default();
+            if !first.contains(&begin) {
+                first.push(begin);
+            }
+            if let Err(at) = lengths.binary_search_by(|len| text.len().cmp(len)) {
+                lengths.insert(at, text.len());
+            }
+        }
+        Self { tokens, first, lengths }
+    }
+}
+
+/// What a text falls apart into.
+enum Part<'t> {
+    /// Ordinary text.
+    Text(&'t str),
+    /// A special token, and how long its text is.
+    Special(Rank, usize),
+}
+
+impl Specials {
+    /// Gives the parts of a text. Of special tokens that begin at the same place the longest is taken.
+    fn each_part<'t>(&self, text: &'t str, each: &mut dyn FnMut(Part<'t>)) {
+        let (mut from, mut at) = (0, 0_usize);
+        let begins = |byte: &u8| self.first.contains(byte);
+        while let Some(next) =
+            text.as_bytes().get(at..).filter(|_| !self.first.is_empty()).and_then(|rest| rest.iter().position(begins))
+        {
+            at = at.saturating_add(next);
+            match self.at(text, at) {
+                Some((special, len)) => {
+                    each(Part::Text(text.get(from..at).unwrap_or_default()));
+                    each(Part::Special(special, len));
+                    at = at.saturating_add(len);
+                    from = at;
+                }
+                None => at = at.saturating_add(1),
+            }
+        }
+        each(Part::Text(text.get(from..).unwrap_or_default()));
+    }
+
+    /// The special token that stands at a place, and its length.
+    fn at(&self, text: &str, at: usize) -> Option<(Rank, usize)> {
+        self.lengths.iter().find_map(|&len| {
+            let special = self.tokens.get(text.get(at..at.checked_add(len)?)?)?;
+            Some((*special, len))
+        })
+    }
+}
 
 /// The tokens of a text. What of it is one of the special tokens given is that token, and parts what is before it from what is
 /// behind it.
 pub fn encode(codec: &dyn Codec, text: &str, specials: &Specials) -> Vec<Rank> {
     let mut tokens = Vec::new();
-    let mut rest = text;
-    let mut from = 0;
-    while let Some(at) = rest.get(from..).filter(|_| !specials.is_empty()).and_then(|rest| rest.find("<|")) {
-        let at = from.saturating_add(at);
-        let Some((before, behind)) = rest.split_at_checked(at) else { break };
-        match special_at(behind, specials) {
-            Some((special, len)) => {
-                codec.encode_ordinary(before, usize::MAX, &mut tokens);
-                tokens.push(special);
-                (rest, from) = (behind.get(len..).unwrap_or_default(), 0);
-            }
-            None => from = at.saturating_add(1),
-        }
-    }
-    codec.encode_ordinary(rest, usize::MAX, &mut tokens);
+    specials.each_part(text, &mut |part| match part {
+        Part::Text(text) => codec.encode_ordinary(text, usize::MAX, &mut tokens),
+        Part::Special(special, _) => tokens.push(special),
+    });
     tokens
-}
-
-/// The special token that a text begins with, and its length.
-fn special_at(text: &str, specials: &Specials) -> Option<(Rank, usize)> {
-    let head = text.get(..text.floor_char_boundary(LONGEST_SPECIAL))?;
-    let len = head.find("|>")?.saturating_add(2);
-    specials.get(head.get(..len)?).map(|&special| (special, len))
 }
 
 /// The bytes that tokens stand for, special ones for their text. They need not be UTF-8.
@@ -100,7 +159,8 @@ pub fn decode(codec: &dyn Codec, tokens: &[Rank]) -> Result<Vec<u8>> {
 pub struct Spans {
     /// The tokens.
     pub ids: Vec<Rank>,
-    /// Where each of them ends, in UTF-16 code units; of one that ends inside a character, where that begins.
+    /// Where each of them ends, in UTF-16 code units; of one that ends inside a character, where that begins. What a vocabulary
+    /// normalizes is as one character.
     pub ends: Vec<u32>,
     /// Which tokens end inside a character, by their index.
     pub splits: Vec<u32>,
@@ -108,23 +168,45 @@ pub struct Spans {
 
 /// The tokens of a text, and where they end.
 pub fn spans(codec: &dyn Codec, text: &str, specials: &Specials) -> Spans {
-    let ids = encode(codec, text, specials);
-    let mut spans = Spans { ends: Vec::with_capacity(ids.len()), ..Spans::default() };
+    let mut spans = Spans::default();
     let mut offsets = Utf16Offsets::new(text);
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let len_of_special = |id| specials.iter().find(|&(_, &special)| special == id).map_or(0, |(text, _)| text.len());
-    let mut token = Vec::new();
-    let mut end = 0_usize;
-    for &id in &ids {
-        token.clear();
-        let len = if codec.append_token(id, &mut token) { token.len() } else { len_of_special(id) };
-        end = end.saturating_add(len);
-        let whole = text.floor_char_boundary(end);
-        if whole < end {
-            spans.splits.push(number(spans.ends.len()));
-        }
-        spans.ends.push(number(offsets.at(whole)));
-    }
-    spans.ids = ids;
+    let mut from = 0_usize;
+    specials.each_part(text, &mut |part| {
+        let known = spans.ids.len();
+        let len = match part {
+            Part::Text(part) => {
+                codec.encode_ordinary(part, usize::MAX, &mut spans.ids);
+                each_end(codec, part, spans.ids.get(known..).unwrap_or_default(), |end, is_whole| {
+                    if !is_whole {
+                        spans.splits.push(number(spans.ends.len()));
+                    }
+                    spans.ends.push(number(offsets.at(from.saturating_add(end))));
+                });
+                part.len()
+            }
+            Part::Special(special, len) => {
+                spans.ids.push(special);
+                spans.ends.push(number(offsets.at(from.saturating_add(len))));
+                len
+            }
+        };
+        from = from.saturating_add(len);
+    });
     spans
+}
+
+/// Gives where each of the tokens of a text ends, in bytes, and whether that is between two characters; else it is before that
+/// character.
+pub(crate) fn each_end(codec: &dyn Codec, text: &str, tokens: &[Rank], mut each: impl FnMut(usize, bool)) {
+    let mut origins = Origins::new(text, codec.form());
+    let (mut token, mut end) = (Vec::new(), 0_usize);
+    for &id in tokens {
+        token.clear();
+        codec.append_token(id, &mut token);
+        end = end.saturating_add(token.len());
+        let (at, is_exact) = origins.at(end);
+        let whole = text.floor_char_boundary(at);
+        each(whole, is_exact && whole == at);
+    }
 }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::{Object, Value, unknown_value};
+use crate::maps::SortedMap;
+use crate::tokens::Counter;
 use crate::tokens::bpe::Rank;
 use crate::tokens::calibrate;
 use crate::tokens::codec::{self, Codec, Specials};
-use crate::tokens::{Counter, Tokenizers};
 
 /// The calls by their names. Lists of numbers come and go as bytes, four a number, the low one first.
 pub const TEXT_CALLS: &[Call] = &[
@@ -18,6 +19,8 @@ pub const TEXT_CALLS: &[Call] = &[
         Answer::of(&calibrate::fit(&calibrate::samples(request.object("arguments, an object")?.need("samples")?)?))
     }),
     Call::new("tokenSpans", &["text", "options"], |_, request, host| token_spans(request, host)),
+    #[cfg(feature = "convert")]
+    Call::new("vocabularyOf", &["tokenizerJson"], |_, request, _| vocabulary_of(request)),
 ];
 
 /// The arguments, and those of them that are options.
@@ -40,7 +43,9 @@ fn with_codec<T>(options: Option<Object<'_>>, host: &Host, run: impl FnOnce(&dyn
         Some(codec) => run(codec),
         None => {
             let name = if is_own && counter.name() != "heuristic" { "a counter of one's own" } else { counter.name() };
-            let found = unknown_value("`options.tokenizer`", name, &Tokenizers::exact_names());
+            let exact = host.tokenizers.exact_names();
+            let exact: Vec<&str> = exact.iter().map(String::as_str).collect();
+            let found = unknown_value("`options.tokenizer`", name, &exact);
             Err(found.with("path", "options.tokenizer"))
         }
     }
@@ -49,13 +54,16 @@ fn with_codec<T>(options: Option<Object<'_>>, host: &Host, run: impl FnOnce(&dyn
 /// The special tokens that the options allow: by default none.
 fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> {
     let Some(allowed) = options.map(|options| options.get("allowedSpecial")).transpose()?.flatten() else {
-        return Ok(Specials::new());
+        return Ok(Specials::default());
     };
     let all = codec.specials();
+    let mut specials = SortedMap::new();
     if allowed.is_string("all") {
-        return Ok(all.into_iter().map(|(text, special)| (text.to_owned(), special)).collect());
+        for (text, special) in all {
+            specials.insert(text.to_owned(), special);
+        }
+        return Ok(Specials::of(specials));
     }
-    let mut specials = Specials::new();
     for name in allowed.list("\"all\" or a list of special tokens")? {
         let text = name.text()?;
         let Some((_, special)) = all.iter().find(|(known, _)| *known == text) else {
@@ -65,7 +73,7 @@ fn specials(options: Option<Object<'_>>, codec: &dyn Codec) -> Result<Specials> 
         };
         specials.insert(text.into_owned(), *special);
     }
-    Ok(specials)
+    Ok(Specials::of(specials))
 }
 
 /// So many special tokens an error names.
@@ -113,4 +121,13 @@ fn token_spans(request: Value<'_>, host: &Host) -> Result<Answer> {
 
 pub(super) fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The asset of a `tokenizer.json`, whose bytes come beside the request. Paths in errors are those in the file.
+#[cfg(feature = "convert")]
+fn vocabulary_of(request: Value<'_>) -> Result<Answer> {
+    let (arguments, _) = arguments(request, &[])?;
+    let file = arguments.need("tokenizerJson")?;
+    let json = file.bytes().ok_or_else(|| file.mismatch("the bytes of a `tokenizer.json`"))?;
+    Ok(Answer { json: Vec::new(), bytes: vec![crate::tokens::bpe::vocabulary_of(&json)?] })
 }

@@ -38,8 +38,8 @@ impl Pattern {
     /// How many tokens there are before the first special one.
     fn ordinary(self) -> u32 {
         match self {
-            Self::Ours(Encoding::O200kBase) => 199_998,
             Self::Ours(Encoding::Cl100kBase) => 100_256,
+            Self::Ours(_) => 199_998,
             // There is a special one before those of white space, and it is none of white space.
             Self::Gpt2 => u32::MAX,
         }

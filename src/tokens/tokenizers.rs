@@ -113,18 +113,31 @@ pub struct Tokenizers {
 }
 
 impl Tokenizers {
-    /// Loads the vocabulary of `o200k_base` or `cl100k_base` from the bytes of its asset; loading it again changes
-    /// nothing.
+    /// Loads a vocabulary from the bytes of its asset, under the name of the [`Encoding`] that it is of or, where it was made of a
+    /// `tokenizer.json`, under any other; loading it again changes nothing.
     ///
     /// # Errors
-    /// [`crate::Code::UnknownValue`] for another name, [`crate::Code::InvalidVocabulary`] for bytes that are not its asset.
+    /// [`crate::Code::InvalidVocabulary`] for bytes that are not its asset, and for another one than is loaded under this name;
+    /// [`crate::Code::UnknownValue`] for `heuristic`, and without the feature `tokenize` for all but `o200k_base` and `cl100k_base`.
     pub fn load(&mut self, name: &str, asset: &[u8]) -> Result<()> {
-        let encoding = Encoding::from_name(name)
-            .ok_or_else(|| unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())))?;
-        if self.loaded(name).is_some() {
-            return Vocabulary::check(encoding, asset);
+        let encoding = Encoding::from_name(name);
+        if encoding.is_none() && (cfg!(not(feature = "tokenize")) || name == "heuristic") {
+            return Err(unknown("the vocabulary", name, Encoding::ALL.iter().map(|encoding| encoding.name())));
         }
-        self.vocabularies.push(Rc::new(CachingCounter::new(Vocabulary::load(encoding, asset)?)));
+        if let Some(loaded) = self.loaded(name) {
+            return loaded.vocabulary().check(asset);
+        }
+        #[cfg(feature = "tokenize")]
+        let shared = encoding.and_then(|encoding| {
+            self.vocabularies.iter().find_map(|known| known.vocabulary().shared_by(encoding, asset))
+        });
+        #[cfg(not(feature = "tokenize"))]
+        let shared = None;
+        let vocabulary = match shared {
+            Some(vocabulary) => vocabulary,
+            None => Vocabulary::load(name, asset)?,
+        };
+        self.vocabularies.push(Rc::new(CachingCounter::new(vocabulary)));
         Ok(())
     }
 
@@ -146,16 +159,29 @@ impl Tokenizers {
         }
     }
 
-    /// The names of the exact ones that there can be.
-    #[cfg(all(feature = "tokenize", not(feature = "tiktoken")))]
-    pub(crate) fn exact_names() -> Vec<&'static str> {
-        Encoding::ALL.iter().map(|encoding| encoding.name()).collect()
+    /// The names of the exact ones: those that there can be, and those of one's own that are loaded.
+    #[cfg(feature = "tokenize")]
+    pub(crate) fn exact_names(&self) -> Vec<String> {
+        #[cfg(feature = "tiktoken")]
+        let known = tiktoken::Tiktoken::NAMES.iter().copied();
+        #[cfg(not(feature = "tiktoken"))]
+        let known = Encoding::ALL.iter().map(|encoding| encoding.name());
+        let own = self.vocabularies.iter().map(|vocabulary| vocabulary.name());
+        known.chain(own.filter(|name| Encoding::from_name(name).is_none())).map(str::to_owned).collect()
     }
 
-    /// The names of the exact ones that there can be.
-    #[cfg(all(feature = "tokenize", feature = "tiktoken"))]
-    pub(crate) fn exact_names() -> Vec<&'static str> {
-        tiktoken::Tiktoken::NAMES.to_vec()
+    /// The error for a name that is not known.
+    #[cold]
+    fn unknown_name(&self, name: &str) -> Error {
+        #[cfg(feature = "tokenize")]
+        let names = self.exact_names();
+        #[cfg(feature = "tokenize")]
+        let exact = names.iter().map(String::as_str);
+        #[cfg(not(feature = "tokenize"))]
+        let exact = Encoding::ALL.iter().map(|encoding| encoding.name());
+        let mut all: Vec<&str> = families::names().collect();
+        all.extend(exact);
+        unknown("`tokenizer`", name, all.into_iter())
     }
 
     fn loaded(&self, name: &str) -> Option<&Rc<CachingCounter>> {
@@ -167,17 +193,14 @@ impl Tokenizers {
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
         match tiktoken::Tiktoken::new(name) {
             Ok(counter) => Ok(Rc::new(counter)),
-            Err(_) => {
-                Err(unknown("`tokenizer`", name, families::names().chain(tiktoken::Tiktoken::NAMES.iter().copied())))
-            }
+            Err(_) => Err(self.unknown_name(name)),
         }
     }
 
     #[cfg(not(feature = "tiktoken"))]
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
         if Encoding::from_name(name).is_none() {
-            let names = families::names().chain(Encoding::ALL.iter().map(|encoding| encoding.name()));
-            return Err(unknown("`tokenizer`", name, names));
+            return Err(self.unknown_name(name));
         }
         let message = format!(
             "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"

@@ -302,7 +302,7 @@ fn unknown_values_are_errors_that_name_the_id() {
             .unwrap_err();
     assert_eq!((role.code(), &role.details()["edgeId"]), (Code::UnknownValue, &json!("e")));
     for (field, value) in
-        [("instructionScope", "all"), ("provider", "acme"), ("tokenizer", "gpt2"), ("systemRole", "user")]
+        [("instructionScope", "all"), ("provider", "acme"), ("tokenizer", "gpt5"), ("systemRole", "user")]
     {
         let error =
             assemble(vec![node("n", "human", json!("x"))], vec![], json!({ "tip": "n", field: value })).unwrap_err();

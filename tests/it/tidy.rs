@@ -224,7 +224,12 @@ fn each_dependency_has_one_home() {
     ];
     for (file, source) in sources() {
         for (name, home) in homes {
-            assert!(!source.contains(&format!("{name}::")) || part(&file) == home, "{file} names {name}");
+            // Normal forms are the host's: a function of the text alone, and tables of Unicode that need not be in the module.
+            let is_normalize = (name, file.as_str()) == ("js_sys", "tokens/bpe/normalize.rs");
+            assert!(
+                !source.contains(&format!("{name}::")) || part(&file) == home || is_normalize,
+                "{file} names {name}"
+            );
         }
     }
 }

@@ -108,8 +108,11 @@ fn a_name_without_its_vocabulary_says_how_to_load_it() {
     let error = tokenizers.get("cl100k_base").unwrap_err();
     assert_eq!((error.code(), error.details()["tokenizer"].as_str()), (Code::VocabularyNotLoaded, Some("cl100k_base")));
     assert!(error.message().contains("loadVocabulary"), "{error}");
-    assert_eq!(tokenizers.get("gpt2").unwrap_err().code(), Code::UnknownValue);
-    assert_eq!(tokenizers.load("gpt2", &[]).unwrap_err().code(), Code::UnknownValue);
+    assert_eq!(tokenizers.get("gpt5").unwrap_err().code(), Code::UnknownValue);
+    assert_eq!(tokenizers.get("gpt2").unwrap_err().code(), Code::VocabularyNotLoaded);
+    assert_eq!(tokenizers.load("gpt2", &[]).unwrap_err().code(), Code::InvalidVocabulary);
+    assert_eq!(tokenizers.load("gpt5", &[]).unwrap_err().code(), Code::InvalidVocabulary);
+    assert_eq!(tokenizers.load("heuristic", &[]).unwrap_err().code(), Code::UnknownValue);
     assert_eq!(tokenizers.load("o200k_base", b"<!doctype html>").unwrap_err().code(), Code::InvalidVocabulary);
     assert_eq!(tokenizers.get("heuristic").unwrap().name(), "heuristic");
 }

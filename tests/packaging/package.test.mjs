@@ -60,6 +60,8 @@ const raw = [
   ...["", ...areas.map((area) => `${area}/`)].map((folder) => `${folder}ctxweave.wasm`),
   "vocab/cl100k_base.bin",
   "vocab/o200k_base.bin",
+  "vocab/p50k_base.bin",
+  "vocab/r50k_base.bin",
 ].sort();
 
 for (const [name, { tarball }] of Object.entries(packed)) {

@@ -120,14 +120,15 @@ ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
+${load("older", "ctxweave/vocab/p50k_edit")}
+${load("olderThere", "ctxweave/tokens/vocab/gpt2")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
 ${load("tokensVocabulary", "ctxweave/tokens/vocab/cl100k_base")}
 const whole: typeof a = b;
 const backwards: typeof b = a;
 const { init: _, ...slim } = c;
 const rest: Omit<typeof a, "init"> = slim;
-// What a run asks for next names a tokenizer, of which there are more here.
-const wider: Omit<typeof a, "CtxweaveError" | "nextRequest"> = t;
+const alikeThere: Omit<typeof a, "CtxweaveError"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const tokens: Omit<typeof n, "CtxweaveError"> = a;
 // What makes tokens of texts, and cuts them, is in these two alone.
@@ -141,6 +142,7 @@ type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | oper
 const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), openAiAgents.fitModelInput({ model: "gpt-4o" })];
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
+const olderToo: [typeof o200k.load, "gpt2"] = [older.load, olderThere.name];
 const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
@@ -150,10 +152,11 @@ n.assembleDialogue;
 // @ts-expect-error and none of the types of what it has not
 type Tree = n.LoomTreeData;
 const counted: number = n.countChatTokens([{ role: "user", content: "text" }], { tokenizer: tokensVocabulary.name });
-// @ts-expect-error only tiktoken-rs knows this one
 a.countTokens("text", { tokenizer: "p50k_base" });
-// @ts-expect-error no such tokenizer
-t.countTokens("text", { tokenizer: "p51k_base" });
+// @ts-expect-error no name
+t.countTokens("text", { tokenizer: 51 });
+// @ts-expect-error the smaller ones convert nothing
+n.vocabularyOf("{}");
 async function use(): Promise<void> {
   await o200k.load();
   await Promise.all([a.init(), cl100k.load({ source: fetch("https://localhost/x.bin"), onProgress: (loaded: number) => loaded })]);
@@ -161,8 +164,12 @@ async function use(): Promise<void> {
   const bytes: Uint8Array = await o200k.bytes();
   a.loadVocabulary(o200k.name, bytes);
   a.loadVocabulary("cl100k_base", new ArrayBuffer(8));
-  // @ts-expect-error no such vocabulary
   a.loadVocabulary("p50k_base", bytes);
+  const mine: Uint8Array = a.vocabularyOf({ model: {} });
+  n.loadVocabulary("mine", a.vocabularyOf(mine));
+  a.encodeTokens("text", { tokenizer: "mine" });
+  // @ts-expect-error no tokenizer
+  a.vocabularyOf({ vocab: {} });
   a.countTokens("text", { tokenizer: cl100k.name });
   t.countTokens("text", { tokenizer: "p50k_base" });
   a.assembleDialogue({ tree: { nodes: [], edges: [] }, path: [], contextWindow: 4096, tokenizer: { name: "own", count: (text) => text.length } });

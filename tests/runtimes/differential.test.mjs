@@ -15,7 +15,7 @@ import { installed } from "../packaging/packed.mjs";
 const require = createRequire(join(installed(), "package.json"));
 const ctxweave = require("ctxweave");
 const tiktoken = require("ctxweave-tiktoken");
-const encodings = ["o200k_base", "cl100k_base"];
+const encodings = ["o200k_base", "cl100k_base", "o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"];
 
 /** How many texts are compared where no time is given. */
 const BOUNDED = 10_000;

@@ -49,7 +49,8 @@ cargo xtask <command>
   models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
                        --registry FILE  from that JSON instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
-                       --out DIR    into DIR      --unicode  the table of character classes instead
+                       --out DIR    into DIR      --unicode  the tables of character classes instead
+                       --from FILE  of that `tokenizer.json`, into the file that `--out` names
                        --counts     what tiktoken counts, into tests/runtimes/counts.json
 ";
 

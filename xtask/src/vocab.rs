@@ -1,14 +1,14 @@
-//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--unicode`
-//! the tables of character classes, out of the regex-syntax crate that tiktoken-rs matches with and of unicode-segmentation; with `--counts` what
-//! tiktoken-rs counts in the texts by which the runtimes are tested.
+//! `cargo xtask vocab`: the vocabulary assets, out of the rank files that the tiktoken-rs crate carries; with `--from` one out of a
+//! `tokenizer.json`; with `--unicode` the tables of character classes, out of the regex-syntax crate that tiktoken-rs matches
+//! with and of unicode-segmentation; with `--counts` what tiktoken-rs counts in the texts by which the runtimes are tested.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack};
-use regex_syntax::hir::{Class, HirKind};
+use ctxweave::tokens::bpe::{Encoding, Vocabulary, pack, vocabulary_of};
+use regex_syntax::hir::{Class, ClassUnicodeRange, HirKind};
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -18,6 +18,9 @@ use crate::project::Project;
 /// Where the table of character classes goes, from the root.
 const CLASS_TABLE: &str = "src/tokens/bpe/classes.bin";
 
+/// Where that goes which tells symbols apart, too.
+const SYMBOL_TABLE: &str = "src/tokens/bpe/classes_and_symbols.bin";
+
 /// Where that of the classes by which grapheme clusters end goes.
 const CLUSTER_TABLE: &str = "src/text/graphemes.bin";
 
@@ -25,31 +28,46 @@ const CLUSTER_TABLE: &str = "src/text/graphemes.bin";
 const COUNTS: &str = "tests/runtimes/counts.json";
 
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
-    let out = args.value("--out")?.map_or_else(|| project.path("pkg/dist/vocab"), PathBuf::from);
+    let out = args.value("--out")?.map(PathBuf::from);
+    let from = args.value("--from")?;
     let (unicode, counts) = (args.flag("--unicode"), args.flag("--counts"));
     args.end()?;
+    if let Some(from) = from {
+        return convert(Path::new(&from), &out.context("`--from` needs `--out FILE`")?);
+    }
     if unicode {
-        for (path, table) in [(CLASS_TABLE, class_table()?), (CLUSTER_TABLE, cluster_table()?)] {
+        let tables =
+            [(CLASS_TABLE, class_table(false)?), (SYMBOL_TABLE, class_table(true)?), (CLUSTER_TABLE, cluster_table()?)];
+        for (path, table) in tables {
             fs::write(project.path(path), table).with_context(|| format!("cannot write `{path}`"))?;
         }
     }
     if counts {
         write_counts(&project.path(COUNTS))?;
     }
-    if unicode || counts { Ok(()) } else { assets(&out) }
+    if unicode || counts { Ok(()) } else { assets(&out.unwrap_or_else(|| project.path("pkg/dist/vocab"))) }
+}
+
+/// Makes an asset of a `tokenizer.json`.
+fn convert(from: &Path, out: &Path) -> Result<()> {
+    let json = fs::read(from).with_context(|| format!("cannot read `{}`", from.display()))?;
+    let with_details = |error: ctxweave::Error| anyhow::anyhow!("{error} {:?}", error.details());
+    let asset = vocabulary_of(&json).map_err(with_details)?;
+    Vocabulary::load("converted", &asset).map_err(with_details)?;
+    fs::write(out, &asset).with_context(|| format!("cannot write `{}`", out.display()))?;
+    println!("{}: {} bytes", out.display(), asset.len());
+    Ok(())
 }
 
 fn assets(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    for &encoding in Encoding::ALL {
+    for &encoding in Encoding::ALL.iter().filter(|encoding| encoding.base() == **encoding) {
         let name = encoding.name();
         let reference = reference(encoding);
-        let tokens: Vec<Vec<u8>> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
-        let asset = pack(encoding, &tokens).with_context(|| format!("{name} does not meet a condition"))?;
-        let vocabulary = Vocabulary::load(encoding, &asset).map_err(|error| {
-            let details = format!("{:?}", error.details());
-            anyhow::anyhow!("{name} does not load again: {error}, {details}")
-        })?;
+        let tokens = tokens(encoding);
+        let with_details = |error: ctxweave::Error| anyhow::anyhow!("{name}: {error}, {:?}", error.details());
+        let asset = pack(encoding, &tokens).map_err(with_details)?;
+        let vocabulary = Vocabulary::load(encoding, &asset).map_err(with_details)?;
         for text in SAMPLES {
             let expected = reference.encode_ordinary(text);
             ensure!(vocabulary.encode(text) == expected, "{name} gives other tokens for {text:?}");
@@ -92,8 +110,20 @@ const SAMPLES: &[&str] = &[
 fn reference(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
     match encoding {
         Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+        Encoding::O200kHarmony => tiktoken_rs::o200k_harmony_singleton(),
         Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        Encoding::P50kBase => tiktoken_rs::p50k_base_singleton(),
+        Encoding::P50kEdit => tiktoken_rs::p50k_edit_singleton(),
+        Encoding::R50kBase | Encoding::Gpt2 => tiktoken_rs::r50k_base_singleton(),
     }
+}
+
+/// The ordinary tokens of an encoding, in order.
+fn tokens(encoding: Encoding) -> Vec<Vec<u8>> {
+    let specials = encoding.specials();
+    let reference = reference(encoding);
+    let all = (0..).map_while(|rank| Some((rank, reference.decode_bytes(&[rank]).ok()?)));
+    all.filter(|(rank, _)| specials.iter().all(|(_, special)| special != rank)).map(|(_, token)| token).collect()
 }
 
 /// The classes in the order of their bits in `class.rs`, the last for all the rest.
@@ -106,8 +136,8 @@ const BLOCK: usize = 128;
 /// The code points from here on are not in the table.
 const INDEXED: usize = 0x32400;
 
-/// The table, as src/tokens/bpe/class.rs describes it.
-fn class_table() -> Result<Vec<u8>> {
+/// The table, as src/tokens/bpe/class.rs describes it; with `symbols` the second one.
+fn class_table(symbols: bool) -> Result<Vec<u8>> {
     let mut classes = vec![OTHER; 0x11_0000];
     for (class, pattern) in (0..).zip(CLASSES) {
         let hir = regex_syntax::parse(pattern)?;
@@ -131,6 +161,18 @@ fn class_table() -> Result<Vec<u8>> {
         "the table ends at {:#x} now: say so in src/tokens/bpe/class.rs and here",
         classes.len()
     );
+
+    if symbols {
+        let hir = regex_syntax::parse(r"[\p{P}\p{S}]")?;
+        let HirKind::Class(Class::Unicode(set)) = hir.kind() else { anyhow::bail!("no class") };
+        let is_symbol = |code: usize| {
+            let is_in = |range: &ClassUnicodeRange| (range.start() as usize..=range.end() as usize).contains(&code);
+            set.ranges().iter().any(is_in)
+        };
+        for code in (0..classes.len()).filter(|&code| !is_symbol(code)).collect::<Vec<_>>() {
+            classes[code] |= if classes[code] == OTHER { 8 } else { 0 };
+        }
+    }
 
     packed(&classes)
 }

@@ -4,7 +4,7 @@
 import type * as glue from "../glue.js";
 import { callJson, rawAnswerOf } from "../json.js";
 import { call } from "../runtime.js";
-import type { CalibratedTokenizer, Encoding, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
+import type { CalibratedTokenizer, ExactTokenizer, OwnTokenizer, ReadonlyData, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 import { type Handle, Handles } from "./handles.js";
 import { numbersOf } from "./numbers.js";
@@ -13,20 +13,20 @@ import { type CountOptions, countTokensUpTo, onlyTokenizer } from "./tokens.js";
 /** Which tokens. */
 export interface TokenOptions {
   /** An exact tokenizer: the estimate and counters of one's own have no tokens. Its vocabulary has to be loaded. */
-  tokenizer: Encoding;
+  tokenizer: ExactTokenizer;
 }
 
 /** How to make tokens of a text. */
 export interface EncodeOptions extends TokenOptions {
   /**
-   * Special tokens, such as `<|endoftext|>`, that stand for themselves: all of the encoding's, or those named. All others are the
+   * Special tokens, such as `<|endoftext|>`, that stand for themselves: all of the vocabulary's, or those named. All others are the
    * plain text that they are. Default: none.
    */
   allowedSpecial?: "all" | readonly string[];
 }
 
 /**
- * The tokens of a text, by number, as tiktoken gives them.
+ * The tokens of a text, by number, as tiktoken gives them, or what made the vocabulary.
  *
  * @throws {CtxweaveError} `unknown_value` for a tokenizer without tokens and for a special token that the encoding does not have
  */
@@ -119,7 +119,8 @@ export interface TokenSpans {
   ids: Uint32Array<ArrayBuffer>;
   /**
    * Where each of them ends, in UTF-16 code units: it begins where the one before ends, and the last ends with the text. A token that
-   * ends inside a character ends where that character begins; the one that ends the character has all of it.
+   * ends inside a character ends where that character begins; the one that ends the character has all of it. What the vocabulary
+   * normalizes, as a letter with its accent behind it, is as one character.
    */
   ends: Uint32Array<ArrayBuffer>;
   /** Which tokens end inside a character: their indices, in order. */

@@ -3,7 +3,7 @@
 import { callJson } from "../json.js";
 import { call, keepVocabulary } from "../runtime.js";
 import { asBytes } from "../source.js";
-import type { Encoding, OwnTokenizer, Tokenizer } from "../types/common.js";
+import type { ExactTokenizer, OwnTokenizer, Tokenizer } from "../types/common.js";
 import { checkedText, invalid } from "./checked.js";
 
 /** How to count. */
@@ -135,12 +135,14 @@ export function modelInfo(name: string): ModelInfo | undefined {
 }
 
 /**
- * Loads the vocabulary of an exact tokenizer from the bytes of its asset, `ctxweave/vocab/<name>.bin`, which are checked.
- * The modules `ctxweave/vocab/<name>` bring the bytes by themselves. Loading it again is harmless.
+ * Loads the vocabulary of an exact tokenizer from the bytes of its asset, which are checked: `ctxweave/vocab/<name>.bin`, or what
+ * `vocabularyOf` has made, under any name that no encoding has. The modules `ctxweave/vocab/<name>` bring the bytes by themselves.
+ * Loading it again is harmless. Other areas than `ctxweave` and `ctxweave/tokens` have `o200k_base` and `cl100k_base` alone.
  *
- * @throws {CtxweaveError} `invalid_vocabulary` when the bytes are not that asset, or are damaged
+ * @throws {CtxweaveError} `invalid_vocabulary` when the bytes are not that asset, or are damaged, or another one has the name;
+ *   `unknown_value` for a name that the entry point cannot have
  */
-export function loadVocabulary(name: Encoding, asset: ArrayBuffer | ArrayBufferView): void {
+export function loadVocabulary(name: ExactTokenizer, asset: ArrayBuffer | ArrayBufferView): void {
   if (typeof name !== "string") throw invalid("name", "the name of a vocabulary");
   const bytes = asBytes(asset);
   if (!bytes) throw invalid("asset", "the bytes of a vocabulary asset");

@@ -2,6 +2,7 @@
 
 export * from "../api/bridges.js";
 export * from "../api/cut.js";
+export * from "../api/open-models.js";
 export * from "../api/tokenizer.js";
 export type * from "../types/bridges.js";
 export * from "./chat.js";

@@ -227,17 +227,25 @@ export interface Limits {
   xmlAttributes?: number;
 }
 
-/** The exact tokenizers by the names of their vocabularies. `ctxweave-tiktoken` has more. */
+/** OpenAI's encodings by their names. All but the first two are in `ctxweave`, `ctxweave/tokens` and `ctxweave-tiktoken` alone. */
 export interface Encodings {
   o200k_base: true;
   cl100k_base: true;
+  o200k_harmony: true;
+  p50k_base: true;
+  p50k_edit: true;
+  r50k_base: true;
+  gpt2: true;
 }
 
-/** An exact tokenizer, by the name of its vocabulary. */
+/** One of OpenAI's encodings, by the name of its vocabulary, which comes with the package. */
 export type Encoding = keyof Encodings;
 
+/** An exact tokenizer: an encoding, or a vocabulary of one's own by the name that it was loaded under. */
+export type ExactTokenizer = Encoding | (string & {});
+
 /** How tokens are counted: estimated, or exactly once the vocabulary is loaded. */
-export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | Encoding;
+export type Tokenizer = "heuristic" | TokenizerFamily | CalibratedTokenizer | ExactTokenizer;
 
 /**
  * Models whose tokenizer is not public: the estimate times a factor by kind of text, never exact. `claude` is for Opus 4.7 and what came
@@ -267,7 +275,7 @@ export type ReadonlyData<T> = unknown extends T
   ? T
   : JsonValue extends T
     ? unknown
-    : T extends ArrayBuffer | ArrayBufferView | Date | ((...some: never[]) => unknown)
+    : T extends string | ArrayBuffer | ArrayBufferView | Date | ((...some: never[]) => unknown)
       ? T
       : T extends readonly (infer Item)[]
         ? readonly ReadonlyData<Item>[]

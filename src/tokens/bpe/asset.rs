@@ -3,36 +3,57 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | `CTXV` |
-//! | 4..8 | version of the format, 3 |
-//! | 8..24 | name of the encoding, padded with zeros |
+//! | 4..8 | version of the format, 4 |
+//! | 8..24 | name of the encoding, padded with zeros; zeros alone where it was made of a `tokenizer.json` |
 //! | 24..28 | number of tokens, n |
 //! | 28..32 | how many bytes those of more than eight bytes have together |
 //! | 32..40 | checksum of all the rest |
-//! | 40..296 | the single bytes, which are tokens 0 to 255, in rank order |
-//! | 296.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
+//! | 40..44 | the splitter: its kind, digits in a piece, options, zero |
+//! | 44 | 1 where texts are normalized to NFC first, 2 for NFKC |
+//! | 45..52 | zeros |
+//! | 52..56 | length of what stands behind the planes |
+//! | 56..312 | the single bytes, which are tokens 0 to 255, in rank order |
+//! | 312.. | six planes of n − 256 bytes: low, middle and high byte of the left part of each further token, then of the right |
+//! | then | what else there is to know of it (`more`) |
 //!
 //! Numbers are little-endian. Of each token from 256 on it says the two tokens that merge into it; both are lower.
 //! Planes compress better than numbers in a row, and better than the texts of the tokens.
 
 use super::Encoding;
 use super::split::load8;
+use super::splitter::Splitter;
+#[cfg(feature = "tokenize")]
+use super::words::MAX_TOKEN_BYTES;
 use super::words::{MAX_TOKENS, Rank, SPREAD};
 use crate::error::{Code, Error, Result};
 
 const MAGIC: &[u8; 4] = b"CTXV";
-const VERSION: u32 = 3;
-const NAME: usize = 16;
+const VERSION: u32 = 4;
+const NAME: std::ops::Range<usize> = 8..24;
 const CHECKSUM: std::ops::Range<usize> = 32..40;
-const HEADER: usize = 40;
+#[cfg(feature = "tokenize")]
+const SPLITTER: usize = 40;
+#[cfg(feature = "tokenize")]
+const FORM: usize = 44;
+const MORE: usize = 52;
+const HEADER: usize = 56;
 
 /// Tokens of a single byte, which come first.
 pub(super) const BYTES: usize = 256;
 
 const PLANES: usize = 6;
 
+/// Tokens of more than eight bytes have no more than so many together.
+const MAX_LONGER_BYTES: usize = 1 << 26;
+
 /// An asset whose header is in order.
 #[derive(Debug)]
 pub(super) struct Asset<'a> {
+    /// How texts are cut.
+    pub(super) splitter: Splitter,
+    /// How they are normalized first, as a number.
+    #[cfg(feature = "tokenize")]
+    pub(super) form: u8,
     /// Number of tokens.
     pub(super) tokens: usize,
     /// How many bytes those of more than eight bytes have together.
@@ -40,42 +61,72 @@ pub(super) struct Asset<'a> {
     /// The single bytes in rank order.
     pub(super) bytes: &'a [u8],
     planes: &'a [u8],
+    /// What stands behind the planes.
+    #[cfg(feature = "tokenize")]
+    pub(super) more: &'a [u8],
     checksum: Checksum,
+    stated: u64,
 }
 
 impl<'a> Asset<'a> {
     /// Reads the header and checks all that needs no look at the merges.
-    pub(super) fn read(encoding: Encoding, asset: &'a [u8]) -> Result<Self> {
+    pub(super) fn read(name: &str, asset: &'a [u8]) -> Result<Self> {
         let number = |at: usize| load8(asset, at) as u32;
         if asset.get(..4) != Some(MAGIC) {
-            return Err(invalid(encoding, "it is no vocabulary asset"));
+            return Err(invalid(name, "it is no vocabulary asset"));
         }
         if number(4) != VERSION {
-            return Err(invalid(encoding, "it is for another version of ctxweave"));
+            return Err(invalid(name, "it is for another version of ctxweave"));
         }
-        if asset.get(8..8 + NAME) != Some(&name(encoding)) {
-            return Err(invalid(encoding, "it is the vocabulary of another encoding"));
+        let encoding = Encoding::from_name(name);
+        if asset.get(NAME) != Some(&padded(encoding.map_or("", |encoding| encoding.base().name()))) {
+            return Err(invalid(name, "it is the vocabulary of another encoding"));
         }
-        let (tokens, longer_bytes) = (number(24) as usize, number(28) as usize);
+        let (tokens, longer_bytes, more) = (number(24) as usize, number(28) as usize, number(MORE) as usize);
         let body = asset.get(HEADER..).unwrap_or_default();
-        let whole = (BYTES..MAX_TOKENS).contains(&tokens) && body.len() == BYTES + (tokens - BYTES) * PLANES;
-        let (true, Some((bytes, planes))) = (whole, body.split_at_checked(BYTES)) else {
-            return Err(invalid(encoding, "its length is wrong: it may be cut off"));
+        let len = (BYTES..MAX_TOKENS).contains(&tokens).then(|| BYTES + (tokens - BYTES) * PLANES);
+        let whole = len.and_then(|len| len.checked_add(more)) == Some(body.len()) && longer_bytes < MAX_LONGER_BYTES;
+        let (true, Some((tables, more))) = (whole, body.split_at_checked(len.unwrap_or_default())) else {
+            return Err(invalid(name, "its length is wrong: it may be cut off"));
         };
-        let checksum = load8(asset, CHECKSUM.start);
-        if checksum != encoding.checksum() {
-            return Err(invalid(encoding, "it is not the vocabulary that this version of ctxweave knows")
-                .with("checksum", format!("{checksum:016x}")));
-        }
-        Ok(Self { tokens, longer_bytes, bytes, planes, checksum: Checksum::of_head(asset) })
+        let (bytes, planes) = tables.split_at_checked(BYTES).unwrap_or_default();
+        #[cfg(feature = "tokenize")]
+        let splitter = {
+            let bytes = asset.get(SPLITTER..).and_then(|rest| rest.first_chunk());
+            let splitter = bytes.and_then(|bytes| Splitter::from_bytes(*bytes));
+            splitter
+                .ok_or_else(|| invalid(name, "it cuts texts in a way that this version of ctxweave does not know"))?
+        };
+        // There are only these two.
+        #[cfg(not(feature = "tokenize"))]
+        let splitter = encoding.map_or(Splitter::O200K, Encoding::splitter);
+        let checksum = Checksum::before_merges(asset, more);
+        let stated = load8(asset, CHECKSUM.start);
+        Ok(Self {
+            splitter,
+            #[cfg(feature = "tokenize")]
+            form: asset.get(FORM).copied().unwrap_or_default(),
+            tokens,
+            longer_bytes,
+            bytes,
+            planes,
+            #[cfg(feature = "tokenize")]
+            more,
+            checksum,
+            stated,
+        })
     }
 
-    /// Looks at all of an asset, for those who have what is in it.
-    pub(super) fn check(encoding: Encoding, asset: &[u8]) -> Result<()> {
-        let asset = Asset::read(encoding, asset)?;
+    /// Looks at all of an asset, for those who have what is in it: it is that of the checksum.
+    #[inline(never)]
+    pub(super) fn check(name: &str, asset: &[u8], loaded: u64) -> Result<()> {
+        let asset = Asset::read(name, asset)?;
         let mut checksum = asset.checksum;
         asset.merges(BYTES).for_each(|merge| checksum.add(merge));
-        if checksum.is_known(encoding) { Ok(()) } else { Err(invalid(encoding, "it is damaged")) }
+        if asset.is_whole(checksum) && asset.stated == loaded {
+            return Ok(());
+        }
+        Err(invalid(name, "it is damaged, or another one is loaded under this name"))
     }
 
     /// The parts of each token from the given one on, which is none of the single bytes.
@@ -89,30 +140,63 @@ impl<'a> Asset<'a> {
         left.zip(right)
     }
 
-    /// The checksum of all that comes before the merges.
+    /// The checksum of all but the merges.
     pub(super) fn checksum(&self) -> Checksum {
         self.checksum
     }
+
+    /// The checksum that the asset has itself.
+    pub(super) fn stated(&self) -> u64 {
+        self.stated
+    }
+
+    /// Whether that is the checksum that the asset has itself.
+    pub(super) fn is_whole(&self, checksum: Checksum) -> bool {
+        self.stated == checksum.0
+    }
 }
 
-/// Writes an asset out of what [`Asset`] gives back: the single bytes, the merges of all further tokens, and how many bytes
-/// those of more than eight bytes have together.
-pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], longer_bytes: u32) -> Vec<u8> {
-    let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES);
+/// What an asset is written of.
+#[cfg(feature = "tokenize")]
+#[derive(Debug)]
+pub(super) struct Contents<'c> {
+    /// The name of the encoding, or nothing.
+    pub(super) name: &'c str,
+    pub(super) splitter: Splitter,
+    pub(super) form: u8,
+    /// The single bytes in rank order.
+    pub(super) bytes: &'c [u8],
+    /// The merges of all further tokens.
+    pub(super) merges: &'c [(Rank, Rank)],
+    /// How many bytes the tokens of more than eight bytes have together.
+    pub(super) longer_bytes: usize,
+    pub(super) more: &'c [u8],
+}
+
+/// Writes an asset.
+#[cfg(feature = "tokenize")]
+pub(super) fn write(contents: &Contents<'_>) -> Vec<u8> {
+    let &Contents { name, splitter, form, bytes, merges, longer_bytes, more } = contents;
+    debug_assert!(longer_bytes < MAX_LONGER_BYTES && MAX_TOKEN_BYTES < MAX_LONGER_BYTES);
+    let mut asset = Vec::with_capacity(HEADER + BYTES + merges.len() * PLANES + more.len());
     asset.extend(MAGIC);
     asset.extend(VERSION.to_le_bytes());
-    asset.extend(name(encoding));
+    asset.extend(padded(name));
     asset.extend(((BYTES + merges.len()) as u32).to_le_bytes());
-    asset.extend(longer_bytes.to_le_bytes());
+    asset.extend((longer_bytes as u32).to_le_bytes());
     asset.extend([0; 8]);
+    asset.extend(splitter.to_bytes());
+    asset.extend([form, 0, 0, 0, 0, 0, 0, 0]);
+    asset.extend((more.len() as u32).to_le_bytes());
     asset.extend(bytes);
+    let mut checksum = Checksum::before_merges(&asset, more);
     for plane in 0..3 {
         asset.extend(merges.iter().map(|(left, _)| (left >> (plane * 8)) as u8));
     }
     for plane in 0..3 {
         asset.extend(merges.iter().map(|(_, right)| (right >> (plane * 8)) as u8));
     }
-    let mut checksum = Checksum::of_head(&asset);
+    asset.extend(more);
     merges.iter().for_each(|&merge| checksum.add(merge));
     for (to, byte) in asset.iter_mut().skip(CHECKSUM.start).zip(checksum.0.to_le_bytes()) {
         *to = byte;
@@ -120,9 +204,9 @@ pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], l
     asset
 }
 
-/// 64 bits over the head, all but their own place, and over the merges, one after the other. Each step is a bijection of the state,
-/// so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It guards against damage, not
-/// against forgery.
+/// 64 bits over all but their own place: the head, what stands behind the planes, and the merges, one after the other. Each
+/// step is a bijection of the state, so a change to one merge always shows; wider damage goes unseen with a chance of 2⁻⁶⁴. It
+/// guards against damage, not against forgery.
 ///
 /// The merges are taken in as they are read, which costs a program that starts next to nothing; a pass of its own over the
 /// asset would be one more loop that the engine sets out to optimize, at the cost of the one that matters.
@@ -130,20 +214,16 @@ pub(super) fn write(encoding: Encoding, bytes: &[u8], merges: &[(Rank, Rank)], l
 pub(super) struct Checksum(u64);
 
 impl Checksum {
-    fn of_head(asset: &[u8]) -> Self {
-        let words = (0..CHECKSUM.start).chain(CHECKSUM.end..HEADER + BYTES).step_by(8);
-        Self(words.fold(0, |state, at| step(state, load8(asset, at))))
+    fn before_merges(asset: &[u8], more: &[u8]) -> Self {
+        let head = (0..CHECKSUM.start).chain(CHECKSUM.end..HEADER + BYTES).step_by(8).map(|at| load8(asset, at));
+        let rest = (0..more.len()).step_by(8).map(|at| load8(more, at));
+        Self(head.chain(rest).fold(0, step))
     }
 
     /// Takes in the next merge.
     #[inline(always)]
     pub(super) fn add(&mut self, (left, right): (Rank, Rank)) {
         self.0 = step(self.0, u64::from(left) | u64::from(right) << 32);
-    }
-
-    /// Whether it is that of the vocabulary that this version of ctxweave knows.
-    pub(super) fn is_known(self, encoding: Encoding) -> bool {
-        self.0 == encoding.checksum()
     }
 }
 
@@ -153,9 +233,9 @@ fn step(state: u64, word: u64) -> u64 {
     state ^ state >> 32
 }
 
-fn name(encoding: Encoding) -> [u8; NAME] {
-    let mut padded = [0; NAME];
-    for (to, byte) in padded.iter_mut().zip(encoding.name().bytes()) {
+fn padded(name: &str) -> [u8; 16] {
+    let mut padded = [0; 16];
+    for (to, byte) in padded.iter_mut().zip(name.bytes()) {
         *to = byte;
     }
     padded
@@ -163,11 +243,17 @@ fn name(encoding: Encoding) -> [u8; NAME] {
 
 /// The error about an asset that cannot be used.
 #[cold]
-pub(super) fn invalid(encoding: Encoding, reason: &str) -> Error {
+pub(super) fn invalid(name: &str, reason: &str) -> Error {
+    #[cfg(not(feature = "tokenize"))]
+    let file = name;
+    #[cfg(feature = "tokenize")]
+    let Some(file) = Encoding::from_name(name).map(|encoding| encoding.base().name()) else {
+        let message =
+            format!("the vocabulary for `{name}` cannot be used: {reason}; make it again with `vocabularyOf`");
+        return Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason);
+    };
     let message = format!(
-        "the vocabulary for `{}` cannot be used: {reason}; load `{}` of the same version of ctxweave",
-        encoding.name(),
-        encoding.file_name()
+        "the vocabulary for `{name}` cannot be used: {reason}; load `{file}.bin` of the same version of ctxweave"
     );
-    Error::new(Code::InvalidVocabulary, message).with("tokenizer", encoding.name()).with("reason", reason)
+    Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason)
 }

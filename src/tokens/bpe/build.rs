@@ -7,9 +7,10 @@
 //! And it is one function. For each that runs hot the engine has another thread optimize it, and where there are few
 //! processors the second of those threads takes the program's own: it stood still for up to two milliseconds.
 
-use super::Encoding;
 use super::asset::{Asset, Checksum, invalid};
 use super::joins::{Characters, Joins};
+#[cfg(feature = "tokenize")]
+use super::more::{Literal, LiteralKind};
 use super::words::{Joined, Words};
 use crate::error::Result;
 
@@ -24,29 +25,45 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Builds them out of the asset for the encoding; also how many tokens there are.
-    pub(super) fn build(encoding: Encoding, asset: &[u8]) -> Result<(Self, usize)> {
-        let asset = Asset::read(encoding, asset)?;
-        let damaged = || invalid(encoding, "it is damaged");
+    /// Builds them out of the asset for the vocabulary of that name.
+    pub(super) fn build(
+        name: &str,
+        asset: &Asset<'_>,
+        #[cfg(feature = "tokenize")] literals: &[Literal<'_>],
+    ) -> Result<Self> {
+        let damaged = || invalid(name, "it is damaged");
         let words = Words::new(asset.tokens, asset.longer_bytes);
         let mut tables = Self { words, joins: Joins::new(), characters: Characters::new() };
         for &byte in asset.bytes {
             tables.words.add(&[byte]).ok_or_else(damaged)?;
         }
         let mut checksum = asset.checksum();
+        #[cfg(feature = "tokenize")]
+        let mut literals = literals.iter().peekable();
         while tables.words.len() < asset.tokens {
-            tables.add_turn(&asset, &mut checksum).ok_or_else(damaged)?;
+            let turn = TURN;
+            #[cfg(feature = "tokenize")]
+            let turn = match literals.peek() {
+                Some(literal) if literal.rank as usize <= tables.words.len() => {
+                    tables.add_literal(asset, &mut checksum, literal).ok_or_else(damaged)?;
+                    literals.next();
+                    continue;
+                }
+                Some(literal) => turn.min(literal.rank as usize - tables.words.len()),
+                None => turn,
+            };
+            tables.add_turn(asset, &mut checksum, turn).ok_or_else(damaged)?;
         }
-        if !checksum.is_known(encoding) {
+        if !asset.is_whole(checksum) {
             return Err(damaged());
         }
-        Ok((tables, asset.tokens))
+        Ok(tables)
     }
 
     /// Adds the next tokens. `None` where their merges do not make sense.
     #[inline(never)]
-    fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum) -> Option<()> {
-        for merge in asset.merges(self.words.len()).take(TURN) {
+    fn add_turn(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, most: usize) -> Option<()> {
+        for merge in asset.merges(self.words.len()).take(most) {
             checksum.add(merge);
             let (left, right) = (self.words.text(merge.0)?, self.words.text(merge.1)?);
             let Joined { text, hash, before, behind } = self.words.join(left, right)?;
@@ -59,5 +76,17 @@ impl Tables {
             }
         }
         Some(())
+    }
+
+    /// Adds the next token, which is spelt out. `None` where it is not the next one.
+    #[cfg(feature = "tokenize")]
+    fn add_literal(&mut self, asset: &Asset<'_>, checksum: &mut Checksum, literal: &Literal<'_>) -> Option<()> {
+        checksum.add(asset.merges(self.words.len()).next().filter(|_| literal.rank as usize == self.words.len())?);
+        if literal.kind != LiteralKind::Inverted {
+            return self.words.hide(literal.text);
+        }
+        self.words.inverted = true;
+        self.joins.note_all(literal.text);
+        self.words.add(literal.text)
     }
 }

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 #[cfg(feature = "tokenize")]
 use super::Rank;
 use super::merge_cache::MergeCache;
+#[cfg(feature = "tokenize")]
+use super::normalize::Form;
 use super::vocabulary::{Vocabulary, saturate, up_to};
 use crate::tokens::Counter;
 #[cfg(feature = "growing")]
@@ -36,6 +38,11 @@ impl CachingCounter {
         }
     }
 
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
     fn count_until(&self, text: &str, limit: u64) -> u64 {
         self.vocabulary.count_until(text, limit, &mut self.cache.borrow_mut())
     }
@@ -56,7 +63,7 @@ impl Counter for CachingCounter {
 
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        saturate(self.vocabulary.count_grown(text.as_bytes(), &mut grown.end, &mut self.cache.borrow_mut()))
+        saturate(self.vocabulary.count_grown(text, &mut grown.end, &mut self.cache.borrow_mut()))
     }
 
     #[cfg(feature = "growing")]
@@ -81,6 +88,10 @@ impl Codec for CachingCounter {
     }
 
     fn token_ends(&self, text: &str, most: usize) -> Option<Vec<usize>> {
+        // What is normalized, or is one token only as a whole piece, is looked at by its tokens alone.
+        if !self.vocabulary.is_plain() {
+            return None;
+        }
         let (mut tokens, mut ends) = (Vec::new(), Vec::new());
         self.vocabulary.encode_up_to(text, most, &mut tokens, Some(&mut ends), &mut self.encoded.borrow_mut());
         Some(ends)
@@ -99,6 +110,10 @@ impl Codec for CachingCounter {
     }
 
     fn specials(&self) -> Vec<(&str, Rank)> {
-        self.vocabulary.encoding().specials().to_vec()
+        self.vocabulary.specials().iter().map(|(text, number)| (text.as_str(), *number)).collect()
+    }
+
+    fn form(&self) -> Option<Form> {
+        self.vocabulary.more.form
     }
 }

@@ -46,14 +46,24 @@ pub(super) const ASCII: [u8; 128] = {
 /// The code points from here on are not in [`CLASSES`].
 const INDEXED: u32 = 0x32400;
 
-/// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them.
+/// The classes of the code points below [`INDEXED`], as `cargo xtask vocab --unicode` writes them. In the second table 8 more says of
+/// one that is [`OTHER`] that it is neither punctuation nor a symbol.
+#[cfg(not(feature = "tokenize"))]
 static CLASSES: &[u8] = include_bytes!("classes.bin");
+#[cfg(feature = "tokenize")]
+static CLASSES: &[u8] = include_bytes!("classes_and_symbols.bin");
+
+/// What the table has of a code point below [`INDEXED`].
+#[inline(always)]
+fn entry(code_point: u32) -> u8 {
+    nibbles::get(CLASSES, INDEXED, code_point)
+}
 
 /// The class of a code point.
 #[inline]
 pub(super) fn of(code_point: u32) -> u8 {
     if code_point < INDEXED {
-        1 << (nibbles::get(CLASSES, INDEXED, code_point) & 7)
+        1 << (entry(code_point) & 7)
     } else if (0xE_0100..=0xE_01EF).contains(&code_point) {
         MARK // the variation selectors supplement: all there is above the table
     } else {
@@ -61,14 +71,20 @@ pub(super) fn of(code_point: u32) -> u8 {
     }
 }
 
-/// Whether it is a letter or a number.
+/// Whether a code point that is [`OTHER`] is punctuation or a symbol: `\p{P}`, `\p{S}`.
 #[cfg(feature = "tokenize")]
+pub(super) fn is_symbol(code_point: u32) -> bool {
+    code_point < INDEXED && entry(code_point) & 8 == 0
+}
+
+/// Whether it is a letter or a number.
+#[cfg(feature = "cut")]
 pub(crate) fn is_letter_or_number(c: char) -> bool {
     of(u32::from(c)) & (UPPER | LOWER | CASELESS | NUMBER) != 0
 }
 
 /// Whether it is a lower case letter.
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub(crate) fn is_lower_case(c: char) -> bool {
     of(u32::from(c)) == LOWER
 }
@@ -124,5 +140,18 @@ mod tests {
             }
         }
         assert_eq!(seen, 0x11_0000 - 0x800);
+        // The other table is the same but for the symbols.
+        let plain = include_bytes!("classes.bin");
+        for code in 0..INDEXED {
+            assert_eq!(nibbles::get(plain, INDEXED, code), entry(code) & 7, "{code:x}");
+        }
+        let hir = regex_syntax::parse(r"[\p{P}\p{S}]").unwrap();
+        let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(set)) = hir.kind() else {
+            panic!("no class")
+        };
+        for character in (0..=0x10_ffff).filter_map(char::from_u32).filter(|&c| of(c.into()) == OTHER) {
+            let expected = set.ranges().iter().any(|range| range.start() <= character && character <= range.end());
+            assert_eq!(is_symbol(character.into()), expected, "{character:?}");
+        }
     }
 }

@@ -1,11 +1,9 @@
 //! Texts as the numbers of their tokens, and back.
 
-use super::Encoding;
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
-use super::split::{Cl100k, O200k, Pattern};
+use super::split::{Pattern, with_pattern};
 use super::vocabulary::{TURN, Vocabulary};
-#[cfg(feature = "tokenize")]
 use super::words::MAX_TOKEN_BYTES;
 use super::words::{NONE, Rank, SHORT};
 
@@ -13,7 +11,6 @@ use super::words::{NONE, Rank, SHORT};
 pub const PIECE: usize = 1 << (usize::BITS - 1);
 
 /// Tokens to a turn: see [`TURN`].
-#[cfg(feature = "tokenize")]
 const DECODE_TURN: usize = 256;
 
 /// What encoding makes, and what it needs for that.
@@ -42,14 +39,13 @@ impl Vocabulary {
         ends: Option<&mut Vec<usize>>,
         cache: &mut MergeCache,
     ) {
-        let bytes = text.as_bytes();
+        let text = self.normalized(text);
+        let (bytes, before) = (text.as_bytes(), tokens.len());
         tokens.reserve((bytes.len() / 4).saturating_add(1).min(most));
         cache.size_for(bytes.len());
         let mut room = Room { tokens, ends, parts: Parts::default(), cache };
-        match self.encoding() {
-            Encoding::O200kBase => self.encode_pieces::<O200k>(bytes, most, &mut room),
-            Encoding::Cl100kBase => self.encode_pieces::<Cl100k>(bytes, most, &mut room),
-        }
+        with_pattern!(self.splitter(), P => self.encode_pieces::<P>(bytes, most, &mut room));
+        self.more.ids.number(tokens.get_mut(before..).unwrap_or_default());
     }
 
     fn encode_pieces<P: Pattern>(&self, bytes: &[u8], most: usize, room: &mut Room<'_>) {
@@ -66,7 +62,7 @@ impl Vocabulary {
             if at >= bytes.len() {
                 break;
             }
-            let end = P::end(bytes, at);
+            let end = P::end(self.splitter(), bytes, at);
             debug_assert!(end > at && end <= bytes.len());
             let short = end - at <= SHORT;
             let rank = if short { self.tables.words.rank_of_short(bytes, at, end - at) } else { NONE };
@@ -92,7 +88,11 @@ impl Vocabulary {
         // Where the piece is no ASCII word it mostly falls apart, and the question can wait for the units.
         let ascii = bytes.get(at + 1).is_some_and(u8::is_ascii);
         let asked = ascii || !long;
-        let rank = if long && ascii { self.tables.words.rank_of_longer(bytes, at, end - at) } else { NONE };
+        let rank = match self.whole_piece(bytes, at, end) {
+            Some(rank) => rank,
+            None if long && ascii => self.tables.words.rank_of_longer(bytes, at, end - at),
+            None => NONE,
+        };
         if rank != NONE {
             tokens.push(rank);
         } else if end - at > MEMORABLE {
@@ -155,14 +155,22 @@ impl Vocabulary {
     }
 
     /// Appends the bytes of a token; false where there is none of that number.
-    #[cfg(feature = "tokenize")]
-    pub(super) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
-        self.tables.words.append_to(token, bytes)
+    pub(crate) fn append_token(&self, token: Rank, bytes: &mut Vec<u8>) -> bool {
+        if self.tables.words.append_to(self.more.ids.rank(token), bytes) {
+            return true;
+        }
+        match self.decoded(token) {
+            Some(text) => bytes.extend_from_slice(text),
+            None => return false,
+        }
+        true
     }
 
     /// Appends the bytes of tokens up to the first that is no ordinary one, and says how many those are.
-    #[cfg(feature = "tokenize")]
     pub(super) fn append_tokens(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> usize {
+        if !self.more.ids.are_ranks() {
+            return tokens.iter().position(|&token| !self.append_token(token, bytes)).unwrap_or(tokens.len());
+        }
         let (mut at, mut done) = (bytes.len(), 0);
         for turn in tokens.chunks(DECODE_TURN) {
             let room = at + turn.len() * 8 + MAX_TOKEN_BYTES;
@@ -181,7 +189,6 @@ impl Vocabulary {
     }
 
     /// Writes tokens to `at`, and says where the last of them ends and how many they are.
-    #[cfg(feature = "tokenize")]
     #[inline(never)]
     fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
         for (done, &token) in tokens.iter().enumerate() {

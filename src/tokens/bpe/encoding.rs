@@ -1,23 +1,63 @@
-//! The encodings, by name.
+//! OpenAI's encodings, by name.
 
-/// An encoding that this module counts exactly.
+use super::splitter::Splitter;
+
+/// An encoding of OpenAI's, whose vocabulary comes with the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encoding {
     /// `o200k_base`: GPT-4o and everything since.
     O200kBase,
     /// `cl100k_base`: GPT-4, GPT-3.5 Turbo, the embedding models.
     Cl100kBase,
+    /// `o200k_harmony`: gpt-oss. It is `o200k_base` with more special tokens.
+    #[cfg(feature = "tokenize")]
+    O200kHarmony,
+    /// `p50k_base`: Codex, and GPT-3's `text-davinci-002` and `-003`.
+    #[cfg(feature = "tokenize")]
+    P50kBase,
+    /// `p50k_edit`: GPT-3's models that edit. It is `p50k_base` with more special tokens.
+    #[cfg(feature = "tokenize")]
+    P50kEdit,
+    /// `r50k_base`: GPT-3.
+    #[cfg(feature = "tokenize")]
+    R50kBase,
+    /// `gpt2`, another name of `r50k_base`.
+    #[cfg(feature = "tokenize")]
+    Gpt2,
 }
 
 impl Encoding {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::O200kBase, Self::Cl100kBase];
+    pub const ALL: &'static [Self] = &[
+        Self::O200kBase,
+        Self::Cl100kBase,
+        #[cfg(feature = "tokenize")]
+        Self::O200kHarmony,
+        #[cfg(feature = "tokenize")]
+        Self::P50kBase,
+        #[cfg(feature = "tokenize")]
+        Self::P50kEdit,
+        #[cfg(feature = "tokenize")]
+        Self::R50kBase,
+        #[cfg(feature = "tokenize")]
+        Self::Gpt2,
+    ];
 
     /// The name that OpenAI gives it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
             Self::Cl100kBase => "cl100k_base",
+            #[cfg(feature = "tokenize")]
+            Self::O200kHarmony => "o200k_harmony",
+            #[cfg(feature = "tokenize")]
+            Self::P50kBase => "p50k_base",
+            #[cfg(feature = "tokenize")]
+            Self::P50kEdit => "p50k_edit",
+            #[cfg(feature = "tokenize")]
+            Self::R50kBase => "r50k_base",
+            #[cfg(feature = "tokenize")]
+            Self::Gpt2 => "gpt2",
         }
     }
 
@@ -26,18 +66,48 @@ impl Encoding {
         Self::ALL.iter().copied().find(|encoding| encoding.name() == name)
     }
 
+    /// The encoding that has its asset: those that differ in special tokens alone share one.
+    pub const fn base(self) -> Self {
+        match self {
+            #[cfg(feature = "tokenize")]
+            Self::O200kHarmony => Self::O200kBase,
+            #[cfg(feature = "tokenize")]
+            Self::P50kEdit => Self::P50kBase,
+            #[cfg(feature = "tokenize")]
+            Self::Gpt2 => Self::R50kBase,
+            other => other,
+        }
+    }
+
     /// The file name of its vocabulary asset.
     pub const fn file_name(self) -> &'static str {
-        match self {
-            Self::O200kBase => "o200k_base.bin",
+        match self.base() {
+            #[cfg(feature = "tokenize")]
+            Self::P50kBase => "p50k_base.bin",
+            #[cfg(feature = "tokenize")]
+            Self::R50kBase => "r50k_base.bin",
             Self::Cl100kBase => "cl100k_base.bin",
+            _ => "o200k_base.bin",
+        }
+    }
+
+    /// How it cuts texts into pieces.
+    pub const fn splitter(self) -> Splitter {
+        match self.base() {
+            #[cfg(feature = "tokenize")]
+            Self::P50kBase | Self::R50kBase => Splitter::GPT2,
+            Self::Cl100kBase => Splitter::CL100K,
+            _ => Splitter::O200K,
         }
     }
 
     /// Its special tokens: text that stands for one token where somebody says so, and for ordinary ones otherwise.
-    pub const fn specials(self) -> &'static [(&'static str, u32)] {
-        match self {
-            Self::O200kBase => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
+    #[cfg(feature = "tokenize")]
+    pub fn specials(self) -> Vec<(String, u32)> {
+        if self == Self::O200kHarmony {
+            return harmony();
+        }
+        let known: &[(&str, u32)] = match self {
             Self::Cl100kBase => &[
                 ("<|endoftext|>", 100_257),
                 ("<|fim_prefix|>", 100_258),
@@ -45,25 +115,57 @@ impl Encoding {
                 ("<|fim_suffix|>", 100_260),
                 ("<|endofprompt|>", 100_276),
             ],
+            Self::P50kEdit => &[
+                ("<|endoftext|>", 50_256),
+                ("<|fim_prefix|>", 50_281),
+                ("<|fim_middle|>", 50_282),
+                ("<|fim_suffix|>", 50_283),
+            ],
+            Self::P50kBase | Self::R50kBase | Self::Gpt2 => &[("<|endoftext|>", 50_256)],
+            _ => &[("<|endoftext|>", 199_999), ("<|endofprompt|>", 200_018)],
+        };
+        known.iter().map(|&(text, number)| (text.to_owned(), number)).collect()
+    }
+
+    /// The special token that stands between the ordinary ones, if one does.
+    #[cfg(feature = "tokenize")]
+    pub(super) const fn gap(self) -> Option<u32> {
+        match self.base() {
+            Self::P50kBase => Some(50_256),
+            _ => None,
         }
     }
 
-    /// The checksum of the one asset that holds its vocabulary: vocabularies do not change.
-    pub(super) const fn checksum(self) -> u64 {
-        match self {
-            Self::O200kBase => 0x6b36549d092fa831,
-            Self::Cl100kBase => 0x6b0e8ec10cd267e0,
-        }
-    }
-
-    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::adds_up_before).
-    ///
-    /// Behind a line break a piece begins with whatever is not white space, but that in `o200k_base` punctuation takes
-    /// along the line breaks *and slashes* that follow it.
+    /// Whether counts add up at a paragraph break before `next`: see [`Splitter::adds_up_before`].
     pub fn adds_up_before(self, next: &str) -> bool {
-        match self {
-            Self::O200kBase => !next.starts_with('/'),
-            Self::Cl100kBase => true,
-        }
+        self.splitter().adds_up_before(next)
     }
+}
+
+impl AsRef<str> for Encoding {
+    fn as_ref(&self) -> &str {
+        self.name()
+    }
+}
+
+/// The special tokens of `o200k_harmony`: those with a name, and reserved ones up to 201,087.
+#[cfg(feature = "tokenize")]
+fn harmony() -> Vec<(String, u32)> {
+    (199_998..=201_087)
+        .map(|number| {
+            let name = match number {
+                199_998 => "startoftext",
+                199_999 => "endoftext",
+                200_002 => "return",
+                200_003 => "constrain",
+                200_005 => "channel",
+                200_006 => "start",
+                200_007 => "end",
+                200_008 => "message",
+                200_012 => "call",
+                _ => return (format!("<|reserved_{number}|>"), number),
+            };
+            (format!("<|{name}|>"), number)
+        })
+        .collect()
 }

@@ -71,6 +71,20 @@ impl Joins {
         }
     }
 
+    /// Notes that a token may come about across each boundary of characters within it, at any time.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn note_all(&mut self, token: &[u8]) {
+        for pair in token.windows(2) {
+            if let &[last, first] = pair
+                && (last | first) >= 0x80
+                && width(first) != 0
+            {
+                let (word, bit) = byte_bit(last, first);
+                self.bytes[word] |= bit;
+            }
+        }
+    }
+
     /// Whether a merge may reach across the boundary before both characters are whole. `before` and `behind` are the
     /// characters' bytes, little-endian, as [`character`] gives them.
     #[inline(always)]

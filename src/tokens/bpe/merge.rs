@@ -3,7 +3,7 @@
 //!
 //! A few parts are looked through for each merge. Of more, all merges into one token are done in one pass: a merge makes
 //! a token that ranks higher than its parts, and what that may merge into next ranks higher still, so the merges come in
-//! the order of their ranks. Where the passes do little, those parts that are still many stand under a tree of minima, so
+//! the order of their ranks. (Where a vocabulary has tokens that rank lower than a part, there are no passes.) Where the passes do little, those parts that are still many stand under a tree of minima, so
 //! that n of them take n log n time. And long texts are encoded a window at a time, which stays within n log n and, but
 //! for texts that nobody writes, takes n.
 
@@ -145,7 +145,7 @@ impl Window {
 
     /// Merges the parts until no pair is left.
     fn merge(&mut self, words: &Words, bytes: &[u8]) {
-        if self.bounds.len() > 16 {
+        if self.bounds.len() > 16 && words.in_order() {
             let mut least = self.rank_pairs(words, bytes);
             let mut parts = usize::MAX;
             while least != NONE && self.bounds.len() <= parts {
@@ -157,7 +157,12 @@ impl Window {
             0..=2 => {}
             3..=17 => merge_up_to::<16>(words, bytes, &mut self.bounds),
             18..=FEW_BOUNDS => merge_up_to::<FEW>(words, bytes, &mut self.bounds),
-            _ => self.merge_tree(words, bytes),
+            _ => {
+                if !words.in_order() {
+                    self.rank_pairs(words, bytes);
+                }
+                self.merge_tree(words, bytes);
+            }
         }
     }
 

@@ -1,9 +1,10 @@
-//! Exact counts: byte pair encoding as tiktoken does it, for `o200k_base` and `cl100k_base`.
+//! Exact counts: byte pair encoding as tiktoken does it, for OpenAI's encodings and for vocabularies of the same kind.
 //!
-//! A text is cut into pieces by the pattern of the encoding (`split`, `class`). Most pieces are one token (`words`).
+//! A text is brought to the normal form that the vocabulary wants (`normalize`), and cut into pieces by its pattern (`splitter`,
+//! `split`, `class`). Most pieces are one token (`words`).
 //! The others fall apart where no token reaches across (`joins`), and what is left merges (`merge`); what was merged once
-//! is remembered (`merge_cache`, `caching`). The tables are built (`build`) out of a compact asset (`asset`), which is made
-//! with every condition checked that this rests on (`pack`). docs/counting.md has the arguments and the measurements.
+//! is remembered (`merge_cache`, `caching`). The tables are built (`build`) out of a compact asset (`asset`, `more`), which is made
+//! with every condition checked that this rests on (`pack`), also of a `tokenizer.json` (`convert`). docs/counting.md has the arguments and the measurements.
 
 #![expect(
     clippy::indexing_slicing,
@@ -15,6 +16,9 @@ mod asset;
 mod build;
 mod caching;
 mod class;
+#[cfg(feature = "convert")]
+mod convert;
+#[cfg(feature = "tokenize")]
 mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
@@ -22,19 +26,36 @@ mod foreign;
 mod joins;
 mod merge;
 mod merge_cache;
+#[cfg(feature = "tokenize")]
+mod more;
+#[cfg(feature = "tokenize")]
+mod normalize;
+#[cfg(feature = "convert")]
 mod pack;
+#[cfg(feature = "convert")]
+mod patterns;
 mod split;
+mod splitter;
 mod vocabulary;
 mod words;
 
 pub use caching::CachingCounter;
-#[cfg(feature = "tokenize")]
+#[cfg(feature = "cut")]
 pub(crate) use class::{is_letter_or_number, is_lower_case};
+#[cfg(feature = "convert")]
+pub use convert::vocabulary_of;
+#[cfg(feature = "tokenize")]
 pub use encode::PIECE;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
+#[cfg(feature = "tokenize")]
+pub use normalize::Form;
+#[cfg(feature = "tokenize")]
+pub(crate) use normalize::Origins;
+#[cfg(feature = "convert")]
 pub use pack::pack;
 pub use split::Pieces;
+pub use splitter::Splitter;
 pub use vocabulary::Vocabulary;
 pub use words::Rank;

@@ -1,12 +1,16 @@
 //! Making an asset out of the tokens themselves, with every condition checked that the engine relies on.
 
 use super::Encoding;
-use super::asset::{self, BYTES, invalid};
+use super::asset::{self, BYTES, Contents, invalid};
+use super::joins::width;
 use super::merge::Parts;
+use super::more::{self, Literal, LiteralKind};
+use super::normalize::Form;
+use super::splitter::Splitter;
 use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
 use crate::error::Result;
 
-/// The asset for a vocabulary: its ordinary tokens in the order of their ranks, as a rank file lists them.
+/// The asset for a vocabulary of OpenAI's: its ordinary tokens in the order of their ranks, as a rank file lists them.
 ///
 /// The engine's exactness rests on what is checked here (docs/counting.md says how):
 ///
@@ -14,46 +18,123 @@ use crate::error::Result;
 /// - byte pair encoding with the lower ranks alone makes of each further token's bytes exactly two parts; those are the
 ///   parts that the asset records, and both rank lower than the token;
 /// - no two tokens are equal, and none but the single byte has the byte `0xff`;
-/// - no token is longer than 128 bytes.
+/// - no token is longer than 1024 bytes.
 ///
 /// # Errors
 /// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where one of them does not hold.
 pub fn pack(encoding: Encoding, tokens: &[Vec<u8>]) -> Result<Vec<u8>> {
+    let gap = encoding.gap().unwrap_or(NONE);
+    let ids: Vec<Rank> = (0..tokens.len() as Rank).map(|rank| rank + Rank::from(rank >= gap)).collect();
+    pack_plan(&Plan {
+        name: encoding.base().name(),
+        splitter: encoding.splitter(),
+        form: None,
+        tokens,
+        made: tokens.len(),
+        ids: &ids,
+        specials: &[],
+        others: None,
+        listed: &|_, _| true,
+    })
+}
+
+/// What an asset is made of.
+pub(super) struct Plan<'p> {
+    /// The name of the encoding, or nothing.
+    pub(super) name: &'p str,
+    pub(super) splitter: Splitter,
+    pub(super) form: Option<Form>,
+    /// The tokens in the order of their ranks.
+    pub(super) tokens: &'p [Vec<u8>],
+    /// So many of them may be made by merging, the others not.
+    pub(super) made: usize,
+    /// Their numbers.
+    pub(super) ids: &'p [Rank],
+    /// Special tokens, each with its number and whether it is only decoded.
+    pub(super) specials: &'p [(Rank, u8, Vec<u8>)],
+    /// What becomes of tokens that no two lower ones make: nothing where there must be none, else what is to be done with those
+    /// that no merge makes at all.
+    pub(super) others: Option<LiteralKind>,
+    /// Whether two neighbours, by their ranks, merge into the token of the third.
+    pub(super) listed: &'p dyn Fn((Rank, Rank), Rank) -> bool,
+}
+
+/// The asset, as [`pack`] says.
+pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
+    let &Plan { name, tokens, .. } = plan;
     if !(BYTES..MAX_TOKENS).contains(&tokens.len()) {
-        return Err(invalid(encoding, "it has too few or too many tokens"));
+        return Err(invalid(name, "it has too few or too many tokens"));
     }
     let longer_bytes = tokens.iter().map(Vec::len).filter(|&len| len > SHORT).sum();
     let mut words = Words::new(tokens.len(), longer_bytes);
-    let crowded = || invalid(encoding, "its tokens do not fit into the tables");
+    // Nothing is known of the order yet.
+    words.inverted = true;
+    let crowded = || invalid(name, "its tokens do not fit into the tables");
     let (single, further) = tokens.split_at(BYTES);
     let mut bytes = [false; BYTES];
     for token in single {
         match token.as_slice() {
             &[byte] => bytes[usize::from(byte)] = true,
-            _ => return Err(invalid(encoding, "its first 256 tokens are not single bytes")),
+            _ => return Err(invalid(name, "its first 256 tokens are not single bytes")),
         }
         words.add(token).ok_or_else(crowded)?;
     }
     if bytes.contains(&false) {
-        return Err(invalid(encoding, "a byte is no token"));
+        return Err(invalid(name, "a byte is no token"));
     }
 
     let mut merges = Vec::with_capacity(further.len());
+    let mut literals: Vec<Literal<'_>> = Vec::new();
     for (rank, token) in (BYTES as Rank..).zip(further) {
         if token.len() > MAX_TOKEN_BYTES || token.contains(&0xff) {
-            return Err(invalid(encoding, "a token is too long or holds the byte 255").with("token", rank));
+            return Err(invalid(name, "a token is too long or holds the byte 255").with("token", rank));
         }
         if token.is_empty() || words.rank(token, 0, token.len()) != NONE {
-            return Err(invalid(encoding, "a token is empty, or equal to another").with("token", rank));
+            return Err(invalid(name, "a token is empty, or equal to another").with("token", rank));
         }
-        let Some(merge) = merge_of(&words, token) else {
-            return Err(invalid(encoding, "a token is not made of two lower ones").with("token", rank));
-        };
+        let merge = Some(token).filter(|_| (rank as usize) < plan.made).and_then(|token| merge_of(&words, token));
+        match merge {
+            Some(merge) if (plan.listed)(merge, rank) => merges.push(merge),
+            Some(_) => return Err(invalid(name, "a merge is missing").with("token", rank)),
+            None => {
+                let Some(kind) = plan.others else {
+                    return Err(invalid(name, "a token is not made of two lower ones").with("token", rank));
+                };
+                merges.push((0, 0));
+                literals.push(Literal { rank, kind, text: token });
+            }
+        }
         words.add(token).ok_or_else(crowded)?;
-        merges.push(merge);
+    }
+    for literal in &mut literals {
+        let Literal { rank, text, .. } = *literal;
+        let mut parts = Parts::default();
+        parts.start(0, text.len());
+        parts.merge(&words, text);
+        if parts.len() == 1 && (rank as usize) < plan.made {
+            literal.kind = LiteralKind::Inverted;
+            let is_character = text.first().is_some_and(|&first| width(first) == text.len());
+            let rank_of = |from: usize, to: usize| words.rank(text, from, to - from);
+            let mut pairs = (1..text.len()).map(|middle| (rank_of(0, middle), rank_of(middle, text.len())));
+            if is_character
+                || !pairs.all(|(one, other)| one == NONE || other == NONE || (plan.listed)((one, other), rank))
+            {
+                return Err(invalid(name, "a token ranks lower than its parts, and that cannot be done here")
+                    .with("token", rank));
+            }
+        }
     }
     let single: Vec<u8> = single.iter().flatten().copied().collect();
-    Ok(asset::write(encoding, &single, &merges, longer_bytes as u32))
+    let more = more::write(plan.ids, &literals, plan.specials);
+    Ok(asset::write(&Contents {
+        name,
+        splitter: plan.splitter,
+        form: plan.form.map_or(0, |form| form as u8),
+        bytes: &single,
+        merges: &merges,
+        longer_bytes,
+        more: &more,
+    }))
 }
 
 /// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.

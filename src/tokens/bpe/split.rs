@@ -7,7 +7,14 @@
 //! The common case, one word of ASCII letters with at most one character before it, is decided eight bytes at a time.
 
 use super::Encoding;
+#[cfg(feature = "tokenize")]
+use super::class::END;
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
+#[cfg(feature = "tokenize")]
+use super::splitter::Kind;
+use super::splitter::Splitter;
+#[cfg(feature = "tokenize")]
+use crate::tokens::utf8::code_point;
 
 /// The top bit of each byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
@@ -57,18 +64,45 @@ fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
     }
 }
 
+/// Letters of all kinds.
+const LETTER: u8 = UPPER | LOWER | CASELESS;
+
 impl Encoding {
     /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
     pub fn split(self, text: &str) -> Pieces<'_> {
-        Pieces::new(self, text)
+        self.splitter().split(text)
     }
 }
 
-/// One pattern.
+impl Splitter {
+    /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
+    pub fn split(self, text: &str) -> Pieces<'_> {
+        Pieces { splitter: self, text, at: 0 }
+    }
+}
+
+/// The patterns of one kind, which the splitter says more of.
 pub(super) trait Pattern {
     /// The end of the piece that begins at `at`, which is a piece boundary inside the text.
-    fn end(bytes: &[u8], at: usize) -> usize;
+    fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize;
 }
+
+/// Runs something with the [`Pattern`] of a splitter.
+macro_rules! with_pattern {
+    ($splitter:expr, $pattern:ident => $run:expr) => {
+        match $splitter.kind {
+            $crate::tokens::bpe::splitter::Kind::Cased => {
+                type $pattern = $crate::tokens::bpe::split::Cased;
+                $run
+            }
+            _ => {
+                type $pattern = $crate::tokens::bpe::split::Letters;
+                $run
+            }
+        }
+    };
+}
+pub(super) use with_pattern;
 
 /// The pattern of `o200k_base`:
 ///
@@ -81,8 +115,10 @@ pub(super) trait Pattern {
 /// \s+(?!\S)
 /// \s+
 /// ```
+///
+/// Mistral's has no contractions and one digit at a time.
 #[derive(Debug)]
-pub(super) struct O200k;
+pub(super) struct Cased;
 
 /// The pattern of `cl100k_base`:
 ///
@@ -96,30 +132,32 @@ pub(super) struct O200k;
 /// \s+(?!\S)
 /// \s
 /// ```
+///
+/// Llama's and Qwen's have no `\s++$`, and Qwen's has one digit at a time.
 #[derive(Debug)]
-pub(super) struct Cl100k;
+pub(super) struct Letters;
 
-impl Pattern for O200k {
+impl Pattern for Cased {
     #[inline(always)]
-    fn end(bytes: &[u8], at: usize) -> usize {
+    fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let word = load8(bytes, at);
         let letters = letters(word);
         // A word begins here or, behind one character that is neither letter, number nor line break, one byte on.
         if letters & 0x8080 == 0 {
-            return Self::general(bytes, at);
+            return Self::general(splitter, bytes, at);
         }
         let start = if letters & 0x80 != 0 {
             0
         } else if may_lead(word as u8) {
             8
         } else {
-            return Self::general(bytes, at);
+            return Self::general(splitter, bytes, at);
         };
         let lower = lower_of(word, letters);
         let upper = letters ^ lower;
         let not_upper = !upper & (TOPS << start);
         if not_upper == 0 {
-            return Self::general(bytes, at);
+            return Self::general(splitter, bytes, at);
         }
         let lower_from = not_upper.trailing_zeros() & !7;
         let not_lower = !lower & (TOPS << lower_from);
@@ -128,21 +166,21 @@ impl Pattern for O200k {
             _ => at + (not_lower.trailing_zeros() / 8) as usize,
         };
         match bytes.get(end).copied().unwrap_or(0) {
-            b'\'' => end + contraction(bytes, end),
-            0x80.. => Self::general(bytes, at),
+            b'\'' => end + Self::contraction(splitter, bytes, end),
+            0x80.. => Self::general(splitter, bytes, at),
             _ => end,
         }
     }
 }
 
-impl Pattern for Cl100k {
+impl Pattern for Letters {
     #[inline(always)]
-    fn end(bytes: &[u8], at: usize) -> usize {
+    fn end(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let word = load8(bytes, at);
         let letters = letters(word);
         let first = word as u8;
-        if letters & 0x8080 == 0 || first == b'\'' || letters & 0x80 == 0 && !may_lead(first) {
-            return Self::general(bytes, at);
+        if letters & 0x8080 == 0 || first == b'\'' || letters & 0x80 == 0 && !splitter.may_lead(first) {
+            return Self::general(splitter, bytes, at);
         }
         let stops = !letters & (TOPS << 8);
         let end = match stops {
@@ -150,8 +188,20 @@ impl Pattern for Cl100k {
             _ => at + (stops.trailing_zeros() / 8) as usize,
         };
         match bytes.get(end).copied().unwrap_or(0) {
-            0x80.. => Self::general(bytes, at),
+            0x80.. => Self::general(splitter, bytes, at),
             _ => end,
+        }
+    }
+}
+
+impl Splitter {
+    /// Whether an ASCII byte goes with the ASCII letters behind it.
+    #[inline(always)]
+    fn may_lead(self, byte: u8) -> bool {
+        match self.kind {
+            #[cfg(feature = "tokenize")]
+            Kind::Spaced | Kind::Staged => byte == b' ',
+            _ => may_lead(byte),
         }
     }
 }
@@ -162,24 +212,23 @@ fn may_lead(byte: u8) -> bool {
     class::ASCII.get(usize::from(byte)).is_some_and(|class| class & (BLANK | OTHER) != 0)
 }
 
-impl O200k {
+impl Cased {
     /// The same for any text, a character at a time.
     #[inline(never)]
-    fn general(bytes: &[u8], at: usize) -> usize {
+    fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let (class, len) = class::at(bytes, at);
         let next = at + len;
+        let ends = |end| end + Self::contraction(splitter, bytes, end);
         match class {
-            UPPER | LOWER | CASELESS => Self::word(bytes, at).unwrap_or_else(|end| end + contraction(bytes, end)),
+            UPPER | LOWER | CASELESS => Self::word(splitter, bytes, at).unwrap_or_else(ends),
             // The mark leads a word or, where only upper case follows, is a word of its own: the first alternative
             // gives up the optional first character before the second alternative has its turn.
-            MARK => Self::word(bytes, next).unwrap_or_else(|_| next + contraction(bytes, next)),
-            NUMBER => number(bytes, at),
+            MARK => Self::word(splitter, bytes, next).unwrap_or_else(|_| ends(next)),
+            NUMBER => number(splitter, bytes, at),
             BLANK | OTHER => match class::at(bytes, next).0 {
-                UPPER | LOWER | CASELESS | MARK => {
-                    Self::word(bytes, next).unwrap_or_else(|end| end + contraction(bytes, end))
-                }
-                OTHER if bytes.get(at) == Some(&b' ') => Self::other(bytes, next),
-                _ if class == OTHER => Self::other(bytes, next),
+                UPPER | LOWER | CASELESS | MARK => Self::word(splitter, bytes, next).unwrap_or_else(ends),
+                OTHER if bytes.get(at) == Some(&b' ') => Self::other(splitter, bytes, next),
+                _ if class == OTHER => Self::other(splitter, bytes, next),
                 _ => Self::white(bytes, at),
             },
             _ => Self::white(bytes, at),
@@ -188,7 +237,7 @@ impl O200k {
 
     /// The end of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` with its contraction; where that does
     /// not match, the end of the upper case run as the error.
-    fn word(bytes: &[u8], start: usize) -> Result<usize, usize> {
+    fn word(splitter: Splitter, bytes: &[u8], start: usize) -> Result<usize, usize> {
         let mut end = start;
         let mut in_both = None;
         let next = loop {
@@ -207,30 +256,41 @@ impl O200k {
             // The greedy first run gives back characters until the second has one.
             in_both.ok_or(end)?
         };
-        Ok(end + contraction(bytes, end))
+        Ok(end + Self::contraction(splitter, bytes, end))
     }
 
     /// The rest of ` ?[^\s\p{L}\p{N}]+[\r\n/]*`, at least one character of which was before `at`.
-    fn other(bytes: &[u8], at: usize) -> usize {
+    fn other(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let mut end = skip(bytes, at, OTHER | MARK);
-        while let Some(b'\r' | b'\n' | b'/') = bytes.get(end) {
+        let slash = if splitter.takes_slashes() { b'/' } else { b'\n' };
+        while bytes.get(end).is_some_and(|&byte| matches!(byte, b'\r' | b'\n') || byte == slash) {
             end += 1;
         }
         end
     }
 
+    #[inline]
+    fn contraction(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+        if splitter.has_contractions() { contraction(bytes, at) } else { 0 }
+    }
+
     /// `\s*[\r\n]+|\s+(?!\S)|\s+`
     fn white(bytes: &[u8], at: usize) -> usize {
         let white = White::at(bytes, at);
-        white.after_break.unwrap_or_else(|| white.end_before_word(bytes))
+        white.after_break.unwrap_or_else(|| white.end_before_word(white.end == bytes.len()))
     }
 }
 
-impl Cl100k {
+impl Letters {
     /// The same for any text, a character at a time.
     #[inline(never)]
-    fn general(bytes: &[u8], at: usize) -> usize {
-        const LETTER: u8 = UPPER | LOWER | CASELESS;
+    fn general(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+        #[cfg(feature = "tokenize")]
+        match splitter.kind {
+            Kind::Staged => return staged(splitter, bytes, at),
+            Kind::Spaced => return spaced(splitter, bytes, at),
+            _ => {}
+        }
         let short = contraction(bytes, at);
         if short > 0 {
             return at + short;
@@ -239,14 +299,14 @@ impl Cl100k {
         let next = at + len;
         match class {
             UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
-            NUMBER => number(bytes, at),
+            NUMBER => number(splitter, bytes, at),
             MARK | BLANK | OTHER => match class::at(bytes, next).0 {
                 UPPER | LOWER | CASELESS => skip(bytes, next, LETTER),
                 OTHER | MARK if bytes.get(at) == Some(&b' ') => Self::other(bytes, next),
                 _ if class != BLANK => Self::other(bytes, next),
-                _ => Self::white(bytes, at),
+                _ => Self::white(splitter, bytes, at),
             },
-            _ => Self::white(bytes, at),
+            _ => Self::white(splitter, bytes, at),
         }
     }
 
@@ -255,14 +315,143 @@ impl Cl100k {
         skip(bytes, skip(bytes, at, OTHER | MARK), BREAK)
     }
 
-    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`
-    fn white(bytes: &[u8], at: usize) -> usize {
+    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`, the first of these where the splitter has it.
+    fn white(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
         let white = White::at(bytes, at);
-        if white.end == bytes.len() {
+        let ends = white.end == bytes.len();
+        if ends && splitter.ends_whole() {
             return white.end;
         }
-        white.after_break.unwrap_or_else(|| white.end_before_word(bytes))
+        white.after_break.unwrap_or_else(|| white.end_before_word(ends))
     }
+}
+
+/// The end of a piece of GPT-2's pattern:
+///
+/// ```text
+/// '(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+/// ```
+#[cfg(feature = "tokenize")]
+fn spaced(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+    let short = contraction_in_lower_case(bytes, at);
+    if short > 0 {
+        return at + short;
+    }
+    let from = at + usize::from(bytes.get(at) == Some(&b' '));
+    match class::at(bytes, from).0 {
+        UPPER | LOWER | CASELESS => skip(bytes, from, LETTER),
+        OTHER | MARK => skip(bytes, from, OTHER | MARK),
+        NUMBER if from == at || !splitter.has_numbers_first() => number(splitter, bytes, from),
+        _ => {
+            let white = White::at(bytes, at);
+            let behind = class::at(bytes, white.end).0;
+            white.end_before_word(behind == END || behind == NUMBER && splitter.has_numbers_first())
+        }
+    }
+}
+
+/// The end of a piece of DeepSeek's patterns. Numbers of up to three digits are cut out first, then runs of `[一-龥\u{3040}-ゟ゠-ヿ]`; what is between them is
+/// cut by
+///
+/// ```text
+/// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+
+/// [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+///  ?[\p{P}\p{S}]+[\r\n]*
+/// \s*[\r\n]+
+/// \s+(?!\S)
+/// \s+
+/// ```
+///
+/// and what none of these takes is a piece of its own.
+#[cfg(feature = "tokenize")]
+fn staged(splitter: Splitter, bytes: &[u8], at: usize) -> usize {
+    const WORD: u8 = LETTER | MARK;
+    let (class, len) = stage(bytes, at);
+    let next = at + len;
+    let behind = stage(bytes, next).0;
+    match class {
+        END if class::at(bytes, at).0 == NUMBER => number(splitter, bytes, at),
+        END => {
+            let is_more = |at: usize| bytes.get(at).is_some_and(|&first| is_east_asian(code_point(bytes, at, first).0));
+            let mut end = at + 3;
+            while is_more(end) {
+                end += 3;
+            }
+            end
+        }
+        OTHER if bytes.get(next).is_some_and(u8::is_ascii_alphabetic) && len == 1 => run(bytes, next, letters),
+        OTHER => skip_punctuation(bytes, next),
+        BLANK if behind == OTHER && bytes.get(at) == Some(&b' ') => skip_punctuation(bytes, next),
+        BLANK | NEITHER if behind & WORD != 0 => skip_staged(bytes, next, WORD),
+        BLANK | BREAK => {
+            let white = White::at(bytes, at);
+            let ends = stage(bytes, white.end).0 == END;
+            white.after_break.unwrap_or_else(|| white.end_before_word(ends))
+        }
+        NEITHER => {
+            let mut end = next;
+            loop {
+                let (class, len) = stage(bytes, end);
+                if class != NEITHER || stage(bytes, end + len).0 & WORD != 0 {
+                    return end;
+                }
+                end += len;
+            }
+        }
+        _ => skip_staged(bytes, next, WORD),
+    }
+}
+
+/// What [`stage`] says of a character that is neither letter, mark, white space, punctuation nor symbol. Numbers have none there.
+#[cfg(feature = "tokenize")]
+const NEITHER: u8 = NUMBER;
+
+/// The class of the character at `at` and how many bytes it has; what is cut out before all else is the end of the text.
+#[cfg(feature = "tokenize")]
+fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
+    let (class, len) = class::at(bytes, at);
+    match (class, bytes.get(at)) {
+        (NUMBER, _) => (END, 0),
+        (_, Some(&first @ 0x80..)) => match (class, code_point(bytes, at, first).0) {
+            (_, code) if is_east_asian(code) => (END, 0),
+            (OTHER, code) if !class::is_symbol(code) => (NEITHER, len),
+            _ => (class, len),
+        },
+        (OTHER, Some(first)) if !first.is_ascii_punctuation() => (NEITHER, len),
+        _ => (class, len),
+    }
+}
+
+/// Whether it is one of `[一-龥\u{3040}-ゟ゠-ヿ]`, which have three bytes each.
+#[cfg(feature = "tokenize")]
+fn is_east_asian(code_point: u32) -> bool {
+    matches!(code_point, 0x4e00..=0x9fa5 | 0x3040..=0x30ff)
+}
+
+/// [`skip`] by [`stage`].
+#[cfg(feature = "tokenize")]
+fn skip_staged(bytes: &[u8], mut at: usize, classes: u8) -> usize {
+    loop {
+        let (class, len) = stage(bytes, at);
+        if class & classes == 0 {
+            return at;
+        }
+        at += len;
+    }
+}
+
+/// The rest of `[\p{P}\p{S}]+[\r\n]*`.
+#[cfg(feature = "tokenize")]
+fn skip_punctuation(bytes: &[u8], at: usize) -> usize {
+    skip(bytes, skip_staged(bytes, at, OTHER), BREAK)
+}
+
+/// The length of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 where it does not match.
+#[cfg(feature = "tokenize")]
+fn contraction_in_lower_case(bytes: &[u8], at: usize) -> usize {
+    let len = contraction(bytes, at);
+    let rest = bytes.get(at + 1..at + len).unwrap_or_default();
+    if rest.iter().all(u8::is_ascii_lowercase) { len } else { 0 }
 }
 
 /// The end of the run of characters of the given classes.
@@ -276,9 +465,9 @@ fn skip(bytes: &[u8], mut at: usize, classes: u8) -> usize {
     }
 }
 
-/// `\p{N}{1,3}`, the first of which stands at `at`.
-fn number(bytes: &[u8], mut at: usize) -> usize {
-    for _ in 0..3 {
+/// `\p{N}{1,3}`, or as many digits as the splitter says; the first of them stands at `at`.
+fn number(splitter: Splitter, bytes: &[u8], mut at: usize) -> usize {
+    for _ in 0..splitter.digits() {
         let (class, len) = class::at(bytes, at);
         if class != NUMBER {
             break;
@@ -330,10 +519,10 @@ impl White {
         }
     }
 
-    /// `\s+(?!\S)|\s+`: all but the last character, where something follows and there is more than one.
-    fn end_before_word(&self, bytes: &[u8]) -> usize {
+    /// `\s+(?!\S)|\s+`: all but the last character, where the text does not end behind it and there is more than one.
+    fn end_before_word(&self, ends: bool) -> usize {
         match self.last {
-            Some(last) if self.end < bytes.len() => last,
+            Some(last) if !ends => last,
             _ => self.end,
         }
     }
@@ -343,16 +532,9 @@ impl White {
 /// count otherwise only where the cut itself changes the pieces.
 #[derive(Clone, Debug)]
 pub struct Pieces<'t> {
-    encoding: Encoding,
+    splitter: Splitter,
     text: &'t str,
     at: usize,
-}
-
-impl<'t> Pieces<'t> {
-    /// From the beginning.
-    pub(super) fn new(encoding: Encoding, text: &'t str) -> Self {
-        Self { encoding, text, at: 0 }
-    }
 }
 
 impl<'t> Iterator for Pieces<'t> {
@@ -363,10 +545,7 @@ impl<'t> Iterator for Pieces<'t> {
         if self.at >= bytes.len() {
             return None;
         }
-        let end = match self.encoding {
-            Encoding::O200kBase => O200k::end(bytes, self.at),
-            Encoding::Cl100kBase => Cl100k::end(bytes, self.at),
-        };
+        let end = with_pattern!(self.splitter, P => P::end(self.splitter, bytes, self.at));
         let piece = self.text.get(self.at..end);
         debug_assert!(piece.is_some_and(|piece| !piece.is_empty()));
         self.at = end;

@@ -1,15 +1,24 @@
 //! The tables of one encoding, and counting with them.
 
+#[cfg(feature = "tokenize")]
+use std::borrow::Cow;
 use std::fmt;
 
 use super::Encoding;
 use super::asset::Asset;
+#[cfg(feature = "tokenize")]
+use super::asset::invalid;
 use super::build::Tables;
 use super::joins;
 use super::merge::Parts;
 use super::merge_cache::{MEMORABLE, MergeCache};
-use super::split::{Cl100k, O200k, Pattern, Pieces, load8};
-use super::words::{NONE, SHORT};
+#[cfg(feature = "tokenize")]
+use super::more::{self, Ids, WholePieces};
+#[cfg(feature = "tokenize")]
+use super::normalize::{self, Form};
+use super::split::{Pattern, Pieces, load8, with_pattern};
+use super::splitter::Splitter;
+use super::words::{NONE, Rank, SHORT};
 use crate::error::Result;
 use crate::tokens::Counter;
 
@@ -17,56 +26,160 @@ use crate::tokens::Counter;
 /// over a long text is made of many calls.
 pub(super) const TURN: u32 = 64;
 
-/// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`.
+/// A vocabulary, ready to count with: some 3.4 MB for `o200k_base`, half of that for `cl100k_base`. Clones share it.
 ///
 /// Counting allocates no more than the text is long, and gives that back. [`CachingCounter`](super::CachingCounter) keeps some.
+#[cfg_attr(feature = "tokenize", derive(Clone))]
 pub struct Vocabulary {
-    encoding: Encoding,
+    name: Name,
+    splitter: Splitter,
     tokens: usize,
-    pub(super) tables: Tables,
+    /// That of its asset.
+    checksum: u64,
+    pub(super) tables: Shared<Tables>,
+    #[cfg(feature = "tokenize")]
+    specials: Vec<(String, Rank)>,
+    #[cfg(feature = "tokenize")]
+    pub(super) more: Shared<Beside>,
+}
+
+/// Where vocabularies have names of their own, and share tables.
+#[cfg(feature = "tokenize")]
+type Name = Cow<'static, str>;
+#[cfg(feature = "tokenize")]
+type Shared<T> = std::sync::Arc<T>;
+
+/// Elsewhere an encoding has its asset to itself.
+#[cfg(not(feature = "tokenize"))]
+type Name = &'static str;
+#[cfg(not(feature = "tokenize"))]
+type Shared<T> = Box<T>;
+
+/// What a vocabulary may have beside its tables.
+#[cfg(feature = "tokenize")]
+pub(super) struct Beside {
+    pub(super) form: Option<Form>,
+    pub(super) ids: Ids,
+    whole_pieces: Option<WholePieces>,
+    /// Special tokens that are only decoded.
+    decoded: Vec<(Rank, Vec<u8>)>,
 }
 
 impl fmt::Debug for Vocabulary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vocabulary").field("encoding", &self.encoding).field("tokens", &self.tokens).finish()
+        f.debug_struct("Vocabulary").field("name", &self.name).field("tokens", &self.tokens).finish_non_exhaustive()
     }
 }
 
 impl Vocabulary {
-    /// Builds the tables out of the asset for the encoding (docs/counting.md has its format).
+    /// Builds the tables out of the asset (docs/counting.md has its format): for the name of an [`Encoding`] out of that
+    /// encoding's, for any other name out of one that `vocabulary_of` has made.
     ///
     /// # Errors
     /// [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where the asset is damaged, cut off, for another
     /// encoding or for another version of ctxweave. `details`: `tokenizer`, `reason`.
-    pub fn load(encoding: Encoding, bytes: &[u8]) -> Result<Self> {
-        let (tables, tokens) = Tables::build(encoding, bytes)?;
-        Ok(Self { encoding, tokens, tables })
+    pub fn load(name: impl AsRef<str>, bytes: &[u8]) -> Result<Self> {
+        Self::build(name.as_ref(), bytes)
     }
 
-    /// Looks whether an asset could be loaded, without loading it.
+    fn build(name: &str, bytes: &[u8]) -> Result<Self> {
+        let asset = Asset::read(name, bytes)?;
+        #[cfg(feature = "tokenize")]
+        let more = more::read(asset.more, asset.tokens).ok_or_else(|| invalid(name, "it is damaged"))?;
+        #[cfg(feature = "tokenize")]
+        let tables = Tables::build(name, &asset, &more.literals)?;
+        #[cfg(not(feature = "tokenize"))]
+        let tables = Tables::build(name, &asset)?;
+        let encoding = Encoding::from_name(name);
+        Ok(Self {
+            #[cfg(feature = "tokenize")]
+            name: encoding.map_or_else(|| Cow::Owned(name.to_owned()), |encoding| Cow::Borrowed(encoding.name())),
+            #[cfg(not(feature = "tokenize"))]
+            name: encoding.map_or("", Encoding::name),
+            splitter: asset.splitter,
+            tokens: asset.tokens,
+            checksum: asset.stated(),
+            tables: Shared::new(tables),
+            #[cfg(feature = "tokenize")]
+            specials: encoding.map_or(more.specials, Encoding::specials),
+            #[cfg(feature = "tokenize")]
+            more: Shared::new(Beside {
+                form: Form::from_number(asset.form).ok_or_else(|| invalid(name, "it is damaged"))?,
+                ids: more.ids,
+                whole_pieces: WholePieces::new(&more.literals).ok_or_else(|| invalid(name, "it is damaged"))?,
+                decoded: more.decoded,
+            }),
+        })
+    }
+
+    /// Looks whether an asset is the one that was loaded.
     ///
     /// # Errors
-    /// As [`Vocabulary::load`].
-    pub fn check(encoding: Encoding, bytes: &[u8]) -> Result<()> {
-        Asset::check(encoding, bytes)
+    /// As [`Vocabulary::load`], and where it is another one.
+    pub fn check(&self, bytes: &[u8]) -> Result<()> {
+        Asset::check(self.name(), bytes, self.checksum)
     }
 
-    /// The encoding.
-    pub fn encoding(&self) -> Encoding {
-        self.encoding
+    /// The vocabulary of another encoding that has the same asset: the tables are there once.
+    #[cfg(feature = "tokenize")]
+    pub(crate) fn shared_by(&self, encoding: Encoding, bytes: &[u8]) -> Option<Self> {
+        let known = Encoding::from_name(&self.name)?;
+        let is_same = known.base() == encoding.base() && Asset::check(&self.name, bytes, self.checksum).is_ok();
+        is_same.then(|| Self { name: encoding.name().into(), specials: encoding.specials(), ..self.clone() })
     }
 
-    /// The pieces of a text: see [`Encoding::split`].
+    /// How texts are cut into pieces.
+    pub fn splitter(&self) -> Splitter {
+        self.splitter
+    }
+
+    /// The special tokens that a text may have.
+    #[cfg(feature = "tokenize")]
+    pub fn specials(&self) -> &[(String, Rank)] {
+        &self.specials
+    }
+
+    /// The pieces of a text: see [`Splitter::split`].
     pub fn split<'t>(&self, text: &'t str) -> Pieces<'t> {
-        self.encoding.split(text)
+        self.splitter.split(text)
+    }
+
+    /// A text as it is cut into pieces: normalized, where the vocabulary wants that.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn normalized<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        normalize::normalized(text, self.more.form)
+    }
+
+    /// The rank of a piece that is a token only where it is a whole piece.
+    #[cfg(feature = "tokenize")]
+    #[inline(always)]
+    pub(super) fn whole_piece(&self, bytes: &[u8], at: usize, end: usize) -> Option<Rank> {
+        self.more.whole_pieces.as_ref()?.rank(bytes, at, end - at)
+    }
+
+    #[cfg(not(feature = "tokenize"))]
+    #[inline(always)]
+    fn whole_piece(&self, _: &[u8], _: usize, _: usize) -> Option<Rank> {
+        None
+    }
+
+    /// Whether pieces are those of the text itself, and each falls apart by merging alone.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn is_plain(&self) -> bool {
+        self.more.form.is_none() && self.more.whole_pieces.is_none()
+    }
+
+    /// The bytes of a token that texts do not have.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn decoded(&self, number: Rank) -> Option<&[u8]> {
+        self.more.decoded.iter().find(|(id, _)| *id == number).map(|(_, bytes)| bytes.as_slice())
     }
 
     /// The count, or some number above `limit` where the count is above it.
     pub(super) fn count_until(&self, text: &str, limit: u64, cache: &mut MergeCache) -> u64 {
-        match self.encoding {
-            Encoding::O200kBase => self.count_pieces::<O200k>(text.as_bytes(), limit, cache),
-            Encoding::Cl100kBase => self.count_pieces::<Cl100k>(text.as_bytes(), limit, cache),
-        }
+        #[cfg(feature = "tokenize")]
+        let text = &self.normalized(text);
+        with_pattern!(self.splitter, P => self.count_pieces::<P>(text.as_bytes(), limit, cache))
     }
 
     fn count_pieces<P: Pattern>(&self, bytes: &[u8], limit: u64, cache: &mut MergeCache) -> u64 {
@@ -92,7 +205,7 @@ impl Vocabulary {
             if at >= bytes.len() {
                 break;
             }
-            let end = P::end(bytes, at);
+            let end = P::end(self.splitter, bytes, at);
             debug_assert!(end > at && end <= bytes.len());
             let short = end - at <= SHORT;
             count += if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
@@ -108,25 +221,25 @@ impl Vocabulary {
     /// Counts on from where the last two pieces of the shorter text began, of which the number is that of the tokens before: more
     /// text can change these two, and no others. A run of white space or of capitals is two at most, and all else ends
     /// where the next begins.
+    ///
+    /// Where what is left may have to be normalized, it is counted as a whole, and again with each addition.
     #[cfg(feature = "growing")]
-    pub(super) fn count_grown(&self, bytes: &[u8], end: &mut (usize, u64), cache: &mut MergeCache) -> u64 {
+    pub(super) fn count_grown(&self, text: &str, end: &mut (usize, u64), cache: &mut MergeCache) -> u64 {
+        #[cfg(feature = "tokenize")]
+        if let Some(rest) = text.get(end.0..)
+            && let Cow::Owned(rest) = self.normalized(rest)
+        {
+            return end.1 + with_pattern!(self.splitter, P => self.count_pieces::<P>(rest.as_bytes(), u64::MAX, cache));
+        }
+        let bytes = text.as_bytes();
         cache.size_for(bytes.len().saturating_sub(end.0));
         let mut room = Room { parts: Parts::default(), cache };
         let (mut last, mut here) = (*end, *end);
         while here.0 < bytes.len() {
             (*end, last) = (last, here);
-            here = self.count_next(bytes, here, &mut room);
+            here = with_pattern!(self.splitter, P => self.count_turn::<P>(bytes, here, 1, &mut room));
         }
         here.1
-    }
-
-    /// Counts the next piece.
-    #[cfg(feature = "growing")]
-    fn count_next(&self, bytes: &[u8], here: (usize, u64), room: &mut Room<'_>) -> (usize, u64) {
-        match self.encoding {
-            Encoding::O200kBase => self.count_turn::<O200k>(bytes, here, 1, room),
-            Encoding::Cl100kBase => self.count_turn::<Cl100k>(bytes, here, 1, room),
-        }
     }
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
@@ -139,6 +252,10 @@ impl Vocabulary {
             return 1;
         }
         let asked = ascii || !long;
+        // What is remembered may be a unit of a longer piece, too, which is none of these.
+        if self.whole_piece(bytes, at, end).is_some() {
+            return 1;
+        }
         let Room { parts, cache } = room;
         if end - at > MEMORABLE {
             return self.count_units(bytes, at, end, asked, parts, cache);
@@ -241,7 +358,7 @@ struct Room<'k> {
 
 impl Counter for Vocabulary {
     fn name(&self) -> &str {
-        self.encoding.name()
+        AsRef::<str>::as_ref(&self.name)
     }
 
     fn count(&self, text: &str) -> u32 {
@@ -254,10 +371,12 @@ impl Counter for Vocabulary {
 
     /// Every token is a byte or more.
     fn most(&self, bytes: usize) -> Option<u64> {
+        #[cfg(feature = "tokenize")]
+        let bytes = bytes.saturating_mul(Form::most_per_byte(self.more.form));
         Some(bytes as u64)
     }
 
     fn adds_up_before(&self, next: &str) -> bool {
-        self.encoding.adds_up_before(next)
+        self.splitter.adds_up_before(next)
     }
 }

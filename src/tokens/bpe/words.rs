@@ -19,7 +19,7 @@ const RANK_BITS: u32 = 18;
 pub(super) const MAX_TOKENS: usize = 1 << RANK_BITS;
 
 /// Tokens are no longer than this.
-pub(super) const MAX_TOKEN_BYTES: usize = 128;
+pub(super) const MAX_TOKEN_BYTES: usize = 1024;
 
 /// An odd number without pattern, by which hashes multiply.
 pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -41,7 +41,7 @@ const OVER: usize = 8;
 ///
 /// Up to [`SHORT`] bytes stand there themselves, from the lowest byte on, each bit inverted, and zeros behind. No token
 /// but a single one has the byte `0xff`, so this says how long it is, and such words are joined by shifting. A longer
-/// token is in the blob: zero in the lowest byte, then its length, then where it begins.
+/// token is in the blob: zero in the lowest byte, then its length in two, then where it begins.
 pub(super) type Text = u64;
 
 /// A token out of two.
@@ -60,6 +60,12 @@ fn is_short(text: Text) -> bool {
     text as u8 != 0
 }
 
+/// Where a longer token begins in the blob, and how long it is.
+#[inline(always)]
+fn place(text: Text) -> (usize, usize) {
+    ((text >> 24) as usize, (text >> 8) as usize & 0xffff)
+}
+
 /// How many bits a token of up to [`SHORT`] bytes has.
 #[inline(always)]
 fn bits(text: Text) -> u32 {
@@ -76,6 +82,9 @@ pub(super) struct Words {
     end: usize,
     /// The rank plus one, below the tag; zero where there is none.
     slots: Vec<u32>,
+    /// Whether a token may have a lower rank than one of its parts, so that merges do not come in the order of their ranks.
+    #[cfg(feature = "tokenize")]
+    pub(super) inverted: bool,
 }
 
 /// The word of up to eight bytes from `at`.
@@ -122,7 +131,18 @@ impl Words {
             end: OVER,
             // A third more, and room at the end for those that find theirs taken.
             slots: vec![0; tokens + tokens / 3 + NEAR],
+            #[cfg(feature = "tokenize")]
+            inverted: false,
         }
+    }
+
+    /// Whether merges come in the order of their ranks.
+    #[inline(always)]
+    pub(super) fn in_order(&self) -> bool {
+        #[cfg(feature = "tokenize")]
+        return !self.inverted;
+        #[cfg(not(feature = "tokenize"))]
+        true
     }
 
     /// How many tokens there are.
@@ -177,8 +197,8 @@ impl Words {
             return NONE;
         }
         self.find(hash_longer(bytes, at, len), |found| {
-            found as u16 == (len as u16) << 8 && {
-                let start = (found >> 16) as usize;
+            found & 0xff_ffff == (len as u64) << 8 && {
+                let start = (found >> 24) as usize;
                 // The last word overlaps the one before.
                 let (mut next, last) = (0, len - 8);
                 while next < last && load8(&self.blob, start + next) == load8(bytes, at + next) {
@@ -211,7 +231,7 @@ impl Words {
             bytes.extend_from_slice(&(!text).to_le_bytes());
             bytes.truncate(from + bits(text) as usize / 8);
         } else {
-            let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+            let (start, len) = place(text);
             bytes.extend_from_slice(self.blob.get(start..start + len).unwrap_or_default());
         }
         true
@@ -256,22 +276,35 @@ impl Words {
 
     /// Adds the next token, whatever it is. `None` as for [`Self::join`] and [`Self::push`].
     pub(super) fn add(&mut self, token: &[u8]) -> Option<()> {
+        let (text, hash) = self.put(token)?;
+        self.push(text, hash)
+    }
+
+    /// Adds the next token so that it has a rank and a text and is never found.
+    #[cfg(feature = "tokenize")]
+    pub(super) fn hide(&mut self, token: &[u8]) -> Option<()> {
+        let (text, _) = self.put(token)?;
+        self.texts.push(text);
+        Some(())
+    }
+
+    /// A token and its hash; a longer one is in the blob then.
+    fn put(&mut self, token: &[u8]) -> Option<(Text, u64)> {
         if token.len() <= SHORT {
             let text = short(token, 0, token.len());
-            return self.push(text, hash_short(text));
+            return Some((text, hash_short(text)));
         }
         let start = self.end;
         self.end += token.len();
         self.blob.get_mut(start..self.end)?.copy_from_slice(token);
-        let (text, hash) = self.appended(start)?;
-        self.push(text, hash)
+        self.appended(start)
     }
 
     /// The token that stands in the blob from `start` to the end, and its hash.
     #[inline(always)]
     fn appended(&self, start: usize) -> Option<(Text, u64)> {
         let len = self.end - start;
-        let text = (start as u64) << 16 | (len as u64) << 8;
+        let text = (start as u64) << 24 | (len as u64) << 8;
         (SHORT + 1..=MAX_TOKEN_BYTES).contains(&len).then(|| (text, hash_longer(&self.blob, start, len)))
     }
 
@@ -293,7 +326,7 @@ impl Words {
             self.end += bits(text) as usize / 8;
             return Some(());
         }
-        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        let (start, len) = place(text);
         for at in (0..len).step_by(8) {
             let word = load8(&self.blob, start + at);
             *self.blob.get_mut(self.end + at..)?.first_chunk_mut()? = word.to_le_bytes();
@@ -311,7 +344,7 @@ mod tests {
     fn a_text_that_shares_slot_and_tag_with_a_token_is_another_text() {
         // In a table as small as this the slots are all but the same, so only the tags and the texts tell them apart:
         // of 100,000 texts some have the tag of the token.
-        for len in [5, 8, 9, 12, 16, 17, 20, 40, 128] {
+        for len in [5, 8, 9, 12, 16, 17, 20, 40, 128, 300, 1024] {
             let token: Vec<u8> = (0..len).map(|at| b'a' + (at % 26) as u8).collect();
             let mut words = Words::new(1, len);
             words.add(&token).unwrap();

@@ -9,7 +9,7 @@ use super::known::Known;
 use crate::text::{Clusters, is_whitespace};
 use crate::tokens::Counter;
 use crate::tokens::bpe::{is_letter_or_number, is_lower_case};
-use crate::tokens::codec::{Codec, PIECE};
+use crate::tokens::codec::{self, Codec, PIECE};
 
 /// What a cut does not tear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,21 +169,14 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Where tokens end, of at least so many, where it is not known of what pieces a text is.
+/// Where tokens end, of at least so many, where it is not known of what pieces a text is; of one that ends inside a character some
+/// place inside it.
 fn ends_of_tokens(codec: &dyn Codec, text: &str, tokens: usize) -> Vec<usize> {
     let mut ids = Vec::new();
     codec.encode_ordinary(text, tokens, &mut ids);
-    let (mut token, mut end) = (Vec::new(), 0_usize);
-    let mut len = |id| {
-        token.clear();
-        codec.append_token(id, &mut token);
-        token.len()
-    };
-    let ends = ids.into_iter().map(|id| {
-        end = end.saturating_add(len(id));
-        end
-    });
-    ends.collect()
+    let mut ends = Vec::with_capacity(ids.len());
+    codec::each_end(codec, text, &ids, |end, is_whole| ends.push(end.saturating_add(usize::from(!is_whole))));
+    ends
 }
 
 /// Whether a character makes one word with another such one beside it.

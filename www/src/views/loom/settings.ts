@@ -2,7 +2,6 @@ import type {
   AssemblyRequest,
   BufferRequest,
   DialogueRequest,
-  Encoding,
   LoomTreeData,
   Media,
   Preferences,
@@ -26,7 +25,7 @@ export interface Settings {
   annotations: "none" | "all" | string[];
   provider?: ProviderName;
   /** The exact tokenizer to count with; without one the counts are estimates. */
-  tokenizer?: Encoding;
+  tokenizer?: PageEncoding;
   instructionScope?: "path" | "generation";
   systemPrompt?: string;
   /** In buffer mode: text that is not yet a node. */
@@ -46,7 +45,10 @@ export interface Settings {
 export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
 export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
 
-export const ENCODINGS: readonly Encoding[] = ["o200k_base", "cl100k_base"];
+/** The encodings that the page offers. */
+export type PageEncoding = "o200k_base" | "cl100k_base";
+
+export const ENCODINGS: readonly PageEncoding[] = ["o200k_base", "cl100k_base"];
 
 /** The library's own defaults, to show in a field that nobody has filled. */
 export const DEFAULTS: Required<Omit<Preferences, "truncationMarker">> = {
@@ -95,7 +97,7 @@ export function buildRequest(
   media: Record<string, Media>,
   tip: string,
   settings: Settings,
-  tokenizer: Encoding | undefined,
+  tokenizer: PageEncoding | undefined,
 ): DialogueRequest | BufferRequest {
   const request: AssemblyRequest = {
     tree: treeWithExclusions(tree, settings.excluded),

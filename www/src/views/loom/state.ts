@@ -5,7 +5,6 @@ import type {
   CtxweaveError,
   DialogueAssembly,
   DialogueRequest,
-  Encoding,
   LoomNode,
   LoomTreeData,
   Media,
@@ -18,7 +17,7 @@ import { openText } from "./open-file.js";
 import { messageAt, placeAfter, withPending, type Pending } from "./pending.js";
 import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
-import { buildRequest, freshSettings, treeWithExclusions, type Settings } from "./settings.js";
+import { buildRequest, freshSettings, type PageEncoding, treeWithExclusions, type Settings } from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "./vocabulary.js";
 
@@ -60,7 +59,7 @@ export const index = computed<TreeIndex | undefined>(() => {
 });
 
 /** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
-export const tokenizer = computed<Encoding | undefined>(() => {
+export const tokenizer = computed<PageEncoding | undefined>(() => {
   const asked = settings.value.tokenizer;
   return asked && isLoaded(asked) ? asked : undefined;
 });

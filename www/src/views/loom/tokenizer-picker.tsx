@@ -1,7 +1,6 @@
-import type { Encoding } from "ctxweave";
 import { Field, Select } from "../../ui/fields.js";
 import { MessageText } from "../../ui/message.js";
-import { ENCODINGS } from "./settings.js";
+import { ENCODINGS, type PageEncoding } from "./settings.js";
 import { setOrClear, settings } from "./state.js";
 import { loadVocabulary, vocabularyState } from "./vocabulary.js";
 
@@ -12,7 +11,7 @@ export function TokenizerPicker() {
     <>
       <Field label="Tokens" hint={asked ? undefined : "An exact count first loads a vocabulary of about a megabyte."}>
         {({ id, describedBy }) => (
-          <Select<Encoding | "">
+          <Select<PageEncoding | "">
             id={id}
             describedBy={describedBy}
             options={[
@@ -29,7 +28,7 @@ export function TokenizerPicker() {
   );
 }
 
-function Loading({ name }: { name: Encoding }) {
+function Loading({ name }: { name: PageEncoding }) {
   const state = vocabularyState(name);
   switch (state?.kind) {
     case "loading": {

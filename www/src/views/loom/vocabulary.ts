@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Encoding } from "ctxweave";
+import type { PageEncoding } from "./settings.js";
 
 /** How far a vocabulary has come. One that nobody asked for has no state and costs nothing. */
 export type VocabularyState =
@@ -7,7 +7,7 @@ export type VocabularyState =
   | { kind: "loaded" }
   | { kind: "failed"; message: string };
 
-const states = signal<Partial<Record<Encoding, VocabularyState>>>({});
+const states = signal<Partial<Record<PageEncoding, VocabularyState>>>({});
 
 /** Each is a piece of code and a file of its own, fetched when it is first asked for. */
 const MODULES = {
@@ -15,16 +15,16 @@ const MODULES = {
   cl100k_base: () => import("ctxweave/vocab/cl100k_base"),
 };
 
-export function vocabularyState(name: Encoding): VocabularyState | undefined {
+export function vocabularyState(name: PageEncoding): VocabularyState | undefined {
   return states.value[name];
 }
 
-export function isLoaded(name: Encoding): boolean {
+export function isLoaded(name: PageEncoding): boolean {
   return states.value[name]?.kind === "loaded";
 }
 
 /** Loads a vocabulary, unless it is there or on its way; after a failure it tries again. */
-export async function loadVocabulary(name: Encoding): Promise<void> {
+export async function loadVocabulary(name: PageEncoding): Promise<void> {
   const before = states.peek()[name]?.kind;
   if (before === "loading" || before === "loaded") return;
   const become = (state: VocabularyState): void => {

@@ -1,16 +1,13 @@
-/** The same for `require`. The bytes are those of the ES module, since there is one copy of them. */
+/** The vocabulary of `p50k_base` (Codex, and GPT-3's `text-davinci-002` and `-003`), for browsers and bundlers: a file beside this one. */
 
-import { unpack } from "../unpack.js";
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
-export const name = "cl100k_base";
+export const name = "p50k_base";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, async () =>
-  unpack((await import("./cl100k_base.packed.js")).packed),
-);
+const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./p50k_base.bin", import.meta.url));
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -1,14 +1,13 @@
-/** The vocabulary of `cl100k_base`, for Workers: a static import, which wrangler and miniflare turn into bytes. */
+/** The vocabulary of `p50k_edit` (GPT-3's models that edit; the file is that of `p50k_base`), for browsers and bundlers: a file beside this one. */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
-import data from "./cl100k_base.bin";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
-export const name = "cl100k_base";
+export const name = "p50k_edit";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => data);
+const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./p50k_base.bin", import.meta.url));
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -1,15 +1,13 @@
-/** The vocabulary of `cl100k_base` inside the JavaScript, for where a second file cannot be had. */
+/** The vocabulary of `gpt2` (GPT-2; the file is that of `r50k_base`), for browsers and bundlers: a file beside this one. */
 
-import { unpack } from "../unpack.js";
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
-import { packed } from "./cl100k_base.packed.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
-export const name = "cl100k_base";
+export const name = "gpt2";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => unpack(packed));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./r50k_base.bin", import.meta.url));
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

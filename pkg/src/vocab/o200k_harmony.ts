@@ -1,0 +1,16 @@
+/** The vocabulary of `o200k_harmony` (gpt-oss; the file is that of `o200k_base`), for browsers and bundlers: a file beside this one. */
+
+import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+
+export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
+
+/** The name to give as `tokenizer`. */
+export const name = "o200k_harmony";
+
+const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./o200k_base.bin", import.meta.url));
+
+/** See {@link Vocabulary.load}. */
+export const load: Vocabulary["load"] = (options) => vocabulary.load(options);
+
+/** See {@link Vocabulary.bytes}. */
+export const bytes: Vocabulary["bytes"] = (options) => vocabulary.bytes(options);

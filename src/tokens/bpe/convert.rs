@@ -1,0 +1,355 @@
+//! An asset out of a `tokenizer.json` of Hugging Face, where that is byte-level byte pair encoding.
+
+use std::borrow::Cow;
+
+use super::asset::BYTES;
+use super::more::LiteralKind;
+use super::normalize::Form;
+use super::pack::{Plan, pack_plan};
+use super::splitter::Splitter;
+use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
+use crate::error::Result;
+use crate::json::{Document, Object, Value};
+use crate::maps::SortedMap;
+use crate::text::is_whitespace;
+
+/// What to do with a tokenizer that cannot be converted.
+const INSTEAD: &str = "count with `heuristic`, or with a counter of your own";
+
+/// The vocabulary asset of a `tokenizer.json` of Hugging Face, to be loaded under any name that no encoding of OpenAI's has.
+///
+/// It has to be byte-level byte pair encoding with one of the patterns that are known (docs/counting.md lists them). Tokens that are
+/// added to the model, special or not, are special tokens of the vocabulary: a text has them where it is said so. What is put before or
+/// behind a text (`post_processor`) is not.
+///
+/// # Errors
+/// [`Code::InvalidInput`](crate::Code::InvalidInput) with `path` for what is no such file and for what cannot be converted, as
+/// a tokenizer of SentencePiece; [`Code::InvalidVocabulary`](crate::Code::InvalidVocabulary) where its merges break what
+/// the engine relies on.
+pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
+    let document = Document::read(tokenizer_json, &[])?;
+    let document: &Document<'_> = &document;
+    let file = document.root().object("a `tokenizer.json`, an object")?;
+    let model = file.need("model")?.object("a model, an object")?;
+    check_model(model)?;
+    let form = file.read("normalizer", form_of)?.flatten();
+    let splitter = splitter_of(file)?;
+    let mut specials = Specials::read(file)?;
+    let vocab = Vocab::read(model, &mut specials)?;
+    let ignores_merges = model.bool("ignore_merges")?.unwrap_or(false);
+
+    let mut ranks = Ranks::of_bytes(&vocab, model)?;
+    // The merges in their order, and where those into each token begin.
+    let (mut pairs, mut begins) = (Vec::new(), vec![0; ranks.order.len()]);
+    for merge in model.need("merges")?.list("a list of merges")? {
+        let pair = merge_of(merge, &vocab)?;
+        let joined = [vocab.token(pair.0), vocab.token(pair.1)].concat();
+        let Some(product) = vocab.find(&joined) else {
+            return Err(merge.invalid(|place| format!("{place} makes a token that `model.vocab` does not have")));
+        };
+        let rank = ranks.of(product) as usize;
+        // All merges into one token have its rank.
+        if rank + 1 != ranks.order.len() {
+            return Err(merge.invalid(|place| {
+                format!("{place} makes the same token as another merge, with others between them; {INSTEAD}")
+            }));
+        }
+        if begins.len() <= rank {
+            begins.push(pairs.len());
+        }
+        pairs.push(pair);
+    }
+    let made = ranks.order.len();
+    // Those that are left are made by no merge.
+    for token in 0..vocab.tokens.len() as u32 {
+        ranks.of(token);
+    }
+    let is_listed = |merge: (Rank, Rank), rank: Rank| {
+        let end = begins.get(rank as usize + 1).copied().unwrap_or(pairs.len());
+        let into = begins.get(rank as usize).and_then(|&begin| pairs.get(begin..end)).unwrap_or_default();
+        into.iter().any(|&(left, right)| merge == (ranks.known(left), ranks.known(right)))
+    };
+    let tokens: Vec<Vec<u8>> = ranks.order.iter().map(|&token| vocab.token(token).to_vec()).collect();
+    let ids: Vec<Rank> = ranks.order.iter().map(|&token| vocab.id(token)).collect();
+    pack_plan(&Plan {
+        name: "",
+        splitter,
+        form,
+        tokens: &tokens,
+        made,
+        ids: &ids,
+        specials: &specials.listed,
+        others: Some(if ignores_merges { LiteralKind::Whole } else { LiteralKind::Decoded }),
+        listed: &is_listed,
+    })
+}
+
+/// Refuses a model of another kind.
+fn check_model(model: Object<'_>) -> Result<()> {
+    let kind = model.need("type")?;
+    let name = kind.text()?;
+    if name != "BPE" {
+        return Err(
+            kind.invalid(|place| format!("{place} is `{name}`, and only byte-level `BPE` can be converted; {INSTEAD}"))
+        );
+    }
+    if let Some(fallback) = model.get("byte_fallback")?.filter(|fallback| fallback.raw() == "true") {
+        return Err(fallback.invalid(|place| {
+            format!("{place} is true: it is a tokenizer of SentencePiece, and only byte-level `BPE` can be converted; {INSTEAD}")
+        }));
+    }
+    for name in ["dropout", "continuing_subword_prefix", "end_of_word_suffix"] {
+        if let Some(value) = model.get(name)?.filter(|value| !value.is_string("") && value.as_number() != Some(0.0)) {
+            return Err(value.invalid(|place| format!("{place} is not known here; {INSTEAD}")));
+        }
+    }
+    Ok(())
+}
+
+/// The items of a list in a list of normalizers and the like, or the one that there is.
+fn flattened<'t>(value: Value<'t>, list: &str, found: &mut Vec<Object<'t>>) -> Result<()> {
+    let stage = value.object("an object with a `type`")?;
+    if stage.need("type")?.is_string("Sequence") {
+        return stage.need(list)?.list("a list")?.try_for_each(|inner| flattened(inner, list, found));
+    }
+    found.push(stage);
+    Ok(())
+}
+
+fn form_of(normalizer: Value<'_>) -> Result<Option<Form>> {
+    let mut stages = Vec::new();
+    flattened(normalizer, "normalizers", &mut stages)?;
+    match stages.as_slice() {
+        [] => Ok(None),
+        [one] if one.need("type")?.is_string("NFC") => Ok(Some(Form::Nfc)),
+        [one] if one.need("type")?.is_string("NFKC") => Ok(Some(Form::Nfkc)),
+        _ => {
+            let names: Result<Vec<String>> = stages.iter().map(|stage| Ok(stage.text("type")?.into_owned())).collect();
+            let names = names?.join("`, `");
+            Err(normalizer.invalid(|place| {
+                format!("{place} is `{names}`, and only `NFC` or `NFKC` alone can be converted; {INSTEAD}")
+            }))
+        }
+    }
+}
+
+fn splitter_of(file: Object<'_>) -> Result<Splitter> {
+    let value = file.get("pre_tokenizer")?.ok_or_else(|| {
+        file.value().invalid(|place| format!("{place} has no `pre_tokenizer`: it is not byte-level; {INSTEAD}"))
+    })?;
+    let mut stages = Vec::new();
+    flattened(value, "pretokenizers", &mut stages)?;
+    let unknown = |what: &str| {
+        value.invalid(|place| format!("{place} has {what}, which is none of those that are known; {INSTEAD}"))
+    };
+    let Some((last, before)) = stages.split_last() else { return Err(unknown("nothing in it")) };
+    if !last.need("type")?.is_string("ByteLevel") {
+        let name = last.text("type")?;
+        return Err(last
+            .value()
+            .invalid(|place| format!("{place} is `{name}` and not `ByteLevel` at the end; {INSTEAD}")));
+    }
+    if last.bool("add_prefix_space")?.unwrap_or(true) {
+        return Err(last
+            .value()
+            .invalid(|place| format!("{place} has `add_prefix_space`: a space is put before each text; {INSTEAD}")));
+    }
+    let gpt2 = last.bool("use_regex")?.unwrap_or(true);
+    let mut patterns: Vec<Cow<'_, str>> = Vec::new();
+    for stage in before {
+        let name = stage.text("type")?;
+        match &*name {
+            "Split" => {
+                let pattern = stage.need("pattern")?.object("a pattern, an object")?;
+                let pattern = pattern.get("Regex")?.ok_or_else(|| unknown("a pattern that is no `Regex`"))?.text()?;
+                let behavior = stage.text("behavior")?;
+                let inverted = stage.bool("invert")?.unwrap_or(false);
+                // The patterns for one stage leave nothing between their matches.
+                let is_known = behavior == "Isolated" || behavior == "Removed" && inverted && before.len() == 1;
+                if !is_known {
+                    return Err(unknown(&format!("a split with the behavior `{behavior}`")));
+                }
+                patterns.push(pattern);
+            }
+            "Digits" if gpt2 && before.len() == 1 && stage.bool("individual_digits")? == Some(true) => {
+                return Splitter::GPT2.with_single_digits().ok_or_else(|| unknown("`Digits`"));
+            }
+            name => return Err(unknown(&format!("`{name}`"))),
+        }
+    }
+    let patterns: Vec<&str> = patterns.iter().map(|pattern| &**pattern).collect();
+    match (gpt2, patterns.as_slice()) {
+        (true, []) => Ok(Splitter::GPT2),
+        (false, patterns) if !patterns.is_empty() => Splitter::of_patterns(patterns)
+            .ok_or_else(|| unknown(&format!("the pattern `{}`", patterns.join("`, then `")))),
+        _ => Err(unknown("a split by several patterns")),
+    }
+}
+
+/// The tokens that are added to the model.
+struct Specials {
+    listed: Vec<(Rank, u8, Vec<u8>)>,
+}
+
+impl Specials {
+    fn read(file: Object<'_>) -> Result<Self> {
+        let mut listed = Vec::new();
+        for added in file.read("added_tokens", |added| added.list("a list of tokens"))?.into_iter().flatten() {
+            let added = added.object("a token, an object")?;
+            let (id, content) = (added.need("id")?.whole(u32::MAX)?, added.need("content")?);
+            let text = content.text()?;
+            if text.chars().all(is_whitespace) {
+                return Err(content.invalid(|place| {
+                    format!("{place} is white space that every text may have as a token, and that is not known here; {INSTEAD}")
+                }));
+            }
+            if text.len() > usize::from(u16::MAX) {
+                return Err(content.invalid(|place| format!("{place} is too long")));
+            }
+            // Those that take white space along, or do not stand within words, are only decoded.
+            let mut decoded = false;
+            for name in ["lstrip", "rstrip", "single_word"] {
+                decoded |= added.bool(name)?.unwrap_or(false);
+            }
+            listed.push((id, u8::from(decoded), text.into_owned().into_bytes()));
+        }
+        Ok(Self { listed })
+    }
+
+    fn has(&self, id: Rank, text: &str) -> bool {
+        self.listed.iter().any(|(known, _, content)| *known == id && content == text.as_bytes())
+    }
+}
+
+/// The tokens of the model.
+struct Vocab {
+    tokens: Vec<(Vec<u8>, Rank)>,
+    words: Words,
+}
+
+impl Vocab {
+    fn read(model: Object<'_>, specials: &mut Specials) -> Result<Self> {
+        let vocab = model.need("vocab")?.object("tokens and their numbers, an object")?;
+        let mut tokens = Vec::with_capacity(vocab.len());
+        for (key, value) in vocab.entries() {
+            let (text, id) = (key.text()?, value.whole(u32::MAX)?);
+            if specials.has(id, &text) {
+                continue;
+            }
+            let token = bytes_of(&text).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
+            let Some(token) = token else {
+                return Err(value.invalid(|place| {
+                    format!(
+                        "{place} is a token that is not byte-level, or of more than {MAX_TOKEN_BYTES} bytes; {INSTEAD}"
+                    )
+                }));
+            };
+            if token.len() > 1 && token.contains(&0xff) {
+                // No text has it.
+                specials.listed.push((id, 1, token));
+            } else {
+                tokens.push((token, id));
+            }
+        }
+        let refuse = |what: &str| vocab.value().invalid(|place| format!("{place} {what}; {INSTEAD}"));
+        if tokens.len() >= MAX_TOKENS {
+            return Err(refuse("has too many tokens"));
+        }
+        let longer_bytes = tokens.iter().map(|(token, _)| token.len()).filter(|&len| len > SHORT).sum();
+        let mut words = Words::new(tokens.len(), longer_bytes);
+        for (token, _) in &tokens {
+            let is_new = words.rank(token, 0, token.len()) == NONE;
+            words.add(token).filter(|()| is_new).ok_or_else(|| refuse("has a token twice"))?;
+        }
+        Ok(Self { tokens, words })
+    }
+
+    fn find(&self, token: &[u8]) -> Option<u32> {
+        Some(token)
+            .filter(|token| !token.is_empty() && (token.len() == 1 || !token.contains(&0xff)))
+            .map(|token| self.words.rank(token, 0, token.len()))
+            .filter(|&at| at != NONE)
+    }
+
+    fn token(&self, at: u32) -> &[u8] {
+        self.tokens.get(at as usize).map_or(&[], |(token, _)| token)
+    }
+
+    fn id(&self, at: u32) -> Rank {
+        self.tokens.get(at as usize).map_or(NONE, |(_, id)| *id)
+    }
+}
+
+/// The ranks of the tokens: the single bytes first, the others as they are made.
+struct Ranks {
+    /// By token.
+    ranks: Vec<Rank>,
+    /// By rank.
+    order: Vec<u32>,
+}
+
+impl Ranks {
+    fn of_bytes(vocab: &Vocab, model: Object<'_>) -> Result<Self> {
+        let bytes: SortedMap<Rank, u32> =
+            (0..=255).filter_map(|byte: u8| vocab.find(&[byte])).map(|token| (vocab.id(token), token)).collect();
+        if bytes.len() < BYTES {
+            return Err(model
+                .need("vocab")?
+                .invalid(|place| format!("{place} lacks some of the 256 bytes: it is not byte-level; {INSTEAD}")));
+        }
+        let mut ranks = Self { ranks: vec![NONE; vocab.tokens.len()], order: Vec::new() };
+        bytes.iter().for_each(|(_, &token)| {
+            ranks.of(token);
+        });
+        Ok(ranks)
+    }
+
+    /// The rank of a token: the next one, where it has none.
+    fn of(&mut self, token: u32) -> Rank {
+        let next = self.order.len() as Rank;
+        match self.ranks.get_mut(token as usize) {
+            Some(rank) if *rank == NONE => {
+                *rank = next;
+                self.order.push(token);
+                next
+            }
+            Some(rank) => *rank,
+            None => NONE,
+        }
+    }
+
+    fn known(&self, token: u32) -> Rank {
+        self.ranks.get(token as usize).copied().unwrap_or(NONE)
+    }
+}
+
+/// The two tokens of a merge: `"a b"`, or `["a", "b"]`.
+fn merge_of(merge: Value<'_>, vocab: &Vocab) -> Result<(u32, u32)> {
+    let wrong = || merge.invalid(|place| format!("{place} must be two tokens of `model.vocab`"));
+    let find = |token: &str| vocab.find(&bytes_of(token)?);
+    if let Some(text) = merge.as_text() {
+        let (left, right) = text.split_once(' ').ok_or_else(wrong)?;
+        return find(left).zip(find(right)).ok_or_else(wrong);
+    }
+    let mut pair = merge.list("two tokens")?;
+    match (pair.next(), pair.next(), pair.next()) {
+        (Some(left), Some(right), None) => find(&left.text()?).zip(find(&right.text()?)).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
+}
+
+/// The bytes of a token as byte-level tokenizers write them: a character for each. Nothing where it is not written so.
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    text.chars().map(byte_of).collect()
+}
+
+/// What stands for itself are the bytes that are visible in Latin-1; the others have the characters from U+0100 on, in order.
+fn byte_of(c: char) -> Option<u8> {
+    match u32::from(c) {
+        code @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff) => Some(code as u8),
+        code @ 0x100..=0x120 => Some((code - 0x100) as u8),
+        code @ 0x121..=0x142 => Some((code - 0x121 + 0x7f) as u8),
+        0x143 => Some(0xad),
+        _ => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! The patterns of `tokenizer.json` files that are known, word by word.
+
+use super::splitter::{CONTRACTIONS, Kind, NUMBERS_FIRST, SLASHES, Splitter};
+
+const CASED: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+const TEKKEN: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+const LLAMA3: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+const QWEN2: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+/// `cl100k_base` as it was published at first.
+const GPT4: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+);
+const GPT4_POSSESSIVE: &str = concat!(
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}",
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+);
+const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const GPT2_SHORT: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+/// DeepSeek's, from V3 on: one behind the other.
+const DEEPSEEK: [&str; 3] = [
+    r"\p{N}{1,3}",
+    "[一-龥\u{3040}-ゟ゠-ヿ]+",
+    concat!(
+        r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"##,
+        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+];
+
+impl Splitter {
+    /// The splitter of a pattern of which the matches and what is between them are the pieces.
+    fn of_pattern(pattern: &str) -> Option<Self> {
+        let letters = |digits, options| Self { kind: Kind::Letters, digits, options: CONTRACTIONS | options };
+        Some(match pattern {
+            CASED => Self::O200K,
+            TEKKEN => Self { kind: Kind::Cased, digits: 1, options: SLASHES },
+            // A greedy `\s*` leaves but one line break to what follows it: `[\r\n]` or `[\r\n]+` is the same.
+            LLAMA3 | GPT4 | GPT4_POSSESSIVE => letters(3, 0),
+            QWEN2 => letters(1, 0),
+            GPT2 | GPT2_SHORT => Self::GPT2,
+            _ => return None,
+        })
+    }
+
+    /// The splitter of several patterns, each for what the one before has left.
+    pub(super) fn of_patterns(patterns: &[&str]) -> Option<Self> {
+        // Some files have the line breaks themselves.
+        let is_last = |pattern: &str| pattern.replace('\r', r"\r").replace('\n', r"\n") == DEEPSEEK[2];
+        match *patterns {
+            [one] => Self::of_pattern(one),
+            [numbers, ideographs, last] if numbers == DEEPSEEK[0] && ideographs == DEEPSEEK[1] && is_last(last) => {
+                Some(Self { kind: Kind::Staged, digits: 3, options: NUMBERS_FIRST })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with each digit cut out before all else.
+    pub(super) fn with_single_digits(self) -> Option<Self> {
+        let options = self.options | NUMBERS_FIRST;
+        (self == Self::GPT2).then_some(Self { digits: 1, options, ..self })
+    }
+}

@@ -1,0 +1,121 @@
+//! How an encoding cuts texts into pieces: a few numbers, which stand in the asset.
+
+/// What a pattern makes of letters, and with that of all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Words end where lower case letters turn upper case; one character that is neither letter, number nor line break goes
+    /// with the word behind it, marks count as letters: `o200k_base` and its relatives.
+    Cased,
+    /// Words are letters, with one such character before them: `cl100k_base` and its relatives.
+    Letters,
+    /// Words, numbers and the rest, each with a space before it: GPT-2.
+    #[cfg(feature = "tokenize")]
+    Spaced,
+    /// DeepSeek: numbers first, then Chinese and Japanese, then words with their marks, punctuation and symbols.
+    #[cfg(feature = "tokenize")]
+    Staged,
+}
+
+/// How texts are cut into pieces that tokens never reach across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Splitter {
+    pub(super) kind: Kind,
+    /// So many digits are one piece; all of them where it is 0.
+    pub(super) digits: u8,
+    pub(super) options: u8,
+}
+
+/// `'s`, `'t`, `'re` and their like are cut apart from the word before them, or go with it.
+pub(super) const CONTRACTIONS: u8 = 1 << 0;
+/// Punctuation takes along slashes beside the line breaks behind it.
+pub(super) const SLASHES: u8 = 1 << 1;
+/// White space at the end of a text is one piece, whatever line breaks are in it.
+const WHOLE_END: u8 = 1 << 2;
+/// Numbers are cut out before all else: what stands before one ends as a text ends.
+pub(super) const NUMBERS_FIRST: u8 = 1 << 3;
+
+impl Splitter {
+    /// That of `o200k_base`.
+    pub(super) const O200K: Self = Self { kind: Kind::Cased, digits: 3, options: CONTRACTIONS | SLASHES };
+    /// That of `cl100k_base`.
+    pub(super) const CL100K: Self = Self { kind: Kind::Letters, digits: 3, options: CONTRACTIONS | WHOLE_END };
+
+    #[inline(always)]
+    fn has(self, option: u8) -> bool {
+        self.options & option != 0
+    }
+
+    /// So many digits are one piece.
+    #[inline(always)]
+    pub(super) fn digits(self) -> usize {
+        match self.digits {
+            _ if cfg!(not(feature = "tokenize")) => 3,
+            0 => usize::MAX,
+            digits => digits.into(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn has_contractions(self) -> bool {
+        cfg!(not(feature = "tokenize")) || self.has(CONTRACTIONS)
+    }
+
+    #[inline(always)]
+    pub(super) fn takes_slashes(self) -> bool {
+        cfg!(not(feature = "tokenize")) || self.has(SLASHES)
+    }
+
+    #[inline(always)]
+    pub(super) fn ends_whole(self) -> bool {
+        cfg!(not(feature = "tokenize")) || self.has(WHOLE_END)
+    }
+
+    /// Whether counts add up at a paragraph break before `next`: see [`Counter`](crate::tokens::Counter::adds_up_before).
+    ///
+    /// Behind a line break a piece begins with whatever is not white space, but that punctuation may take along the line
+    /// breaks *and slashes* that follow it. For GPT-2 two line breaks are one piece at the end of a text and two before a word.
+    pub fn adds_up_before(self, next: &str) -> bool {
+        match self.kind {
+            Kind::Cased => !(self.takes_slashes() && next.starts_with('/')),
+            Kind::Letters => true,
+            #[cfg(feature = "tokenize")]
+            Kind::Spaced => false,
+            #[cfg(feature = "tokenize")]
+            Kind::Staged => true,
+        }
+    }
+}
+
+#[cfg(feature = "tokenize")]
+impl Splitter {
+    /// GPT-2's.
+    pub(super) const GPT2: Self = Self { kind: Kind::Spaced, digits: 0, options: CONTRACTIONS };
+
+    #[inline(always)]
+    pub(super) fn has_numbers_first(self) -> bool {
+        self.has(NUMBERS_FIRST)
+    }
+
+    /// As it stands in an asset.
+    pub(super) const fn to_bytes(self) -> [u8; 4] {
+        let kind = match self.kind {
+            Kind::Cased => 0,
+            Kind::Letters => 1,
+            Kind::Spaced => 2,
+            Kind::Staged => 3,
+        };
+        [kind, self.digits, self.options, 0]
+    }
+
+    /// What stands in an asset; nothing where that is no splitter.
+    pub(super) fn from_bytes([kind, digits, options, rest]: [u8; 4]) -> Option<Self> {
+        let kind = match kind {
+            0 => Kind::Cased,
+            1 => Kind::Letters,
+            2 => Kind::Spaced,
+            3 => Kind::Staged,
+            _ => return None,
+        };
+        (rest == 0 && options < NUMBERS_FIRST << 1).then_some(Self { kind, digits, options })
+    }
+}

@@ -1,0 +1,136 @@
+/** Older encodings, and vocabularies made of a `tokenizer.json`, through the packed and installed packages. */
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { installed } from "../packaging/packed.mjs";
+
+const require = createRequire(join(installed(), "package.json"));
+const [ctxweave, tokens, chat, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxweave/chat", "ctxweave-tiktoken"].map(
+  require,
+);
+
+before(() => Promise.all([ctxweave, tokens, tiktoken].map(({ init }) => init())));
+
+/** A byte as byte-level tokenizers write it. */
+const visible = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+const hidden = bytes.filter((byte) => !visible(byte));
+const written = (byte) => String.fromCodePoint(visible(byte) ? byte : 0x100 + hidden.indexOf(byte));
+const write = (text) => Array.from(new TextEncoder().encode(text), written).join("");
+
+const QWEN2 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+
+/** A tokenizer with a few tokens besides the bytes: those of pairs, in order, each merged of its last character and the rest. */
+const merges = ["th", "the", " the", "é", "ab", "abc"].map((text) => [write(text).slice(0, -1), write(text).slice(-1)]);
+const file = {
+  added_tokens: [{ id: 300, content: "<think>", special: false }],
+  normalizer: { type: "NFC" },
+  pre_tokenizer: {
+    type: "Sequence",
+    pretokenizers: [
+      { type: "Split", pattern: { Regex: QWEN2 }, behavior: "Isolated", invert: false },
+      { type: "ByteLevel", add_prefix_space: false, use_regex: false },
+    ],
+  },
+  model: {
+    type: "BPE",
+    merges,
+    vocab: Object.fromEntries(
+      [...bytes.map(written), ...merges.map((pair) => pair.join(""))].map((text, id) => [text, id]),
+    ),
+  },
+};
+// A space is no part of a word that merges with what comes before: " the" is " " and "the".
+file.model.merges[2] = [write(" "), "the"];
+
+test("older encodings are loaded like the others, and count as tiktoken does", async () => {
+  const text = "Tokens: naïve 👩‍🚀    and 漢字, it's 12345 <|endoftext|>\r\n\r\n  last line";
+  for (const tokenizer of ["o200k_harmony", "p50k_base", "p50k_edit", "r50k_base", "gpt2"]) {
+    assert.throws(() => ctxweave.countTokens(text, { tokenizer }), { code: "vocabulary_not_loaded" });
+    const vocabulary = require(`ctxweave/vocab/${tokenizer}`);
+    assert.equal(vocabulary.name, tokenizer);
+    await vocabulary.load();
+    for (const flavour of [ctxweave, tokens]) {
+      const expected = tiktoken.encodeTokens(text, { tokenizer, allowedSpecial: "all" });
+      assert.deepEqual(flavour.encodeTokens(text, { tokenizer, allowedSpecial: "all" }), expected, tokenizer);
+      assert.equal(flavour.decodeTokens(expected, { tokenizer }), text);
+      assert.equal(flavour.countTokens(text, { tokenizer }), tiktoken.countTokens(text, { tokenizer }));
+    }
+  }
+  const tokenizer = "o200k_harmony";
+  assert.deepEqual([...tokens.encodeTokens("<|start|>", { tokenizer, allowedSpecial: ["<|start|>"] })], [200006]);
+});
+
+test("an area that cannot have a vocabulary is left out, and says what it can have", async () => {
+  await chat.init();
+  await require("ctxweave/vocab/r50k_base").load();
+  await require("ctxweave/vocab/p50k_base").load();
+  assert.throws(
+    () => chat.countTokens("a", { tokenizer: "p50k_base" }),
+    (error) => {
+      assert.equal(error.code, "unknown_value");
+      assert.deepEqual(error.details.expected, ["heuristic", "o200k_base", "cl100k_base"]);
+      return true;
+    },
+  );
+  assert.equal(ctxweave.countTokens("a", { tokenizer: "p50k_base" }), 1);
+});
+
+test("a tokenizer.json becomes a vocabulary under a name of one's own", () => {
+  const text = JSON.stringify(file);
+  const asset = ctxweave.vocabularyOf(text);
+  assert.ok(asset instanceof Uint8Array);
+  assert.deepEqual(ctxweave.vocabularyOf(file), asset);
+  assert.deepEqual(ctxweave.vocabularyOf(new TextEncoder().encode(text)), asset);
+  for (const flavour of [ctxweave, tokens, tiktoken]) {
+    flavour.loadVocabulary("mine", asset);
+    flavour.loadVocabulary("mine", asset);
+    const options = { tokenizer: "mine" };
+    assert.deepEqual([...flavour.encodeTokens("the the abc", options)], [257, 258, 32, 261]);
+    assert.equal(flavour.countTokens("the the abc", options), 4);
+    // Composed before it is cut.
+    assert.deepEqual([...flavour.encodeTokens("e\u0301", options)], [259]);
+    assert.equal(flavour.decodeTokens([259, 300], options), "é<think>");
+    const spans = flavour.tokenSpans("ae\u0301<think>", { ...options, allowedSpecial: ["<think>"] });
+    assert.deepEqual([[...spans.ids], [...spans.ends], [...spans.splits]], [[97, 259, 300], [1, 3, 10], []]);
+    assert.throws(
+      () => flavour.countTokens("a", { tokenizer: "mien" }),
+      (error) => {
+        assert.equal(error.code, "unknown_value");
+        assert.ok(error.details.expected.includes("mine") && /`mine`/.test(error.message), error.message);
+        return true;
+      },
+    );
+    const counter = new flavour.TokenCounter(options);
+    for (const delta of ["th", "e th", "e e", "\u0301", " x"]) counter.append(delta);
+    assert.equal(counter.count, flavour.countTokens("the the e\u0301 x", options));
+    counter.free();
+    const other = ctxweave.vocabularyOf({ ...file, normalizer: null });
+    assert.throws(() => flavour.loadVocabulary("mine", other), { code: "invalid_vocabulary" });
+    assert.throws(() => flavour.loadVocabulary("o200k_base", asset), { code: "invalid_vocabulary" });
+    assert.throws(() => flavour.loadVocabulary("mine too", asset.slice(1)), { code: "invalid_vocabulary" });
+  }
+});
+
+test("what cannot be converted is named with its place", () => {
+  const of = (model, rest) => ({ ...file, ...rest, model: { ...file.model, ...model } });
+  for (const [given, path, words] of [
+    [of({ type: "Unigram" }), "model.type", /`Unigram`.*`heuristic`/],
+    [of({ byte_fallback: true }), "model.byte_fallback", /SentencePiece/],
+    [of({}, { normalizer: { type: "Lowercase" } }), "normalizer", /`Lowercase`/],
+    [1, "tokenizerJson", /parsed object/],
+  ]) {
+    assert.throws(
+      () => ctxweave.vocabularyOf(given),
+      (error) => {
+        assert.equal(error.code, "invalid_input");
+        assert.equal(error.details.path, path);
+        assert.match(error.message, words);
+        return true;
+      },
+    );
+  }
+  assert.throws(() => ctxweave.vocabularyOf("{"), { code: "invalid_input" });
+});
