@@ -30,11 +30,10 @@ mod words;
 pub use caching::CachingCounter;
 #[cfg(feature = "tokenize")]
 pub(crate) use class::{is_letter_or_number, is_lower_case};
-pub use encode::PIECE;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
 pub use pack::pack;
 pub use split::Pieces;
 pub use vocabulary::Vocabulary;
-pub use words::Rank;
+pub use words::{PIECE, Rank};
