@@ -5,10 +5,7 @@ use super::merge_cache::{MEMORABLE, MergeCache};
 use super::split::{Pattern, with_pattern};
 use super::vocabulary::{TURN, Vocabulary};
 use super::words::MAX_TOKEN_BYTES;
-use super::words::{NONE, Rank, SHORT};
-
-/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
-pub const PIECE: usize = 1 << (usize::BITS - 1);
+use super::words::{NONE, PIECE, Rank, SHORT};
 
 /// Tokens to a turn: see [`TURN`].
 const DECODE_TURN: usize = 256;

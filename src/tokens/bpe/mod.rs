@@ -44,8 +44,6 @@ pub use caching::CachingCounter;
 pub(crate) use class::{is_letter_or_number, is_lower_case};
 #[cfg(feature = "convert")]
 pub use convert::vocabulary_of;
-#[cfg(feature = "tokenize")]
-pub use encode::PIECE;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
@@ -58,4 +56,4 @@ pub use pack::pack;
 pub use split::Pieces;
 pub use splitter::Splitter;
 pub use vocabulary::Vocabulary;
-pub use words::Rank;
+pub use words::{PIECE, Rank};

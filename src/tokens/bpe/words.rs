@@ -9,6 +9,9 @@ use super::split::load8;
 /// A token's number, which is also its rank: of two merges the one into the lower rank goes first.
 pub type Rank = u32;
 
+/// Set in the end of a token that ends a piece of the text. No token reaches from one piece into the next.
+pub const PIECE: usize = 1 << (usize::BITS - 1);
+
 /// No such token.
 pub(super) const NONE: Rank = Rank::MAX;
 
