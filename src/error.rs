@@ -118,7 +118,7 @@ codes! {
         BodyPartReplaced = "body_part_replaced", "The provider cannot take an image, a recording or an empty result there, and a text stands in its place; or an image has another type than was said.";
         BodyReasoningChanged = "body_reasoning_changed", "Reasoning was handed back with an id that the provider did not give, or a call of Gemini's without its signature, in whose place there is a word of Google's.";
         BodyReasoningLeftOut = "body_reasoning_left_out", "The provider cannot take this reasoning back, and it was left out; or none stands where Anthropic wants some.";
-        BrokenChain = "broken_chain", "A record of a transcript names a parent that is not there, or itself by way of others.";
+        BrokenChain = "broken_chain", "A record of a transcript names a parent or a message that is not there, or itself by way of others.";
         ChoicesUnused = "choices_unused", "Some of `choices` and `versionSelections` are about nodes that are not on the path; they say nothing about it.";
         CommitCycle = "commit_cycle", "The parents of imported commits go round in a circle; no chain through it can be used.";
         CommitIdMismatch = "commit_id_mismatch", "The id of an imported record has the form of ctxweave's own and does not follow from its fields; something was changed.";

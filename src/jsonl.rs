@@ -37,7 +37,7 @@ pub(crate) fn not_utf8() -> Diagnostic {
 pub(crate) struct Record<'a> {
     /// From 1.
     pub line: u32,
-    /// Without white space around them.
+    /// Without white space around them, but for a CR at the end of the line.
     pub bytes: &'a [u8],
     /// Numbers are as JavaScript has them.
     pub value: Map<String, Value>,
@@ -126,7 +126,9 @@ impl<'a> Reader<'a> {
                     while let Some((_, longer)) = self.replaced.pop_if(|&mut (place, _)| place < self.column) {
                         self.longer = self.longer.saturating_add(longer);
                     }
-                    let bytes = self.bytes.get(start..self.column.saturating_sub(self.longer)).unwrap_or_default();
+                    let cr = usize::from(current.get(self.column..) == Some("\r"));
+                    let end = self.column.saturating_add(cr).saturating_sub(self.longer);
+                    let bytes = self.bytes.get(start..end).unwrap_or_default();
                     if let Some(place) = replaced {
                         let before = text::utf16_len(current.get(at..place).unwrap_or_default());
                         self.find(not_utf8(), Some(at.saturating_add(before)));

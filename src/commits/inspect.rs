@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::commits::formats::{BlobSource, Format};
+use crate::commits::formats::{BlobSource, Format, gemini_lines};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::{Document, Object};
 use crate::jsonl;
@@ -21,6 +21,12 @@ impl Inspector {
     }
 
     pub(crate) fn push(&mut self, blob: &[u8], source: BlobSource<'_>) {
+        let blob = match self.format {
+            Format::GeminiV1 => gemini_lines(blob).unwrap_or_default(),
+            _ => Cow::Borrowed(blob),
+        };
+        // The lines of an object are made here, so none is a line of the blob.
+        let line_of = |number: u32| Some(number).filter(|_| matches!(blob, Cow::Borrowed(_)));
         let mut lines = blob.split(|&byte| byte == b'\n').zip(1_u32..).peekable();
         while let Some((line, number)) = lines.next() {
             if line.trim_ascii().is_empty() {
@@ -33,28 +39,27 @@ impl Inspector {
                         Ok(record) => {
                             self.count(record);
                             if matches!(text, Cow::Owned(_)) {
-                                self.damaged(line, number, source);
+                                self.damaged(line, line_of(number), source);
                             }
                         }
-                        Err(_) => self.damaged(line, number, source),
+                        Err(_) => self.damaged(line, line_of(number), source),
                     }
                 }
                 // `torn` reports a cut-off end, with or without inspection.
                 Err(stopped) if !text.is_empty() && stopped.at >= text.len() && lines.peek().is_none() => {}
-                _ => self.damaged(line, number, source),
+                _ => self.damaged(line, line_of(number), source),
             }
         }
     }
 
     fn count(&mut self, record: Object<'_>) {
-        let fields = ["payload", "record_type", "id", "role"]
-            .map(|field| record.last(field).is_some_and(|value| !value.is_null()));
+        let has = |field: &str| record.last(field).is_some_and(|value| !value.is_null());
         let kind = match self.format {
             Format::GenericV1 => record.last("role"),
             _ => record.last("type"),
         };
         let kind = kind.and_then(|kind| kind.as_text()).unwrap_or_default();
-        if self.format.knows_record(&kind, fields) {
+        if self.format.knows_record(&kind, has) {
             return;
         }
         let kind: String = if kind.is_empty() { "(none)".to_owned() } else { kind.chars().take(80).collect() };
@@ -64,7 +69,7 @@ impl Inspector {
     }
 
     #[cold]
-    fn damaged(&mut self, line: &[u8], number: u32, source: BlobSource<'_>) {
+    fn damaged(&mut self, line: &[u8], number: Option<u32>, source: BlobSource<'_>) {
         if self.findings.len() >= jsonl::MAX_FINDINGS {
             return;
         }
@@ -78,7 +83,7 @@ impl Inspector {
                 DiagnosticCode::TornLine => Diagnostic { code: DiagnosticCode::MalformedLine, message, ..finding },
                 _ => Diagnostic { message, ..finding },
             };
-            self.findings.push(source.place(Diagnostic { line: Some(number), ..finding }));
+            self.findings.push(source.place(Diagnostic { line: number, ..finding }));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
 use crate::commits::plan::{Plan, PlanRequest, Stop};
 use crate::commits::translate::{Delta, Materialized, Tier, TranslateOptions, count_blob, translate};
-use crate::error::{self, Code, Diagnostic, Error, Result};
+use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::limits::{self, Limits};
 
 /// What the caller has to append to the result for a blob.
@@ -55,7 +55,7 @@ enum JoinMode {
     /// Native, and joined by appending bytes: the caller does it.
     Append { format: Format, hasher: Box<ArtifactHasher>, last: Option<u8>, inspector: Option<Inspector> },
     /// Native, and joined in another way.
-    Concatenate(Format, Box<Concatenator>),
+    Concatenate(Format, Box<Concatenator>, Option<Inspector>),
     /// Translated at the end.
     Translate(Vec<Vec<u8>>),
 }
@@ -92,7 +92,11 @@ impl Materializer {
                 last: None,
                 inspector: (!plan.request.skip_inspection).then(|| Inspector::new(format)),
             },
-            Some(format) => JoinMode::Concatenate(format, Box::new(Concatenator::new(format, graph.limits(), 0))),
+            Some(format) => {
+                let inspector =
+                    (format == Format::GeminiV1 && !plan.request.skip_inspection).then(|| Inspector::new(format));
+                JoinMode::Concatenate(format, Box::new(Concatenator::new(format, graph.limits(), 0)), inspector)
+            }
             None => JoinMode::Translate(Vec::new()),
         };
         Ok(Self {
@@ -164,8 +168,11 @@ impl Materializer {
                 }
                 (if newline { AppendAction::AppendAfterNewline } else { AppendAction::Append }, Some(*format))
             }
-            JoinMode::Concatenate(format, joined) => {
+            JoinMode::Concatenate(format, joined, inspector) => {
                 joined.push(blob, source)?;
+                if let Some(inspector) = inspector {
+                    inspector.push(blob, source);
+                }
                 (AppendAction::Consumed, Some(*format))
             }
             JoinMode::Translate(blobs) => {
@@ -202,9 +209,10 @@ impl Materializer {
                 self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
                 (Vec::new(), hasher.artifact_ref())
             }
-            JoinMode::Concatenate(_, joined) => {
+            JoinMode::Concatenate(_, joined, inspector) => {
                 let joined = joined.finish()?;
                 self.diagnostics.extend(joined.diagnostics);
+                self.diagnostics.extend(inspector.map(Inspector::finish).unwrap_or_default());
                 let artifact_ref = artifact_ref(&joined.bytes);
                 (joined.bytes, artifact_ref)
             }
@@ -216,6 +224,8 @@ impl Materializer {
                     ..TranslateOptions::new(&self.limits)
                 };
                 let mut translated = translate(&deltas, &self.plan.format, &options)?;
+                // The plan has said so.
+                translated.diagnostics.retain(|found| found.code != DiagnosticCode::UnknownFormat);
                 error::put_before(self.diagnostics, &mut translated.diagnostics);
                 return Ok(translated);
             }

@@ -6,7 +6,7 @@ use crate::commits::formats::Format;
 use crate::commits::graph::CommitGraph;
 use crate::commits::id::{derive, is_id};
 use crate::commits::record::{CommitType, Record, Trigger};
-use crate::commits::translate::CrossFamily;
+use crate::commits::translate::{CrossFamily, unknown_format, unknown_target};
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 
 /// The format of a new conversation where the request names none.
@@ -156,11 +156,7 @@ impl CommitGraph {
                 diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
             }
             if included && !is_known(&record.format) {
-                let message = format!(
-                    "the format `{}` of commit `{}` is not known; its blob is handed over as it is, with a description",
-                    record.format, record.id
-                );
-                diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
+                diagnostics.push(unknown_format(&record.format, &format!(" of commit `{}`", record.id)));
             }
             steps.push(PlanStep {
                 id: record.id.clone(),
@@ -174,8 +170,7 @@ impl CommitGraph {
         let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
         let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
         if !is_known(&format) {
-            let message = format!("the format `{format}` of the result is not known; the result is Markdown");
-            diagnostics.push(Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message));
+            diagnostics.push(unknown_target(&format));
         }
         let mut seen = crate::maps::SortedSet::new();
         let mut refs = Vec::new();

@@ -100,8 +100,8 @@ enum Open {
     Nothing,
     /// A tag began a line: up to a blank one this may be raw HTML.
     Tag,
-    /// Raw HTML up to a line with one of these.
-    Raw(&'static [&'static str]),
+    /// Raw HTML up to a line with this.
+    Raw(&'static str),
     Code(Fence),
 }
 
@@ -116,24 +116,25 @@ struct Fence {
     length: usize,
 }
 
-/// HTML that Markdown reads raw up to one of its ends, by how a line begins in lower case (CommonMark, HTML blocks 1 to 5).
-const RAW: [(&str, &[&str]); 8] = [
-    ("<pre", ELEMENT_ENDS),
-    ("<script", ELEMENT_ENDS),
-    ("<style", ELEMENT_ENDS),
-    ("<textarea", ELEMENT_ENDS),
-    ("<!--", &["-->"]),
-    ("<![cdata[", &["]]>"]),
-    ("<?", &["?>"]),
-    ("<!", &[">"]),
+/// HTML that Markdown reads raw up to its end, by how a line begins in lower case (CommonMark, HTML blocks 1 to 5).
+const RAW: [(&str, &str); 8] = [
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+    ("<!--", "-->"),
+    ("<![cdata[", "]]>"),
+    ("<?", "?>"),
+    ("<!", ">"),
 ];
 
+/// To CommonMark each of these ends any of the elements, to others only its own does.
 const ELEMENT_ENDS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
 
 /// What a line of prose that begins with `<` opens.
 fn html(line: &str) -> Open {
     let lower = line.to_ascii_lowercase();
-    for (start, ends) in RAW {
+    for (start, end) in RAW {
         let Some(rest) = lower.strip_prefix(start) else { continue };
         let begins = match start {
             "<![cdata[" => line.starts_with("<![CDATA["),
@@ -142,15 +143,22 @@ fn html(line: &str) -> Open {
             _ => rest.is_empty() || rest.starts_with([' ', '\t', '>']),
         };
         if begins {
-            return if has_end(rest, ends) { Open::Nothing } else { Open::Raw(ends) };
+            return if rest.contains(end) { Open::Nothing } else { Open::Raw(end) };
         }
     }
     Open::Tag
 }
 
-fn has_end(line: &str, ends: &[&str]) -> bool {
+/// Whether a line has an end of raw HTML, to some parser, and whether it has to all.
+fn has_end(line: &str, end: &str) -> (bool, bool) {
     let line = line.to_ascii_lowercase();
-    ends.iter().any(|end| line.contains(end))
+    let is_own = line.contains(end);
+    let is_any = is_own || (is_element_end(end) && ELEMENT_ENDS.iter().any(|end| line.contains(end)));
+    (is_any, is_own)
+}
+
+fn is_element_end(end: &str) -> bool {
+    end.starts_with("</")
 }
 
 /// A line in two: indentation, `>` and the marks of lists, and what they contain.
@@ -194,14 +202,13 @@ fn contained(text: &str) -> Option<String> {
                     open = Open::Nothing;
                 }
             }
-            Open::Raw(ends) => {
+            Open::Raw(end) => {
                 is_prose = false;
-                if has_end(line.text, ends) {
+                match has_end(line.text, end) {
+                    (false, _) => {}
                     // Some parsers read on behind the end of what is no element.
-                    if *ends != ELEMENT_ENDS && !ends.iter().any(|end| bare.ends_with(end)) {
-                        return None;
-                    }
-                    open = Open::Nothing;
+                    (_, true) if is_element_end(end) || bare.ends_with(end) => open = Open::Nothing,
+                    _ => return None,
                 }
             }
             Open::Nothing | Open::Tag if bare.is_empty() => open = Open::Nothing,
@@ -220,8 +227,8 @@ fn contained(text: &str) -> Option<String> {
                         open == Open::Nothing && !fence.prefix.contains(|ch: char| ch.is_ascii_digit())
                     }
                     // Parsers do not agree whether `<!-->` ends itself, nor which of these may follow a text.
-                    Open::Raw(ends) => {
-                        open == Open::Nothing && before.is_empty() && !after_text && !has_end(inner, ends)
+                    Open::Raw(end) => {
+                        open == Open::Nothing && before.is_empty() && !after_text && !has_end(inner, end).0
                     }
                     Open::Nothing | Open::Tag => true,
                 };
@@ -254,7 +261,7 @@ fn contained(text: &str) -> Option<String> {
     }
     match open {
         Open::Nothing | Open::Tag => {}
-        Open::Raw(ends) => out.extend(["\n", ends.first()?]),
+        Open::Raw(end) => out.extend(["\n", end]),
         Open::Code(Fence { prefix, mark, length, .. }) => {
             out.push('\n');
             out.push_str(&prefix);

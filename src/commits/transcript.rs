@@ -185,6 +185,14 @@ pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Opt
     text(map, key).map(|text| text.to_owned().into())
 }
 
+/// The arguments of a call: JSON text, or an object.
+pub(crate) fn arguments(value: Option<&Value>) -> Value {
+    match value {
+        Some(object @ Value::Object(_)) => object.clone(),
+        other => parse_arguments(other.and_then(Value::as_str).unwrap_or_default()),
+    }
+}
+
 /// An id; an empty one is none.
 pub(crate) fn given_id(map: &Map<String, Value>, key: &str) -> Option<String> {
     owned(map, key).filter(|id: &String| !id.is_empty())

@@ -114,19 +114,19 @@ pub struct Materialized {
 pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'_>) -> Result<Materialized> {
     let target_format = Format::from_name(target);
     let mut diagnostics = Vec::new();
+    if target_format.is_none() {
+        diagnostics.push(unknown_target(target));
+    }
     let mut tier = Tier::Native;
     let mut out = Output::new(target_format, parts, options.limits);
-    let mut before: &[Delta<'_>] = &[];
     let mut rest = parts;
     while let Some(first) = rest.first() {
+        let before = parts.get(..parts.len().saturating_sub(rest.len())).unwrap_or_default();
         let run = rest.iter().take_while(|part| part.format == first.format).count();
         let (run, after) = rest.split_at_checked(run).unwrap_or((rest, &[]));
         rest = after;
-        let after = rest.iter().take_while(|part| part.format == target).count();
-        let neighbours = (before, rest.get(..after).unwrap_or_default());
-        let used = out.add(neighbours, run, first, options, &mut diagnostics)?;
+        let used = out.add((before, after), run, first, options, &mut diagnostics)?;
         tier = tier.max(used);
-        before = run;
     }
     let bytes = out.finish(&mut diagnostics)?;
     let (message_count, token_count) = match target_format.filter(|_| tier > Tier::Native) {
@@ -157,6 +157,19 @@ fn read_back(format: Format, bytes: &[u8], options: &TranslateOptions<'_>) -> Re
 
 fn counts(transcript: &Transcript, options: &TranslateOptions<'_>) -> (u64, u64) {
     (transcript.turns.len() as u64, transcript.count(options.counter).into())
+}
+
+/// The target format is not known.
+pub(crate) fn unknown_target(format: &str) -> Diagnostic {
+    let message = format!("the format `{format}` of the result is not known; the result is Markdown");
+    Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
+}
+
+/// The format of a delta is not known; `of` says which delta it is.
+pub(crate) fn unknown_format(format: &str, of: &str) -> Diagnostic {
+    let message =
+        format!("the format `{format}`{of} is not known; its blob is handed over as it is, with a description");
+    Diagnostic::new(DiagnosticCode::UnknownFormat, Severity::Warning, message)
 }
 
 /// A call or a result without its other half.
@@ -215,7 +228,7 @@ impl Output {
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
     }
 
-    /// Adds deltas of one format, between those `before` and `after`; gives the tier.
+    /// Adds deltas of one format, between all those `before` and `after`; gives the tier.
     fn add(
         &mut self,
         (before, after): (&[Delta<'_>], &[Delta<'_>]),
@@ -225,6 +238,9 @@ impl Output {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Tier> {
         let from = Format::from_name(first.format);
+        if from.is_none() {
+            diagnostics.extend(run.iter().map(|part| part.source.place(unknown_format(part.format, ""))));
+        }
         let (target, joined, continuation, first_seed) = match self {
             Self::Markdown(text) => {
                 let (narrative, tier) = match from {
@@ -302,7 +318,7 @@ impl Output {
     }
 }
 
-/// Calls and results in deltas of the target format that lack their other half.
+/// Calls and results in deltas of the target's family, which stand in the result as they are, that lack their other half.
 struct OpenPairs {
     /// Calls before that have no result there.
     calls: SortedSet<String>,
@@ -311,10 +327,16 @@ struct OpenPairs {
 }
 
 impl OpenPairs {
+    /// Reads the deltas of the family that stand directly `before` and `after`.
     fn read(target: Format, before: &[Delta<'_>], after: &[Delta<'_>], options: &TranslateOptions<'_>) -> Result<Self> {
+        let is_kin =
+            |part: &&Delta<'_>| Format::from_name(part.format).is_some_and(|from| from.family() == target.family());
+        let kin = before.iter().rev().take_while(is_kin).count();
+        let before = before.get(before.len().saturating_sub(kin)..).unwrap_or_default();
+        let after = after.get(..after.iter().take_while(is_kin).count()).unwrap_or_default();
         let halves = |run: &[Delta<'_>]| {
-            let known = run.first().is_some_and(|part| part.format == target.name());
-            let turns = if known { read(target, run, options, &mut Vec::new())?.turns } else { Vec::new() };
+            // The reader of a family takes all its versions.
+            let turns = if run.is_empty() { Vec::new() } else { read(target, run, options, &mut Vec::new())?.turns };
             let mut calls = SortedSet::new();
             for block in turns.iter().flat_map(|turn| &turn.blocks) {
                 if let Block::ToolCall { id, server: false, .. } = block {
@@ -404,10 +426,12 @@ fn read(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Transcript> {
     let through_compactions = options.through_compactions;
+    // Ids that are made up follow from the first delta, however many are read with it.
+    let seed = || run.first().map(seed).unwrap_or_default();
     let (transcript, found) = match run {
         [part] => {
             let read = ReadOptions { through_compactions, source: part.source };
-            format.read(part.blob, read, options.limits)?
+            format.read_with_seed(part.blob, read, options.limits, seed)?
         }
         parts => {
             let joined = join(format, parts, options.limits, diagnostics)?;
@@ -418,7 +442,7 @@ fn read(
             };
             let (commit, blob) = (between(|source| source.commit), between(|source| source.artifact_ref));
             let source = BlobSource { commit: &commit, artifact_ref: &blob };
-            format.read(&joined, ReadOptions { through_compactions, source }, options.limits)?
+            format.read_with_seed(&joined, ReadOptions { through_compactions, source }, options.limits, seed)?
         }
     };
     diagnostics.extend(found);

@@ -415,3 +415,73 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     let cut = &b"{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"user\",\"content\":\"\xe2\x82"[..];
     assert_eq!(read(Format::GenericV1, cut, false).1[0].code, DiagnosticCode::TornLine);
 }
+
+/// SPEC §0.3: a damaged line costs a session of Gemini CLI no more at the beginning than in the middle.
+#[test]
+fn a_damaged_first_line_loses_no_session() {
+    let (said, header) = ("{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}\n", "{\"sessionId\":\"s\"}\n");
+    for damaged in ["{\"sessionId\":\"s", "5", "\"s\"", "{\"id\":\"0\",", "{\"id\":", "\u{feff}}"] {
+        for (file, line) in [(format!("{damaged}\n{said}"), 1), (format!("{header}{damaged}\n{said}"), 2)] {
+            let (transcript, found) = read(Format::GeminiV1, file.as_bytes(), false);
+            assert_eq!(texts(&transcript), ["user: x"], "{file}");
+            let import = import_every(Format::GeminiV1, file.as_bytes(), 1);
+            assert_eq!(import.records[0].message_count, Some(1));
+            for found in [found, import.diagnostics] {
+                let found: Vec<_> = found.iter().map(|found| (found.code, found.line)).collect();
+                assert_eq!(found, [(DiagnosticCode::MalformedLine, Some(line))], "{file}");
+            }
+            let mut joined = Concatenator::new(Format::GeminiV1, &Limits::default(), 0);
+            joined.push(file.as_bytes(), BlobSource::default()).unwrap();
+            assert_eq!(joined.finish().unwrap().bytes, file.as_bytes());
+        }
+    }
+}
+
+/// Blobs of `gemini-v1` that are joined in their own format are looked through as those of the other formats are.
+#[test]
+fn sessions_of_gemini_are_inspected_too() {
+    let said = "{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}";
+    let known = "{\"sessionId\":\"s\"}\n{\"$set\":{\"a\":1}}\n{\"$rewindTo\":\"1\"}\n{\"id\":\"2\",\"type\":\"info\",\"content\":\"x\"}\n";
+    let (damaged, unknown, utf8) =
+        (DiagnosticCode::MalformedLine, DiagnosticCode::UnknownRecord, DiagnosticCode::InvalidUtf8);
+    let object = |message: &str| format!("{{\"sessionId\":\"s\",\"messages\":[{said},{message}]}}").into_bytes();
+    let lines = |line: &[u8]| [known.as_bytes(), line, b"\n", said.as_bytes(), b"\n"].concat();
+    let odd = b"{\"id\":\"3\",\"type\":\"odd\"}";
+    for (blob, expected) in [
+        (lines(b""), vec![]),
+        (lines(b"{\"id\":"), vec![(damaged, Some(5))]),
+        (lines(odd), vec![(unknown, None)]),
+        (lines(b"{\"odd\":1}"), vec![(unknown, None)]),
+        (lines(b"{\"id\":\"3\",\"type\":\"user\",\"content\":\"\xff\"}"), vec![(utf8, Some(5))]),
+        (object(said), vec![]),
+        (object("{\"id\":\"3\",\"type\":\"odd\"}"), vec![(unknown, None)]),
+        (object("5"), vec![(damaged, None)]),
+    ] {
+        let record = Record::new(CommitType::Delta, &artifact_ref(&blob), "gemini-v1", "2026-03-02T12:00:00Z");
+        let mut graph = CommitGraph::default();
+        let tip = graph.checkpoint(record).unwrap().id.clone();
+        for skip_inspection in [false, true] {
+            let request = PlanRequest { commit: Some(tip.clone()), skip_inspection, ..PlanRequest::default() };
+            let result = materialize(&graph, request, |_| Some(blob.as_slice())).unwrap();
+            assert_eq!(result.bytes, blob);
+            let found: Vec<_> = result.diagnostics.iter().map(|found| (found.code, found.line)).collect();
+            assert_eq!(
+                found,
+                if skip_inspection { vec![] } else { expected.clone() },
+                "{}",
+                String::from_utf8_lossy(&blob)
+            );
+        }
+    }
+}
+
+/// SPEC §0.7: "CRLF survives untouched".
+#[test]
+fn line_ends_are_imported_as_they_are() {
+    let line = "{\"role\":\"user\",\"content\":\"x\"}";
+    let file = format!("\u{feff}{line}\r\n\r\n{line}\n {line}\r\n");
+    let import = import_every(Format::GenericV1, file.as_bytes(), 1);
+    assert_eq!(import.diagnostics, []);
+    let stored = String::from_utf8(whole(&import, import.tip.as_ref().unwrap())).unwrap();
+    assert_eq!(stored, format!("{line}\r\n{line}\n{line}\r\n"));
+}

@@ -422,6 +422,192 @@ fn a_pair_across_formats_is_not_torn() {
     }
 }
 
+/// Versions of one family are no change of format to a pair: their calls and results stand in the target field by field.
+#[test]
+fn a_pair_across_versions_of_codex_is_not_torn() {
+    let line = |format: &str, item: Value| lines(&[if format == "codex-v1" { codex_item(item) } else { item }]);
+    let call =
+        |format| line(format, json!({ "type": "function_call", "call_id": "t1", "name": "n", "arguments": "{}" }));
+    let output = |format| line(format, json!({ "type": "function_call_output", "call_id": "t1", "output": "ok" }));
+    let generic_call = lines(&[
+        json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "t1", "name": "n", "arguments": {} }] }),
+    ]);
+    let generic_output = lines(&[json!({ "role": "tool", "tool_call_id": "t1", "content": "ok" })]);
+    let words = lines(&[json!({ "role": "user", "content": "between" })]);
+    let done = |chain: &[(&str, &[u8])], to: &str| {
+        let done = translated(chain, to, CrossFamily::Render);
+        let said = texts(&read(Format::named(to).unwrap(), &done.bytes, false).0);
+        let broken = done.diagnostics.iter().filter(|found| found.code == DiagnosticCode::ToolPairBroken).count();
+        (said, broken)
+    };
+    let pair = ["assistant: call t1", "user: result t1"].map(str::to_owned).to_vec();
+    for from in ["codex-v0", "codex-v1"] {
+        for to in ["codex-v0", "codex-v1"] {
+            let (call, output) = (call(from), output(from));
+            assert_eq!(done(&[(from, &call), ("generic-v1", &generic_output)], to), (pair.clone(), 0), "{from} {to}");
+            assert_eq!(done(&[("generic-v1", &generic_call), (from, &output)], to), (pair.clone(), 0), "{from} {to}");
+            let (said, broken) = done(&[(from, &call), ("generic-v1", &words), (from, &output)], to);
+            assert_eq!((said.len(), broken), (3, 1), "{from} {to}: {said:?}");
+            // Both versions before the result.
+            let other = if from == "codex-v0" { "codex-v1" } else { "codex-v0" };
+            let thought =
+                line(other, json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }] }));
+            let (said, broken) = done(&[(from, &call), (other, &thought), ("generic-v1", &generic_output)], to);
+            let expected = ["assistant: call t1, reasoning", "user: result t1"].map(str::to_owned).to_vec();
+            assert_eq!((said, broken), (expected, 0), "{from} {to}");
+        }
+    }
+}
+
+/// Chat lines hold calls and thoughts beside their content, some of them without ids.
+#[test]
+fn calls_and_thoughts_beside_the_content_are_read() {
+    let message = |fields: Value| {
+        let mut line = json!({ "role": "assistant", "content": "calling" });
+        line.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        line
+    };
+    let called = |format: Format, line: Value| match read(format, &lines(&[line]), false) {
+        (transcript, found) if found.is_empty() => {
+            let blocks = transcript.turns[0].blocks.iter();
+            blocks
+                .filter_map(|block| match block {
+                    Block::ToolCall { name, arguments, .. } => Some((name.to_string(), arguments.clone().into_owned())),
+                    _ => None,
+                })
+                .next()
+                .unwrap()
+        }
+        other => panic!("{other:?}"),
+    };
+    let function = |arguments: Value| json!({ "name": "f", "arguments": arguments });
+    let expected = ("f".to_owned(), json!({ "a": 1 }));
+    for arguments in [json!("{\"a\":1}"), json!({ "a": 1 })] {
+        let old = message(json!({ "function_call": function(arguments.clone()) }));
+        assert_eq!(called(Format::GenericV1, old), expected);
+        let new = message(json!({ "tool_calls": [{ "function": function(arguments.clone()) }] }));
+        assert_eq!(called(Format::GenericV1, new), expected);
+        let codex = json!({ "type": "function_call", "call_id": "t", "name": "f", "arguments": arguments });
+        assert_eq!(called(Format::CodexV0, codex), expected);
+    }
+    let custom = json!({ "type": "custom_tool_call", "call_id": "t", "name": "f", "input": { "a": 1 } });
+    assert_eq!(called(Format::CodexV0, custom), expected);
+    let (transcript, found) = read(Format::GenericV1, &lines(&[message(json!({ "reasoning_content": "hm" }))]), false);
+    assert_eq!((texts(&transcript), found), (vec!["assistant: reasoning, calling".to_owned()], vec![]));
+    for odd in [
+        json!({ "tool_calls": 5 }),
+        json!({ "tool_calls": "x" }),
+        json!({ "tool_calls": {} }),
+        json!({ "function_call": 5 }),
+        json!({ "reasoning_content": 5 }),
+    ] {
+        let (transcript, found) = read(Format::GenericV1, &lines(&[message(odd.clone())]), false);
+        let codes: Vec<_> = found.iter().map(|found| found.code).collect();
+        assert_eq!(
+            (texts(&transcript), codes),
+            (vec!["assistant: calling".to_owned()], vec![DiagnosticCode::UnknownRecord]),
+            "{odd}"
+        );
+    }
+    for (key, value) in [
+        ("tool_calls", json!(null)),
+        ("tool_calls", json!([])),
+        ("function_call", json!(null)),
+        ("reasoning_content", json!("")),
+    ] {
+        let (transcript, found) = read(Format::GenericV1, &lines(&[message(json!({ key: value }))]), false);
+        assert_eq!((texts(&transcript), found), (vec!["assistant: calling".to_owned()], vec![]), "{key}");
+    }
+}
+
+/// Calls without ids, as Ollama writes them, get some that follow from the commit and their order, and so do their results.
+#[test]
+fn pairs_without_ids_are_given_some() {
+    let asked = |names: &[&str]| {
+        let calls: Vec<Value> =
+            names.iter().map(|name| json!({ "function": { "name": name, "arguments": {} } })).collect();
+        json!({ "role": "assistant", "content": "", "tool_calls": calls })
+    };
+    let answer = |text: &str| json!({ "role": "tool", "content": text });
+    let older = [
+        json!({ "role": "assistant", "content": null, "function_call": { "name": "c", "arguments": "{}" } }),
+        json!({ "role": "function", "name": "c", "content": "3" }),
+    ];
+    let round = [asked(&["a", "b"]), answer("1"), answer("2")];
+    let chat = lines(&[&round[..], &older[..]].concat());
+    let (transcript, found) = read(Format::GenericV1, &chat, false);
+    assert_eq!(found, []);
+    let (calls, results) = calls_and_results(&transcript);
+    assert_eq!(calls, results);
+    assert!(calls.iter().all(|id| id.starts_with("call_")) && calls.len() == 3, "{calls:?}");
+    let item = |kind: &str, text: &str| json!({ "type": kind, "name": "f", "arguments": "{}", "output": text });
+    let codex = ["function_call", "function_call", "function_call_output", "function_call_output"];
+    let (transcript, found) = read(Format::CodexV0, &lines(&codex.map(|kind| item(kind, "ok"))), false);
+    let (calls, results) = calls_and_results(&transcript);
+    assert!(found.is_empty() && calls == results && calls[0] != calls[1], "{calls:?} {results:?}");
+    // One that was never answered does not take the next one's result.
+    let (calls, results) = calls_and_results(
+        &read(
+            Format::GenericV1,
+            &lines(&[asked(&["a"]), json!({ "role": "user", "content": "stop" }), asked(&["b"]), answer("2")]),
+            false,
+        )
+        .0,
+    );
+    assert_eq!(calls[1..], results);
+    // The same chat twice in a chain: four pairs of their own.
+    let between = lines(&[user("u", None, "go")]);
+    for to in ["claude-code-v1", "bureau-agent-v1", "codex-v1", "gemini-v1"] {
+        let chain: [(&str, &[u8]); 3] = [("generic-v1", &chat), ("odd-v1", &between), ("generic-v1", &lines(&round))];
+        let done = translated(&chain, to, CrossFamily::Transcode);
+        let (mut calls, results) = calls_and_results(&read(Format::named(to).unwrap(), &done.bytes, false).0);
+        assert_eq!(calls, results, "{to}");
+        calls.sort();
+        calls.dedup();
+        assert!(calls.len() == 5 && !calls[0].is_empty(), "{to}: {calls:?}");
+        assert!(
+            done.diagnostics.iter().all(|found| found.code == DiagnosticCode::UnknownFormat),
+            "{:?}",
+            done.diagnostics
+        );
+    }
+}
+
+/// An image that only a vendor's store of files has is no image at a URL.
+#[test]
+fn an_image_in_a_store_of_files_is_told() {
+    let image = json!({ "type": "image", "source": { "type": "file", "file_id": "f" } });
+    let record = json!({ "type": "user", "uuid": "a", "message": { "role": "user", "content": [image] } });
+    let (transcript, found) = read(Format::ClaudeCodeV1, &lines(&[record]), false);
+    assert_eq!(texts(&transcript), ["user: [image: f]"]);
+    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [DiagnosticCode::UnknownRecord]);
+}
+
+/// SPEC §0.3: a `$rewindTo` that takes more away than it says is told.
+#[test]
+fn a_rewind_to_nowhere_is_told() {
+    let message = |id: &str| json!({ "id": id, "type": "user", "content": id });
+    let back = json!({ "$rewindTo": "lost" });
+    let (transcript, found) = read(Format::GeminiV1, &lines(&[message("1"), back.clone(), message("2")]), false);
+    assert_eq!(texts(&transcript), ["user: 2"]);
+    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [DiagnosticCode::BrokenChain]);
+    assert_eq!(read(Format::GeminiV1, &lines(&[back, message("2")]), false).1, [], "nothing was there to lose");
+}
+
+/// docs/errors.md, `unknown_format`: a target and a delta that are not known are told, each delta once.
+#[test]
+fn formats_that_are_not_known_are_told() {
+    let line = b"{\"role\":\"user\",\"content\":\"x\"}\n";
+    let codes = |chain: &[(&str, &[u8])], to: &str| {
+        let done = translated(chain, to, CrossFamily::Render);
+        done.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>()
+    };
+    let unknown = DiagnosticCode::UnknownFormat;
+    assert_eq!(codes(&[("generic-v1", line)], "none-v1"), [unknown]);
+    assert_eq!(codes(&[("odd-v1", line), ("odd-v1", line)], "generic-v1"), [unknown, unknown]);
+    assert_eq!(codes(&[("odd-v1", line)], "odd-v1"), [unknown, unknown]);
+}
+
 /// What a turn says is inside of it: no fence or comment that it leaves open takes the turns after it, and no heading of
 /// its own stands as high as theirs.
 #[test]
@@ -446,7 +632,9 @@ fn a_narrative_is_not_broken_by_what_was_said() {
         rendered("Title\n===\n\nOther\n---\ntext\n\n---\nend"),
         "Title\n\n===\n\nOther\n\n---\ntext\n\n---\nend"
     );
-    assert_eq!(rendered("<pre>\n\n# raw\n```"), "<pre>\n\n# raw\n```\n</pre>");
+    for tag in ["pre", "script", "style", "textarea"] {
+        assert_eq!(rendered(&format!("<{tag}>\n\n# raw\n```")), format!("<{tag}>\n\n# raw\n```\n</{tag}>"));
+    }
     assert_eq!(rendered("<Script src=a>\nx</SCRIPT> y\n# read"), "<Script src=a>\nx</SCRIPT> y\n### read");
     assert_eq!(rendered("<pre>a</pre>\n# read\n<prefix>\n# read"), "<pre>a</pre>\n### read\n<prefix>\n### read");
     assert_eq!(rendered("- item\n  ```\n  code"), "- item\n  ```\n  code\n  ```");
@@ -460,7 +648,15 @@ fn a_narrative_is_not_broken_by_what_was_said() {
     assert_eq!(rendered("text\r# cr"), "text\n### cr");
     assert_eq!(rendered("text\n---\n--\n--"), "text\n\n---\n\n--\n\n--");
     // What only a parser could tell goes into a fence; headings in lists and quotes are inside of them.
-    for unsure in ["1. ```\n   x", "- a\n  ```\n  x\nout", "<div>\n```\n\nx", "- <!-- x", "<!-->\nx"] {
+    for unsure in [
+        "1. ```\n   x",
+        "- a\n  ```\n  x\nout",
+        "<div>\n```\n\nx",
+        "- <!-- x",
+        "<!-->\nx",
+        "<style>\n</pre>\nx",
+        "<pre></style>\nx",
+    ] {
         let fence = if unsure.contains("```") { "````" } else { "```" };
         assert_eq!(rendered(unsure), format!("{fence}\n{unsure}\n{fence}"));
     }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::commits::transcript::{
-    Notes, arguments_object, flag, image, image_at, image_url, list, object, objects, owned, parse_arguments, set, text,
+    Notes, arguments, arguments_object, flag, image, image_at, image_url, list, object, objects, owned,
+    parse_arguments, set, text,
 };
 use crate::content::{Block, Image, Media};
 
@@ -86,6 +87,11 @@ fn read(block: &Value, notes: &mut Notes) -> Option<Block<'static>> {
             result(["tool_use_id", "is_error"], content, false)
         }
         _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
+        "image" if object(map, "source").is_some_and(|source| source.contains_key("file_id")) => {
+            notes.unknown("an image in a store of files");
+            let id = object(map, "source").and_then(|source| text(source, "file_id")).unwrap_or_default();
+            Block::text(format!("[image: {id}]"))
+        }
         "image" => Block::Image(image_of(map).or_else(|| lacking(kind, notes))?),
         "image_url" | "input_image" => {
             let url = text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url"));
@@ -139,8 +145,7 @@ pub(super) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut Notes) -> Vec<
 fn image_of(map: &Map<String, Value>) -> Option<Image<'static>> {
     let from = object(map, "source").unwrap_or(map);
     let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
-    let url = || owned(from, "url").or_else(|| owned(from, "file_id"));
-    Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| url().map(Media::Url))?))
+    Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| owned(from, "url").map(Media::Url))?))
 }
 
 /// One text alone as that text, other blocks as the list that `write` makes.
@@ -186,18 +191,40 @@ fn anthropic(block: &Block, notes: &mut Notes) -> Value {
     }
 }
 
-/// The calls beside the content of an OpenAI chat message.
+/// A field that is there but null.
+fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
+    map.get(key).filter(|value| !value.is_null())
+}
+
+/// The thought beside the content of a chat message, as DeepSeek and others write it.
+pub(super) fn chat_thought(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> {
+    given(map, "reasoning_content")?;
+    let text: Cow<'static, str> = owned(map, "reasoning_content").or_else(|| lacking("reasoning_content", notes))?;
+    (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
+}
+
+/// The calls beside the content of an OpenAI chat message, and the one call of older messages.
 pub(super) fn chat_calls(map: &Map<String, Value>, notes: &mut Notes) -> Vec<Block<'static>> {
-    let mut calls = Vec::new();
+    if given(map, "tool_calls").is_some_and(|calls| !calls.is_array()) {
+        notes.unknown("calls that are no list");
+    }
+    let mut functions = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {
-        let Some(function) = object(call, "function") else {
+        functions.push((owned(call, "id"), object(call, "function")));
+    }
+    if given(map, "function_call").is_some() {
+        functions.push((None, object(map, "function_call")));
+    }
+    let mut calls = Vec::new();
+    for (id, function) in functions {
+        let Some(function) = function else {
             notes.unknown("a call of no function");
             continue;
         };
         calls.push(Block::ToolCall {
-            id: owned(call, "id").unwrap_or_default(),
+            id: id.unwrap_or_default(),
             name: owned(function, "name").unwrap_or_default(),
-            arguments: Cow::Owned(parse_arguments(text(function, "arguments").unwrap_or_default())),
+            arguments: Cow::Owned(arguments(function.get("arguments"))),
             server: false,
         });
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::continuation::Continuation;
+use super::continuation::{Continuation, call_id};
 use super::format::{BlobSource, Format};
 use super::{bureau, claude, codex, gemini, generic};
 use crate::commits::transcript::{Notes, Role, Transcript, Turn};
@@ -22,15 +22,23 @@ pub struct ReadOptions<'a> {
 }
 
 impl Format {
-    /// Whether the kind of a record of an appended format is known. `kind` is its `type`, of `generic-v1` its `role`; the flags
-    /// say which of these fields it has.
-    pub(crate) fn knows_record(self, kind: &str, [payload, record_type, id, role]: [bool; 4]) -> bool {
+    /// Whether the kind of a record of a format of lines is known. `kind` is its `type`, of `generic-v1` its `role`; `has`
+    /// says whether it has a field that is not null.
+    pub(crate) fn knows_record(self, kind: &str, has: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::ClaudeCodeV1 => claude::knows_record(kind),
-            Self::CodexV0 | Self::CodexV1 if payload => codex::knows_record(kind),
-            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || record_type || id || role,
+            Self::CodexV0 | Self::CodexV1 if has("payload") => codex::knows_record(kind),
+            Self::CodexV0 | Self::CodexV1 => !kind.is_empty() || ["record_type", "id", "role"].into_iter().any(has),
             Self::GenericV1 => generic::knows_role(kind),
-            Self::BureauAgentV1 | Self::GeminiV1 => true,
+            Self::GeminiV1 => {
+                let is_message = !kind.is_empty() || has("id");
+                if is_message {
+                    gemini::knows_type(kind)
+                } else {
+                    ["sessionId", "$set", "$rewindTo"].into_iter().any(has)
+                }
+            }
+            Self::BureauAgentV1 => true,
         }
     }
 
@@ -45,9 +53,21 @@ impl Format {
         options: ReadOptions<'_>,
         limits: &Limits,
     ) -> Result<(Transcript, Vec<Diagnostic>)> {
+        let BlobSource { commit, artifact_ref } = options.source;
+        self.read_with_seed(bytes, options, limits, || format!("{commit} {artifact_ref}"))
+    }
+
+    /// The same, with the seed of ids that calls lack.
+    pub(crate) fn read_with_seed(
+        self,
+        bytes: &[u8],
+        options: ReadOptions<'_>,
+        limits: &Limits,
+        seed: impl FnOnce() -> String,
+    ) -> Result<(Transcript, Vec<Diagnostic>)> {
         let (source, through) = (options.source, options.through_compactions);
         let mut notes = Notes::at(source.name());
-        let transcript = match self {
+        let mut transcript = match self {
             Self::BureauAgentV1 => bureau::read(bytes, limits.cbor_depth, source, &mut notes)?,
             Self::ClaudeCodeV1 => claude::read(bytes, through, &mut notes),
             Self::CodexV0 | Self::CodexV1 => codex::read(bytes, through, &mut notes),
@@ -57,6 +77,7 @@ impl Format {
         if transcript.turns.is_empty() {
             notes.nothing_said(bytes);
         }
+        name_pairs(&mut transcript.turns, seed);
         Ok((transcript, notes.finish()))
     }
 
@@ -70,6 +91,38 @@ impl Format {
         let mut continuation = Continuation::new(seed);
         let bytes = write_part(self, &transcript.turns, &mut continuation, &mut notes)?;
         Ok((bytes, notes.finish()))
+    }
+}
+
+/// Gives calls and results without an id one that follows from the seed and their order.
+fn name_pairs(turns: &mut [Turn], seed: impl FnOnce() -> String) {
+    let lacks_id = |block: &Block<'_>| match block {
+        Block::ToolCall { id, .. } | Block::ToolResult { tool_call_id: id, .. } => id.is_empty(),
+        _ => false,
+    };
+    if !turns.iter().flat_map(|turn| &turn.blocks).any(lacks_id) {
+        return;
+    }
+    let seed = seed();
+    // How many were given, and how many of these calls have a result or will have none.
+    let (mut given, mut answered, mut role) = (0_u64, 0_u64, Role::User);
+    for turn in turns {
+        let begins = turn.role != std::mem::replace(&mut role, turn.role);
+        if begins && turn.blocks.iter().any(|block| lacks_id(block) && matches!(block, Block::ToolCall { .. })) {
+            answered = given;
+        }
+        for block in turn.blocks.iter_mut().filter(|block| lacks_id(block)) {
+            let is_call = matches!(block, Block::ToolCall { .. });
+            if let Block::ToolCall { id, .. } | Block::ToolResult { tool_call_id: id, .. } = block {
+                if is_call || answered == given {
+                    given = given.saturating_add(1);
+                }
+                if !is_call {
+                    answered = answered.saturating_add(1);
+                }
+                *id = call_id([&seed, &(if is_call { given } else { answered }).to_string()]).into();
+            }
+        }
     }
 }
 

@@ -13,16 +13,13 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::blocks;
-use super::continuation::Continuation;
-use crate::commits::id::derive;
+use super::continuation::{Continuation, call_id as call_id_from};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, flag, image, image_url, list, objects, owned, parse_arguments, result_ids, text,
+    Notes, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
 };
 use crate::content::{Block, Media, arguments_text};
 use crate::jsonl::Reader;
 use crate::maps::SortedSet;
-
-const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
 
 /// Line types that are not the conversation.
 const ASIDE: &[&str] = &["session_meta", "turn_context", "event_msg", "world_state", "session_state"];
@@ -149,15 +146,16 @@ fn roll_back(turns: &mut Vec<Turn>, count: u64) {
 fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>, notes: &mut Notes) {
     let kind = item_kind(item);
     let place = (turns.len(), turns.last().map_or(0, |turn| turn.blocks.len()));
-    // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands.
-    let made = || {
-        let key = derive(CALL_ID_CONTEXT, [timestamp.unwrap_or_default(), &json!([item, place]).to_string()]);
-        format!("call_{}", key.get(..24).unwrap_or(&key))
-    };
+    // Calls that the vendor answers itself have no id: one follows from what the item says and where it stands. Others that
+    // have none get theirs with their results.
+    let made = || call_id_from([timestamp.unwrap_or_default(), &json!([item, place]).to_string()]);
     let given = |key| text(item, key).filter(|id| !id.is_empty()).map(str::to_owned);
-    let call_id = || Cow::Owned(given("call_id").or_else(|| given("id")).unwrap_or_else(made));
+    let call_id = |server: bool| {
+        let made = || if server { made() } else { String::new() };
+        Cow::Owned(given("call_id").or_else(|| given("id")).unwrap_or_else(made))
+    };
     let call = |name: String, arguments: Value, server: bool| Block::ToolCall {
-        id: call_id(),
+        id: call_id(server),
         name: name.into(),
         arguments: Cow::Owned(arguments),
         server,
@@ -191,11 +189,11 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             Some(thought) => (Role::Assistant, thought),
             None => return,
         },
-        "function_call" => {
-            (Role::Assistant, call(name(), parse_arguments(text(item, "arguments").unwrap_or_default()), false))
-        }
+        "function_call" => (Role::Assistant, call(name(), arguments(item.get("arguments")), false)),
         "custom_tool_call" => {
-            (Role::Assistant, call(name(), Value::String(owned(item, "input").unwrap_or_default()), false))
+            let input = item.get("input").filter(|input| input.is_object()).cloned();
+            let text = || Value::String(owned(item, "input").unwrap_or_default());
+            (Role::Assistant, call(name(), input.unwrap_or_else(text), false))
         }
         "local_shell_call" => (Role::Assistant, call("local_shell".to_owned(), object("action"), false)),
         "web_search_call" => (Role::Assistant, call("web_search".to_owned(), object("action"), true)),
@@ -205,7 +203,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             push(turns, Role::Assistant, call("image_generation".to_owned(), prompt, true), timestamp);
             let Some(data) = owned(item, "result") else { return };
             let content = vec![Block::Image(image("image/png".to_owned(), Media::Data(data)))];
-            let tool_call_id = call_id();
+            let tool_call_id = call_id(true);
             (Role::Assistant, Block::ToolResult { tool_call_id, content, is_error: None, server: true })
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => (Role::User, output(item, notes)),

@@ -4,6 +4,8 @@ use crate::commits::id;
 
 const CONTEXT: &str = "ctxweave 2026-11-22 ids in translated transcripts, version 1";
 
+const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, version 1";
+
 /// Written where no time is known.
 const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
@@ -50,6 +52,12 @@ impl Continuation {
         }
         self.timestamp.clone().unwrap_or_else(|| EPOCH.to_owned())
     }
+}
+
+/// The id of a call that has none, from what it follows from.
+pub(crate) fn call_id(parts: [&str; 2]) -> String {
+    let key = id::derive(CALL_ID_CONTEXT, parts);
+    format!("call_{}", key.get(..24).unwrap_or(&key))
 }
 
 fn uuid(seed: &str, what: &str) -> String {

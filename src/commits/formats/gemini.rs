@@ -57,14 +57,24 @@ impl Messages {
     }
 
     /// Removes a message and all after it; all if it is not there, as Gemini CLI does.
-    fn rewind(&mut self, id: &str) {
-        let from = self.places.get(id).copied().unwrap_or(0);
+    fn rewind(&mut self, id: &str, notes: &mut Notes) {
+        let from = self.places.get(id).copied().unwrap_or_else(|| {
+            if !self.list.is_empty() {
+                let message = "`$rewindTo` names a message that is not there; all messages before it are taken back";
+                notes.find(DiagnosticCode::BrokenChain, Severity::Warning, message);
+            }
+            0
+        });
         for message in self.list.drain(from.min(self.list.len())..) {
             if let Some(id) = text(&message, "id") {
                 self.places.remove(id);
             }
         }
     }
+}
+
+pub(super) fn knows_type(kind: &str) -> bool {
+    matches!(kind, "user" | "gemini" | "model" | "info" | "warning" | "error")
 }
 
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
@@ -74,7 +84,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
         for record in reader.by_ref() {
             let map = record.value;
             if let Some(id) = text(&map, "$rewindTo") {
-                messages.rewind(id);
+                messages.rewind(id, notes);
             } else if ["id", "type"].iter().any(|&key| map.get(key).is_some_and(Value::is_string)) {
                 messages.add(map);
             } else if let Some(set) = object(&map, "$set") {

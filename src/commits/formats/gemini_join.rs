@@ -127,7 +127,7 @@ pub(super) enum FileKind {
     Object,
     /// JSONL.
     Lines,
-    /// Neither: its first line is no record, and the whole is no object.
+    /// Neither: no line is a record, and the whole is no object.
     Neither,
 }
 
@@ -140,9 +140,11 @@ pub(super) fn file_kind(blob: &[u8]) -> FileKind {
         Some(_) => FileKind::Lines,
         None => match has_messages(blob) {
             Some(true) => FileKind::Object,
-            // An object over several lines that is no session, or two records glued on the first line.
+            // An object over several lines that is no session.
             Some(false) => FileKind::Neither,
-            None if Reader::new(first).next().is_some() => FileKind::Lines,
+            // Records glued on the first line, or a damaged one before others. What stands on a line of its own in a damaged
+            // session over several lines is at most an empty object.
+            None if Reader::new(blob).any(|record| !record.value.is_empty()) => FileKind::Lines,
             None => FileKind::Neither,
         },
     }

@@ -1,7 +1,8 @@
 //! `generic-v1`: JSONL of `{ role, content }` (SPEC §5).
 //!
 //! `role` is `system`, `user`, `assistant`, or `tool` with a `tool_call_id`; `content` a string or a list of blocks, in the
-//! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with their `tool_calls`.
+//! shapes of a Loom tree (which is what is written), of Anthropic, or of OpenAI's chat messages with what they have beside it: `tool_calls`, `function_call`,
+//! whose result has the role `function`, and `reasoning_content`.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,7 @@ use crate::content::{self, Block};
 use crate::jsonl::Reader;
 
 pub(super) fn knows_role(role: &str) -> bool {
-    matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool")
+    matches!(role, "system" | "developer" | "user" | "human" | "assistant" | "model" | "tool" | "function")
 }
 
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
@@ -28,12 +29,15 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
 pub(crate) fn turn(map: &Map<String, Value>, notes: &mut Notes) -> Option<Turn> {
     let calls = blocks::chat_calls(map, notes);
     let read = if calls.is_empty() { blocks::read_said } else { blocks::read_content };
-    let content = read(map.get("content"), notes);
+    let mut content = read(map.get("content"), notes);
+    if let Some(thought) = blocks::chat_thought(map, notes) {
+        content.insert(0, thought);
+    }
     let mut turn = match text(map, "role").unwrap_or_default() {
         "system" | "developer" => Turn { blocks: content, ..Turn::new(Role::System) },
         "user" | "human" => Turn { blocks: content, ..Turn::new(Role::User) },
         "assistant" | "model" => Turn { blocks: content, ..Turn::new(Role::Assistant) },
-        "tool" => Turn {
+        "tool" | "function" => Turn {
             blocks: vec![Block::ToolResult {
                 tool_call_id: owned(map, "tool_call_id").unwrap_or_default(),
                 content: blocks::only_shown(content, notes),
