@@ -94,8 +94,7 @@ impl<'a> Asset<'a> {
         let splitter = {
             let bytes = asset.get(SPLITTER..).and_then(|rest| rest.first_chunk());
             let splitter = bytes.and_then(|bytes| Splitter::from_bytes(*bytes));
-            splitter
-                .ok_or_else(|| invalid(name, "it cuts texts in a way that this version of ctxweave does not know"))?
+            splitter.ok_or_else(|| invalid(name, "it is for another version of ctxweave"))?
         };
         // There are only these two.
         #[cfg(not(feature = "tokenize"))]
@@ -245,15 +244,16 @@ fn padded(name: &str) -> [u8; 16] {
 #[cold]
 pub(super) fn invalid(name: &str, reason: &str) -> Error {
     #[cfg(not(feature = "tokenize"))]
-    let file = name;
-    #[cfg(feature = "tokenize")]
-    let Some(file) = Encoding::from_name(name).map(|encoding| encoding.base().name()) else {
-        let message =
-            format!("the vocabulary for `{name}` cannot be used: {reason}; make it again with `vocabularyOf`");
-        return Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason);
-    };
     let message = format!(
-        "the vocabulary for `{name}` cannot be used: {reason}; load `{file}.bin` of the same version of ctxweave"
+        "the vocabulary for `{name}` cannot be used: {reason}; load `{name}.bin` of the same version of ctxweave"
     );
+    #[cfg(feature = "tokenize")]
+    let message = {
+        let instead = match Encoding::from_name(name) {
+            Some(encoding) => format!("load `{}.bin` of the same version of ctxweave", encoding.base().name()),
+            None => "make it again with `vocabularyOf`".to_owned(),
+        };
+        format!("the vocabulary for `{name}` cannot be used: {reason}; {instead}")
+    };
     Error::new(Code::InvalidVocabulary, message).with("tokenizer", name).with("reason", reason)
 }
