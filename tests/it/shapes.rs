@@ -16,7 +16,8 @@ fn completed(text: &str) -> String {
     text.replacen('{', &format!("{{{fields}"), 1)
 }
 
-const TREE: &str = "must be a Loom tree, an object with `nodes` and `edges`; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`";
+const TREE: &str =
+    "must be a Loom tree, an object with `nodes` and `edges`; `chatToLoomTree` makes one of chat messages";
 
 /// SPEC §0.5: the message is for the person who wrote the request, the path for a program.
 #[test]
@@ -28,7 +29,7 @@ fn errors_name_the_field() {
         (
             r#"{"tree":null,"messages":[]}"#,
             "messages",
-            "is no Loom tree; `transcriptToLoomTree` makes one of chat messages, with format `generic-v1`",
+            "is no Loom tree; `fitMessages` takes chat messages, and `chatToLoomTree` makes a tree of them",
         ),
         (
             r#"{"tree":{"nodes":[{"id":"a","authorType":"human","content":[{"type":"text","text":"b"}]}],"edges":[]}}"#,

@@ -222,7 +222,7 @@ impl Words {
     #[inline(always)]
     pub(super) fn len_of(&self, rank: Rank) -> usize {
         let text = self.text(rank).unwrap_or_default();
-        if is_short(text) { bits(text) as usize / 8 } else { (text >> 8) as usize & 0xff }
+        if is_short(text) { bits(text) as usize / 8 } else { place(text).1 }
     }
 
     /// Appends the bytes of the token of that rank; false where there is none.
@@ -251,7 +251,10 @@ impl Words {
             *room.first_chunk_mut()? = (!text).to_le_bytes();
             return Some(at + bits(text) as usize / 8);
         }
-        let (start, len) = ((text >> 16) as usize, (text >> 8) as usize & 0xff);
+        let (start, len) = place(text);
+        if len > MAX_TOKEN_BYTES {
+            return None;
+        }
         for (word, room) in room.as_chunks_mut::<8>().0.iter_mut().enumerate().take(len.div_ceil(8)) {
             *room = load8(&self.blob, start + 8 * word).to_le_bytes();
         }
