@@ -394,16 +394,25 @@ impl Fit<'_> {
             _ => over(if summarizes { less } else { *limit }).rolling().map(|kept| (kept, summarizes)),
         };
         let has_marker = summarizes || costs.marker(1).is_some();
-        let wants_user = |&(kept, marked): &(Kept, bool)| !(marked && has_marker) && self.wants_user(free, kept);
-        if let Some((kept, _)) = chosen.filter(wants_user) {
-            // The marker is a user's turn; without one the window begins with the next that is.
-            let is_user = |&&start: &&usize| {
+        let has_gaps = self.merges() && (self.options.keep_first > 0 || !self.options.pinned.is_empty());
+        let wants_user = |&(kept, marked): &(Kept, bool)| {
+            let marked = marked && has_marker;
+            if has_gaps { self.breaks_turns(free, kept, marked) } else { !marked && self.wants_user(free, kept) }
+        };
+        if chosen.as_ref().is_some_and(|chosen| has_marker && !chosen.1 && wants_user(chosen)) {
+            // The marker is a user's turn.
+            chosen = with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() });
+        }
+        if let Some((kept, marked)) = chosen.filter(wants_user) {
+            // Where it is not enough, the window begins with the next turn that is a user's.
+            let is_user = |&start: &usize| {
                 start > kept.tail && free.atoms.get(start).is_some_and(|atom| self.role_of(atom) == Some(Role::User))
             };
-            chosen = match free.starts.iter().find(is_user) {
-                _ if has_marker => with_gap(if is_middle { over(*limit).middle() } else { over(less).rolling() }),
-                Some(&tail) => Some((Kept { tail, ..kept }, false)),
-                None => return self.cut_with_marker(layout, aim),
+            let turns = free.starts.iter().copied().filter(is_user).take(MOST_TRIES);
+            let mut windows = turns.map(|tail| (Kept { tail, ..kept }, marked));
+            chosen = match windows.find(|window| !wants_user(window)) {
+                None if !has_marker => return self.cut_with_marker(layout, aim),
+                found => found.or(chosen),
             };
         }
         let ends = &self.options.end_on;
@@ -480,6 +489,26 @@ impl Fit<'_> {
         let after = after.zip(first.message + 1..).filter(|&(_, index)| !is_cut(index));
         let after = after.map(|(message, _)| message).find(stays);
         after.is_some_and(is_assistant) && before.is_none_or(is_assistant)
+    }
+
+    /// The same, where messages that stay part what is cut into several gaps, of which the first may have a marker.
+    fn breaks_turns(&self, free: &Free, cut: Kept, mut marked: bool) -> bool {
+        let cut = free.atoms.get(cut.head..cut.tail).unwrap_or_default();
+        let mut cut = cut.iter().map(|atom| atom.message).peekable();
+        let (mut before, mut is_gap) = (None, false);
+        for (index, message) in self.messages.iter().enumerate() {
+            while cut.next_if(|&message| message < index).is_some() {}
+            if cut.peek() == Some(&index) {
+                is_gap = true;
+            } else if message.removed.is_none() && message.role != Role::System {
+                let is_parted = is_gap && !std::mem::take(&mut marked);
+                if is_parted && message.role == Role::Assistant && before.is_none_or(|role| role == Role::Assistant) {
+                    return true;
+                }
+                (before, is_gap) = (Some(message.role), false);
+            }
+        }
+        false
     }
 
     /// Whether the vendor wants turns that alternate, and merges neighbours: then a cut keeps its marker, which is a user's turn.
@@ -610,6 +639,9 @@ fn drop_silent_steps(message: &mut Message<'_>) {
         }
     }
 }
+
+/// So many turns of the user are tried for a window to begin with.
+const MOST_TRIES: usize = 8;
 
 /// Tokens that a summary has at least for itself.
 const LEAST_SUMMARY: u64 = 16;

@@ -867,3 +867,36 @@ fn a_beginning_ends_as_it_is_asked_to() {
     let report = fit(&chat, &options("tool")).unwrap().report;
     assert!(found(&report).contains(&("role_unmet", "options.endOn")), "{report}");
 }
+
+/// What is pinned parts what is cut into two gaps, and only one has the marker.
+#[test]
+fn pinned_turns_of_the_model_stand_behind_the_users() {
+    let user = |text: String| json!({ "role": "user", "content": text });
+    let model = |text: &str| json!({ "role": "assistant", "content": text });
+    let chat = json!([user(long(0)), model("pin"), user(long(1)), model("y"), user("z".to_owned())]);
+    for (marker, strategy) in
+        [("", "rollingWindow"), ("", "truncateMiddle"), ("[…]", "rollingWindow"), ("[…]", "truncateMiddle")]
+    {
+        let options = json!({ "format": "anthropic", "maxTokens": 90, "pinned": [1], "truncationMarker": marker, "truncationStrategy": strategy });
+        let fitted = fit(&chat, &options).unwrap();
+        assert_eq!(broken_chat("anthropic", &fitted.messages), Ok(()), "{marker} {strategy}: {:?}", fitted.messages);
+        assert_eq!(fitted.messages[0]["role"], "user", "{marker} {strategy}: {:?}", fitted.messages);
+    }
+    let part = |role: &str, part: Value| json!({ "role": role, "parts": [part] });
+    let chat = json!([
+        part("user", json!({ "text": "q" })),
+        part("model", json!({ "text": "pin" })),
+        part("user", json!({ "text": long(1) })),
+        part("model", json!({ "functionCall": { "name": "f", "args": {} } })),
+        part("user", json!({ "functionResponse": { "name": "f", "response": { "output": "r" } } })),
+        part("model", json!({ "text": "done" })),
+        part("user", json!({ "text": "next" })),
+    ]);
+    for strategy in ["rollingWindow", "truncateMiddle"] {
+        for limit in (60..130).step_by(3) {
+            let options = json!({ "maxTokens": limit, "pinned": [1], "truncationStrategy": strategy });
+            let Ok(fitted) = fit(&chat, &options) else { continue };
+            assert_eq!(broken_chat("gemini", &fitted.messages), Ok(()), "{strategy} {limit}: {:?}", fitted.messages);
+        }
+    }
+}
