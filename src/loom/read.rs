@@ -171,9 +171,7 @@ pub(crate) fn lacks(request: Object<'_>, option: &str) -> Error {
 #[cold]
 pub(crate) fn chat_messages(fields: Object<'_>) -> Option<Error> {
     let messages = fields.get("messages").ok().flatten()?;
-    Some(messages.invalid(|place| {
-        format!("{place} is no Loom tree; `fitMessages` takes chat messages, and `chatToLoomTree` makes a tree of them")
-    }))
+    Some(messages.invalid(|place| format!("{place} is no Loom tree; `chatToLoomTree` makes one of chat messages")))
 }
 
 /// Reads a tree; `keep` makes its texts borrowed or owned.

@@ -215,7 +215,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [hooks, whole, backwards, rest, wider, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],
