@@ -71,7 +71,14 @@ test("an area that cannot have a vocabulary is left out, and says what it can ha
     () => chat.countTokens("a", { tokenizer: "p50k_base" }),
     (error) => {
       assert.equal(error.code, "unknown_value");
-      assert.deepEqual(error.details.expected, ["heuristic", "o200k_base", "cl100k_base"]);
+      assert.deepEqual(error.details.expected, [
+        "heuristic",
+        "claude",
+        "claude-3",
+        "gemini",
+        "o200k_base",
+        "cl100k_base",
+      ]);
       return true;
     },
   );
