@@ -494,6 +494,29 @@ impl<'t> Maker<'t> {
         }
     }
 
+    /// Notes what stands beside a part for a vendor and is no proof.
+    fn options(&mut self, name: &str, options: Value<'_>) {
+        let Ok(options) = options.object("") else { return };
+        for (key, value) in options.entries() {
+            let key = key.as_text().unwrap_or_default();
+            let name = [name, ".", &key].concat();
+            match value.object("") {
+                Ok(vendor) => {
+                    let is_sealed = text_in(vendor, "reasoningEncryptedContent").is_some();
+                    for (key, value) in vendor.entries() {
+                        let key = key.as_text().unwrap_or_default();
+                        let is_kept = is_one_of(PROOFS, &key) || (is_sealed && key == "itemId");
+                        if !is_kept && !value.is_null() {
+                            self.note(format!("the field `{name}.{key}`"), Severity::Info);
+                        }
+                    }
+                }
+                Err(_) if is_one_of(PROOFS, &key) || value.is_null() => {}
+                Err(_) => self.note(format!("the field `{name}`"), Severity::Info),
+            }
+        }
+    }
+
     /// Notes the fields of a message or a part that nothing is made of.
     fn fields(&mut self, object: Object<'_>) {
         for (key, value) in object.entries() {
@@ -504,6 +527,10 @@ impl<'t> Maker<'t> {
                 _ => false,
             };
             let Some(key) = key.as_text().filter(|_| !is_empty) else { continue };
+            if BESIDE.contains(&&*key) {
+                self.options(&key, value);
+                continue;
+            }
             if is_one_of(READ, &key) {
                 if let Some(inner) = value.object("").ok().filter(|_| is_one_of(HOLDERS, &key)) {
                     self.fields(inner);
@@ -514,6 +541,13 @@ impl<'t> Maker<'t> {
         }
     }
 }
+
+/// Where formats have what is a vendor's own.
+const BESIDE: [&str; 4] = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
+
+/// What of that is a proof.
+const PROOFS: &str =
+    "signature redactedData thoughtSignature reasoningEncryptedContent encrypted_content encryptedContent";
 
 /// Whether no other place has the same thought as this one, and with its proof.
 fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
@@ -533,8 +567,7 @@ const READ: &str = "type role content parts id status state name text thinking r
      source_type file file_data fileData filename title inlineData inline_data input_audio audio format mediaType \
      mimeType mime_type media_type altText width height ref input args arguments function custom index call_id callId \
      tool_call_id tool_use_id toolCallId toolName tool_calls function_call functionCall functionResponse \
-     function_response output errorText is_error isError refusal lc kwargs providerOptions providerMetadata \
-     callProviderMetadata providerData approvalId";
+     function_response output errorText is_error isError refusal lc kwargs approvalId";
 
 /// Those among them that have fields of their own.
 const HOLDERS: &str =
@@ -632,8 +665,7 @@ fn proof_of<'t>(format: Format, part: Object<'t>) -> Option<Proof<'t>> {
     if let Some(sealed) = text_in(part, "encrypted_content") {
         return Some(Proof::Sealed(id(), sealed));
     }
-    let beside = ["providerOptions", "providerMetadata", "callProviderMetadata", "providerData"];
-    let beside = beside.into_iter().find_map(|name| object_in(part, name))?;
+    let beside = BESIDE.into_iter().find_map(|name| object_in(part, name))?;
     let sealed = text_in(beside, "encrypted_content").or_else(|| text_in(beside, "encryptedContent"));
     if let Some(sealed) = sealed {
         return Some(Proof::Sealed(id(), sealed));

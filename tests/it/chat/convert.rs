@@ -769,3 +769,24 @@ fn calls_of_others_are_marked_for_gemini() {
     let back = convert(&json!(done.messages), None, "generic");
     assert!(!json!(back.messages).to_string().contains("skip_thought"));
 }
+
+#[test]
+fn options_of_a_provider_are_told_by_name() {
+    let beside = json!({ "anthropic": { "cacheControl": { "type": "ephemeral" } }, "openai": { "itemId": "rs_1", "reasoningEncryptedContent": null } });
+    let chat = json!([
+        { "role": "user", "content": "q" },
+        { "role": "assistant", "content": [{ "type": "reasoning", "text": "hm", "providerOptions": beside }, { "type": "text", "text": "a" }] },
+    ]);
+    let done = convert(&chat, Some("ai-sdk"), "ai-sdk-ui");
+    let told: Vec<&str> =
+        done.diagnostics.iter().map(|found| found["message"].as_str().unwrap().split(',').next().unwrap()).collect();
+    assert_eq!(
+        told,
+        ["the field `providerOptions.anthropic.cacheControl`", "the field `providerOptions.openai.itemId`"]
+    );
+    // A proof with its item is kept, and says nothing.
+    let mut sealed = chat;
+    sealed[1]["content"][0]["providerOptions"] =
+        json!({ "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "x" } });
+    assert_eq!(convert(&sealed, Some("ai-sdk"), "ai-sdk-ui").diagnostics, Vec::<Value>::new());
+}
