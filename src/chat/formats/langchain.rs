@@ -1,7 +1,7 @@
 //! LangChain's messages: the fields of an instance, and their serialised forms.
 
 use super::{At, Key, anthropic, call, content, openai, result_content, source_of};
-use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Reader, Role, Step, TextShape, path};
+use crate::chat::message::{Kind, Message, PER_MESSAGE, PER_NAME, Path, Piece, Reader, Role, Step, TextShape, path};
 use crate::error::Result;
 use crate::json::{Kind as JsonKind, Object, Value};
 use crate::maps::SortedMap;
@@ -128,9 +128,24 @@ fn openai_call<'t>(reader: &mut Reader<'_, 't>, known: &mut Calls, place: Path, 
 /// The calls of a message by their ids.
 #[derive(Debug, Default)]
 struct Calls {
-    pieces: SortedMap<String, Vec<usize>>,
+    calls: SortedMap<String, OfId>,
     /// How many pieces were looked at.
     seen: usize,
+}
+
+/// Whether a piece stands in a list.
+fn is_in(piece: &Piece<'_>, list: &[Step]) -> bool {
+    piece.places.iter().any(|place| place.split_last().is_some_and(|(_, before)| before == list))
+}
+
+/// The calls with one id.
+#[derive(Debug, Default)]
+struct OfId {
+    pieces: Vec<usize>,
+    /// The list that was gone through last, how many calls there were before it, and how many of them were found in it.
+    list: Path,
+    before: usize,
+    found: usize,
 }
 
 impl Calls {
@@ -138,22 +153,23 @@ impl Calls {
     fn also_at(&mut self, reader: &mut Reader<'_, '_>, call: &str, place: &Path) -> bool {
         for (at, piece) in reader.pieces.iter().enumerate().skip(self.seen) {
             if let Kind::Call { id, .. } = &piece.kind {
-                self.pieces.or_default(id.to_string()).push(at);
+                self.calls.or_default(id.to_string()).pieces.push(at);
             }
         }
         self.seen = reader.pieces.len();
+        let Some(known) = self.calls.get_mut(call) else { return false };
         // In one list are different calls, whatever their ids.
-        let is_elsewhere = |other: &Path| match (other.split_last(), place.split_last()) {
-            (Some((Step::At(_), list)), Some((Step::At(_), of_this))) => list != of_this,
-            _ => true,
-        };
-        for &at in self.pieces.get(call).into_iter().flatten() {
-            if let Some(piece) = reader.pieces.get_mut(at).filter(|piece| piece.places.iter().all(is_elsewhere)) {
-                piece.places.push(place.clone());
-                return true;
-            }
+        let list = place.split_last().map_or(&[][..], |(_, list)| list);
+        if known.list != list {
+            let before =
+                known.pieces.iter().filter(|&&at| !reader.pieces.get(at).is_some_and(|piece| is_in(piece, list)));
+            (known.before, known.found) = (before.count(), 0);
+            known.list = list.to_vec();
         }
-        false
+        let at = known.pieces.get(known.found).filter(|_| known.found < known.before);
+        let piece = at.and_then(|&at| reader.pieces.get_mut(at));
+        known.found += 1;
+        piece.map(|piece| piece.places.push(place.clone())).is_some()
     }
 }
 

@@ -24,14 +24,16 @@ pub(super) fn write<'m>(
     sink: &mut DiagnosticSink<'_>,
 ) {
     let (name, takes, takes_reasoning): (_, TakesMedia, TakesReasoning) = match format {
-        Format::AiSdk | Format::AiSdkUi => ("the AI SDK", takes_anywhere, |_, _| true),
+        Format::AiSdk | Format::AiSdkUi => ("the AI SDK", takes_anywhere, |text, signature| {
+            !is_blank(text) || signature.and_then(Proof::read).is_some()
+        }),
         Format::LangChain => {
             ("LangChain", takes_of_user, |text, signature| !is_blank(text) || signature::is_anthropic(signature))
         }
         Format::Agents => ("the Agents SDK", takes_of_user, |text, signature| {
             !is_blank(text) || matches!(signature.and_then(Proof::read), Some(Proof::Sealed(..)))
         }),
-        _ => ("our own format", takes_anywhere, |_, _| true),
+        _ => ("our own format", takes_anywhere, |text, signature| !is_blank(text) || signature.is_some()),
     };
     let rules = Rules {
         name,

@@ -790,3 +790,30 @@ fn options_of_a_provider_are_told_by_name() {
         json!({ "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "x" } });
     assert_eq!(convert(&sealed, Some("ai-sdk"), "ai-sdk-ui").diagnostics, Vec::<Value>::new());
 }
+
+/// A thought of which there is nothing, no text and no proof that the target knows, is told and not written.
+#[test]
+fn an_empty_thought_is_left_out() {
+    let node = |id: &str, author: &str, content: Value| json!({ "id": id, "authorType": author, "content": content });
+    let said = json!({ "type": "text", "text": "b" });
+    for (signature, formats) in [
+        (json!(null), &["ai-sdk", "ai-sdk-ui", "generic"][..]),
+        (json!("{\"type\":\"other\"}"), &["ai-sdk", "ai-sdk-ui"]),
+    ] {
+        let thought =
+            json!({ "type": "mixed", "blocks": [{ "type": "reasoning", "text": "", "signature": signature }, said] });
+        let tree = json!({
+            "mode": "dialogue",
+            "rootNodeId": "a",
+            "nodes": [node("a", "human", json!({ "type": "text", "text": "q" })), node("b", "model", thought)],
+            "edges": [{ "id": "e", "sources": [{ "nodeId": "a" }], "targetNodeId": "b" }],
+        });
+        for format in formats {
+            let done = call("loomTreeToChat", &[tree.clone(), json!({ "tip": "b", "format": format })], None).unwrap();
+            assert!(!done["messages"].to_string().contains("\"reasoning\""), "{format}: {}", done["messages"]);
+            let codes: Vec<&Value> =
+                done["diagnostics"].as_array().unwrap().iter().map(|found| &found["code"]).collect();
+            assert!(codes.contains(&&json!("body_reasoning_left_out")), "{format}: {codes:?}");
+        }
+    }
+}
