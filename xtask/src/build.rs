@@ -21,11 +21,14 @@ const TARGET: &str = "wasm32-unknown-unknown";
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let manifest = manifest_path(project, args)?;
     let out = args.value("--out")?;
+    let only = args.value("--only")?;
     args.end()?;
     setup::all(project)?;
-    match out {
-        Some(out) => wasm_of_all(project, &Manifest::read(&manifest)?, Path::new(&out)),
-        None => package(project, &manifest),
+    match (out, only) {
+        (Some(_), Some(_)) => bail!("`--only` is for pkg/dist: it does not go with `--out`"),
+        (Some(out), None) => wasm_of_all(project, &Manifest::read(&manifest)?, Path::new(&out)),
+        (None, Some(only)) => package_of(project, &manifest, Some(&only.split(',').collect::<Vec<_>>())),
+        (None, None) => package(project, &manifest),
     }
 }
 
@@ -52,11 +55,24 @@ pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
 /// Builds `dist` of each npm package, unless nothing that it depends on has changed. The modules and the vocabularies are
 /// made aside and kept: only what has changed is made again.
 pub fn package(project: &Project, manifest: &Path) -> Result<()> {
+    package_of(project, manifest, None)
+}
+
+/// As [`package`], but of the flavours only those in `only` are made anew; the others stay as they were last built.
+fn package_of(project: &Project, manifest: &Path, only: Option<&[&str]>) -> Result<()> {
     let parsed = Manifest::read(manifest)?;
+    for name in only.unwrap_or_default() {
+        ensure!(parsed.flavours.contains_key(*name), "there is no flavour `{name}`");
+    }
     vocabularies(project)?;
     let mut jobs = Vec::new();
     for (name, flavour) in &parsed.flavours {
-        jobs.extend(kept_wasm(project, &parsed.build, name, flavour)?);
+        if only.is_none_or(|only| only.contains(&name.as_str())) {
+            jobs.extend(kept_wasm(project, &parsed.build, name, flavour)?);
+        } else {
+            let kept = kept_flavour(project, name);
+            ensure!(kept.exists(), "flavour `{name}` was never built: build it, too");
+        }
     }
     modules(project, &parsed.build, jobs)?;
 

@@ -33,6 +33,7 @@ cargo xtask <command>
   setup              install what the other commands need: wasm target, wasm-bindgen, npm packages, Chromium
   build              the wasm and the npm package, into pkg/dist
                        --manifest FILE  another wasm-pack.toml      --out DIR  the wasm only, into DIR
+                       --only NAMES     of the flavours only these, as `loom,tokens`; the others stay as they were last built
   check              formatting, lints, docs and types; warnings are errors
   test               setup, build, check and every test there is
   size               the size table, into README.md; fails above the ceilings
