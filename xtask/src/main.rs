@@ -12,6 +12,7 @@ mod features;
 mod imports;
 mod manifest;
 mod models;
+mod order;
 mod process;
 mod project;
 mod setup;
