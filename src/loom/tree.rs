@@ -318,6 +318,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The node at this place; an empty one where there is none.
+    #[inline]
     pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
@@ -337,6 +338,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The sources of an edge.
+    #[inline]
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
         self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }

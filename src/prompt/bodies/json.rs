@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::buffer::Buffer;
 use super::escape::escape_into;
 use crate::json;
 use crate::prompt::message::Role;
@@ -11,7 +12,7 @@ use crate::prompt::message::Role;
 /// is one function here.
 #[derive(Debug)]
 pub(crate) struct TextWriter<'o> {
-    out: &'o mut Vec<u8>,
+    out: &'o mut Buffer,
 }
 
 impl TextWriter<'_> {
@@ -22,7 +23,7 @@ impl TextWriter<'_> {
 
     /// Appends a text that is.
     pub(crate) fn escaped(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
+        self.out.extend(text.as_bytes());
     }
 }
 
@@ -47,13 +48,13 @@ impl WriteText for [&str] {
 /// Writes JSON. Commas are added where needed: before a key or an element that is not the first.
 #[derive(Debug)]
 pub(super) struct Json {
-    out: Vec<u8>,
+    out: Buffer,
 }
 
 impl Json {
     /// Begins the object that all is in.
     pub(super) fn begin_object(capacity: usize) -> Self {
-        let mut out = Vec::with_capacity(capacity);
+        let mut out = Buffer::with_capacity(capacity);
         out.push(b'{');
         Self { out }
     }
@@ -61,7 +62,7 @@ impl Json {
     /// Ends it.
     pub(super) fn end_object(mut self) -> Vec<u8> {
         self.out.push(b'}');
-        self.out
+        self.out.into_bytes()
     }
 
     /// An object.
@@ -124,7 +125,7 @@ impl Json {
     pub(super) fn copy(&mut self, elements: &[u8]) -> usize {
         self.comma();
         let start = self.out.len();
-        self.out.extend_from_slice(elements);
+        self.out.extend(elements);
         start
     }
 
@@ -141,7 +142,7 @@ impl Json {
     /// Text that is JSON already.
     pub(super) fn raw(&mut self, json: &str) {
         self.comma();
-        self.out.extend_from_slice(json.as_bytes());
+        self.out.extend(json.as_bytes());
     }
 
     pub(super) fn value(&mut self, value: &Value) {
@@ -184,6 +185,7 @@ impl Json {
         }
     }
 
+    #[inline]
     fn wants_comma(&self) -> bool {
         // Strings end in a quote, so the last byte is punctuation of ours.
         !matches!(self.out.last(), None | Some(b'{' | b'[' | b':'))
