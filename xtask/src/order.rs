@@ -71,7 +71,8 @@ fn alike_together(functions: &[&[u8]]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let (mut oldest, mut bytes) = (0, 0);
     let share = |seen: &[u64], function: usize| seen[function] * 1000 / (functions[function].len() as u64 + LENGTH);
-    while let Some(at) = (0..left.len()).max_by_key(|&at| (share(&seen, left[at]), functions[left[at]].len(), left[at])) {
+    while let Some(at) = (0..left.len()).max_by_key(|&at| (share(&seen, left[at]), functions[left[at]].len(), left[at]))
+    {
         let next = left.swap_remove(at);
         order.push(next);
         bytes += functions[next].len();
