@@ -29,7 +29,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// What it means, as the docs table says it.
+            /// Its meaning, as in the table in the docs.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $doc,)+ }
             }
@@ -200,7 +200,7 @@ struct Inner {
     details: Details,
 }
 
-/// What a program may want to know of an error, by names in camelCase, as in JavaScript.
+/// Details of an error for programs, by names in camelCase, as in JavaScript.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details(Vec<(&'static str, Value)>);
 
@@ -283,7 +283,7 @@ impl Error {
         &self.0.message
     }
 
-    /// What a program may want to know.
+    /// Details for programs.
     pub fn details(&self) -> &Details {
         &self.0.details
     }

@@ -140,7 +140,7 @@ impl PreviousMessages {
 
     pub(crate) fn replace(&mut self, index: Rc<MessageIndex>, runs: &[Run]) {
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        // What is in the longest run stays noted as it is.
+        // Entries of the longest run are not changed.
         let longest = runs.iter().filter(|run| run.known.is_some()).max_by_key(|run| run.count);
         if let Some(Run { from, known: Some(known), .. }) = longest {
             self.offset = self.offset.wrapping_add(number(*known)).wrapping_sub(number(*from));

@@ -20,7 +20,7 @@ const STRATEGIES: &[(&str, Strategy)] = &[
     ("keepStart", Strategy::KeepStart),
 ];
 
-/// What is asked for: the whole of a fit, or one of the two halves around a summary.
+/// Which call it is: a whole fit, or one of the two halves around a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Fit,
@@ -47,7 +47,7 @@ pub(super) enum RemovedReasoning {
     BeforeLastUser,
 }
 
-/// What may be cleared before anything is cut.
+/// What may be removed before anything is cut.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// Tokens above which edits are made; the limit where it is not given.

@@ -271,7 +271,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
     Ok(json_answer(record_json(graph.update_metadata(&id, update)?)))
 }
 
-/// What to materialise, and the `cacheKey` of a plan.
+/// A request to materialise, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
@@ -311,7 +311,7 @@ fn plan(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// Begins what a plan or a request describes. A plan must be what the graph would plan now.
 ///
 /// # Errors
-/// Those of [`Materializer::new`]; [`Code::InvalidInput`].
+/// The errors of [`Materializer::new`]; [`Code::InvalidInput`].
 pub fn begin(graph: &CommitGraph, request: &[u8]) -> Result<Materializer> {
     let document = Document::read(request, &[])?;
     let request: Value<'_> = document.root();
@@ -374,7 +374,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// A checkpointer with the options of its constructor.
 ///
 /// # Errors
-/// Those of [`Checkpointer::new`]; [`Code::InvalidInput`].
+/// The errors of [`Checkpointer::new`]; [`Code::InvalidInput`].
 pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
     let known = [&["format", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
     let document = Document::read(options, &[])?;

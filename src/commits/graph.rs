@@ -54,7 +54,7 @@ type Lists = SortedMap<String, Vec<usize>>;
 /// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and by id.
 type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
-/// What [`CommitGraph::update_metadata`] changes; `Some(None)` and an empty list remove.
+/// The changes of [`CommitGraph::update_metadata`]; `Some(None)` and an empty list remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataUpdate {
     /// The new summary, if it changes.
@@ -299,7 +299,7 @@ impl CommitGraph {
     }
 
     /// All commits, in an order that does not depend on how they came: parents before children, otherwise by time, then id.
-    /// Those of a chain without a root come last.
+    /// Commits of a chain without a root come last.
     pub fn commits(&self) -> Vec<&Record> {
         self.order().into_iter().filter_map(|at| self.records.get(at)).collect()
     }
@@ -382,7 +382,7 @@ impl CommitGraph {
         self.in_order(self.by_session.get(session_id).into_iter().flatten())
     }
 
-    /// The commits that nobody has written a summary for.
+    /// The commits without a summary.
     pub fn lacking_summary(&self) -> Vec<&Record> {
         self.in_order(self.lacking_summary.iter())
     }
@@ -405,7 +405,7 @@ impl CommitGraph {
     /// The last commit that the chains of two commits share, which may be one of the two.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::history`], for either chain.
+    /// The errors of [`CommitGraph::history`], for either chain.
     pub fn common_ancestor(&self, one: &str, other: &str) -> Result<Option<&Record>> {
         let mut of_one = SortedSet::new();
         for record in self.chain(one)? {
@@ -425,7 +425,7 @@ impl CommitGraph {
     /// The refs of all artifacts that the chains of these commits need, sorted: what garbage collection must keep.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::history`].
+    /// The errors of [`CommitGraph::history`].
     pub fn reachable_artifacts(&self, tips: &[impl AsRef<str>]) -> Result<Vec<String>> {
         let mut refs = SortedSet::new();
         let mut walked = SortedSet::new();

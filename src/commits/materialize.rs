@@ -13,7 +13,7 @@ use crate::commits::translate::{Delta, Materialized, Tier, TranslateOptions, cou
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::limits::{self, Limits};
 
-/// What the caller has to append to the result for a blob.
+/// The bytes that the caller has to append to the result for a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendAction {
     /// The blob.
@@ -64,7 +64,7 @@ impl Materializer {
     /// Plans and begins a materialisation; `planned` is the cache key that the plan must have.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
+    /// The errors of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
     pub fn new(graph: &CommitGraph, request: PlanRequest, planned: Option<&str>) -> Result<Self> {
         let plan = graph.plan(request)?;
         if let Some(cache_key) = planned.filter(|planned| *planned != plan.cache_key) {
@@ -272,7 +272,7 @@ impl PlannedBlob {
 /// ```
 ///
 /// # Errors
-/// Those of [`CommitGraph::plan`] and of [`Materializer::push`]; [`Code::BlobMissing`].
+/// The errors of [`CommitGraph::plan`] and of [`Materializer::push`]; [`Code::BlobMissing`].
 pub fn materialize<'b>(
     graph: &CommitGraph,
     request: PlanRequest,

@@ -54,7 +54,7 @@ impl Stop {
     }
 }
 
-/// What to materialise.
+/// A request to materialise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
     /// The commit: a tip resumes, any other forks; `None` starts a new conversation.
@@ -101,10 +101,10 @@ pub struct PlanStep {
     pub reason: Reason,
 }
 
-/// What a materialisation needs, and how it is made.
+/// The blobs that a materialisation needs, and how it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What was asked for, with the format that follows.
+    /// The request, with the resulting format.
     pub request: PlanRequest,
     /// The format of the result.
     pub format: String,
@@ -114,7 +114,7 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
     /// A key to cache the result under: equal for plans that give the same bytes.
     pub cache_key: String,
-    /// What to know about the chain.
+    /// Diagnostics about the chain.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -276,10 +276,10 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     }
     for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);
-        // A narrative names its commits and what was said of them.
+        // A narrative names its commits and their summaries.
         if !native {
-            let said = [&record.provenance.template, &record.summary].map(|said| said.as_deref().unwrap_or_default());
-            fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(said));
+            let texts = [&record.provenance.template, &record.summary].map(|text| text.as_deref().unwrap_or_default());
+            fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(texts));
         }
     }
     let key = derive(CACHE_CONTEXT, fields);

@@ -91,7 +91,7 @@ const MAX_KINDS: usize = 100;
 /// In characters.
 const MAX_NAME: usize = 60;
 
-/// What was found while reading or writing: findings, and counts of things of one kind.
+/// Notes of reading or writing: findings, and counts of things of one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     findings: Vec<Diagnostic>,

@@ -1,4 +1,4 @@
-//! What nodes, messages and turns say: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
+//! The content of nodes, messages and turns: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
 //!
 //! A tree borrows texts from the JSON that it is read from, and a message from its tree. A resident tree and a transcript hold
 //! [`Block<'static>`](Block). Spans call the blocks of a message its parts.

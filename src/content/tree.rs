@@ -49,7 +49,7 @@ pub struct TreeData {
 pub struct NodeData {
     /// The turn's id if it is the first with it, else `turn-N`.
     pub id: String,
-    /// What it says; its images have the `ref` alone.
+    /// Its content; images have the `ref` alone.
     #[serde(serialize_with = "content::serialize_node")]
     pub content: Vec<Block<'static>>,
     /// `model` or `human`.

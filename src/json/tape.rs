@@ -169,7 +169,7 @@ impl<'t> Tape<'t> {
         Some((raw, step.end & ESCAPED != 0))
     }
 
-    /// The bytes of the string at a step; nothing where it holds escapes.
+    /// The bytes of the string at a step; `None` if it holds escapes.
     #[inline(always)]
     pub(super) fn plain_string(&self, at: u32) -> Option<&'t [u8]> {
         let step = self.step(at);

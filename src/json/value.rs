@@ -173,7 +173,7 @@ impl<'t> Value<'t> {
         })
     }
 
-    /// A string; nothing where it is none.
+    /// The string; `None` if the value is not a string.
     pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
         let (raw, is_escaped) = self.document.tape.string(self.at)?;
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
@@ -184,7 +184,7 @@ impl<'t> Value<'t> {
     #[cfg(feature = "loom")]
     pub(crate) fn escaped_text(self) -> Option<&'t str> {
         let (raw, _) = self.document.tape.string(self.at).filter(|_| self.document.tape.has_usual_escapes(self.at))?;
-        // What the last character is part of is told by the one before it.
+        // A backslash before the last character means that it is part of an escape.
         let visible =
             !raw.starts_with('\\') && !matches!(raw.as_bytes(), [.., b'\\', _]) && trim(raw).len() == raw.len();
         visible.then_some(raw)
@@ -223,7 +223,7 @@ impl<'t> Value<'t> {
         self.text().map(Cow::into_owned)
     }
 
-    /// A number; nothing where it is none.
+    /// The number; `None` if the value is not a number.
     pub(crate) fn as_number(self) -> Option<f64> {
         if self.kind() == Kind::Number { float(self.raw()) } else { None }
     }
@@ -232,7 +232,7 @@ impl<'t> Value<'t> {
         self.as_number().ok_or_else(|| self.mismatch("a number"))
     }
 
-    /// A number, even one that JSON cannot carry: for settings that say themselves what they cannot be.
+    /// A number, also NaN and the infinities: for settings that check their own range.
     pub(crate) fn any_number(self) -> Result<f64> {
         let not_finite = || match &*self.not_json()? {
             "NaN" => Some(f64::NAN),
@@ -312,7 +312,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; nothing where it is neither.
+    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; `None` if the value is neither.
     pub(crate) fn bytes(self) -> Option<Cow<'t, [u8]>> {
         if let Some(bytes) = self.as_bytes() {
             return Some(Cow::Borrowed(bytes));
@@ -327,7 +327,7 @@ impl<'t> Value<'t> {
         self.document.bytes.get(at).map(Vec::as_slice)
     }
 
-    /// What it is where it is something that JSON cannot carry.
+    /// The name of a value that JSON cannot carry, such as `NaN`.
     fn not_json(self) -> Option<Cow<'t, str>> {
         self.single_entry(NOT_JSON)?.as_text()
     }
@@ -437,7 +437,7 @@ impl<'t> Value<'t> {
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
-    /// An error about this value, in words of one's own: `make` is given what to call it.
+    /// An error about this value with a message of the caller's: `make` gets the name to use for the value.
     #[cold]
     pub(crate) fn invalid(self, make: impl FnOnce(&str) -> String) -> Error {
         let path = self.path();
@@ -455,6 +455,7 @@ struct Steps<'t> {
 }
 
 impl<'t> Steps<'t> {
+    #[inline]
     fn next(&mut self) -> Option<Value<'t>> {
         if self.at >= self.close {
             return None;
@@ -479,6 +480,7 @@ impl List<'_> {
 impl<'t> Iterator for List<'t> {
     type Item = Value<'t>;
 
+    #[inline]
     fn next(&mut self) -> Option<Value<'t>> {
         let next = self.0.next();
         self.0.left -= usize::from(next.is_some());
@@ -503,7 +505,7 @@ impl<'t> Iterator for Entries<'t> {
     }
 }
 
-/// An object of which fields are asked for by name. A field that is `null` is as good as absent.
+/// An object whose fields are looked up by name. A field that is `null` counts as absent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object<'t>(Value<'t>);
 
@@ -540,7 +542,7 @@ impl<'t> Object<'t> {
         self.entries().filter(|(key, _)| key.is_string(name)).last().map(|(_, value)| value)
     }
 
-    /// A field; nothing where it is absent or `null`.
+    /// A field; `None` if it is absent or `null`.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has it twice.
@@ -553,6 +555,7 @@ impl<'t> Object<'t> {
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has one of them twice.
+    #[inline]
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N]> {
         let mut found = [None; N];
         self.find_fields(&names, &mut found)?;
@@ -605,22 +608,22 @@ impl<'t> Object<'t> {
         Ok(map)
     }
 
-    /// A field that must be there.
+    /// A required field.
     pub(crate) fn need(self, name: &str) -> Result<Value<'t>> {
         self.get(name)?.ok_or_else(|| self.0.lacks(name))
     }
 
-    /// A field, read by a function; nothing where it is absent or `null`.
+    /// A field, read by a function; `None` if it is absent or `null`.
     pub(crate) fn read<T>(self, name: &str, read: impl FnOnce(Value<'t>) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(read).transpose()
     }
 
-    /// A string that must be there.
+    /// A required string.
     pub(crate) fn text(self, name: &str) -> Result<Cow<'t, str>> {
         self.need(name)?.text()
     }
 
-    /// A string of one's own that may be there.
+    /// An optional string, owned.
     pub(crate) fn string(self, name: &str) -> Result<Option<String>> {
         self.read(name, Value::string)
     }
@@ -636,7 +639,7 @@ impl<'t> Object<'t> {
     /// The object itself, whose fields must all be known: the options of a call without diagnostics.
     ///
     /// # Errors
-    /// That of [`refuse_unknown`].
+    /// The error of [`refuse_unknown`].
     pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
         let mut found = Vec::new();
         self.report_unknown(known, &mut found);
@@ -653,7 +656,7 @@ impl<'t> Object<'t> {
         let mut count = 0_usize;
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
-            // What has a dot is where an option is that is looked for here.
+            // A name with a dot says where an option lives that is often put here by mistake.
             if known.contains(&&*key) && !is_nested(&key) {
                 continue;
             }
@@ -689,7 +692,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
     }
 }
 
-/// What stands in the JSON of a result for bytes that go beside it.
+/// The value that refers to bytes beside the JSON of a result.
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
@@ -700,7 +703,7 @@ fn is_nested(name: &str) -> bool {
     name.as_bytes().contains(&b'.')
 }
 
-/// What to write instead of a name that is not known.
+/// The end of a message about an unknown name: the nearest known one, or all of them.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, &mut known.iter().copied(), 0.5) {
@@ -743,7 +746,7 @@ pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error 
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
 }
 
-/// What errors call the value at a path.
+/// The name that error messages use for the value at a path.
 fn place(path: &str) -> String {
     if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") }
 }
@@ -766,7 +769,7 @@ pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
     loop {
-        // What stands between the quotes and is not plain is a backslash.
+        // The only byte between the quotes that is not plain is a backslash.
         let (plain, escape) = rest.split_at_checked(plain_bytes(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
         let (ch, length) = match escape.as_bytes().get(1) {

@@ -212,7 +212,7 @@ impl<'a> Page<'_, 'a> {
         (spans, span)
     }
 
-    /// What was cut; the rows note it, too.
+    /// The cut; the rows note it, too.
     fn cut(&self, rows: &mut [Row]) -> Cut<'a> {
         let mut cut = Cut::default();
         for (entry, part) in self.entries.iter().zip(&self.source.parts) {

@@ -46,7 +46,7 @@ pub struct DialogueAssembly<'a> {
 /// Assembles the path into messages that stay under the limit (SPEC §1).
 ///
 /// # Errors
-/// Those of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
+/// The errors of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
 /// [`AmbiguousPath`](crate::Code::AmbiguousPath), [`EdgeWithoutSource`](crate::Code::EdgeWithoutSource),
 /// [`InvalidChoice`](crate::Code::InvalidChoice)) and of the budget ([`InvalidBudget`](crate::Code::InvalidBudget),
 /// [`SystemContextTooLong`](crate::Code::SystemContextTooLong), [`ContextTooLong`](crate::Code::ContextTooLong)).
@@ -59,7 +59,7 @@ pub fn assemble_dialogue<'a>(
     plan_dialogue(context, &mut DialogueState::default(), Purpose::Send, |plan| plan.assembly(None))
 }
 
-/// What a plan is made for.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To be sent, and accounted for.
@@ -140,9 +140,9 @@ fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(Stri
     Ok((text, diagnostics))
 }
 
-/// Whether the conversation is below the limit whatever its texts are.
+/// Whether the conversation is below the limit for any texts of its length.
 fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &str, limit: u64) -> bool {
-    // What a loom-aware agent is told is not text of the tree.
+    // The frame of a loom-aware agent is not text of the tree.
     if context.options.loom_aware.is_some() {
         return false;
     }
@@ -155,7 +155,7 @@ fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &s
 }
 
 impl<'a> DialoguePlan<'_, 'a> {
-    /// What is kept, as messages.
+    /// The kept items, as messages.
     pub(crate) fn choose(&self) -> Result<Planned<'a>> {
         Ok(self.plan.planned(self.plan.choose()?))
     }
@@ -172,7 +172,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.plan.system.field().map(str::to_owned)
     }
 
-    /// What would be cut; nothing where all fits.
+    /// What would be cut; `None` if everything fits.
     pub(crate) fn would_cut(&self) -> Result<Option<Cut<'a>>> {
         let choice = self.plan.choose()?;
         Ok(choice.truncated().then(|| self.cut(&choice)))
@@ -310,7 +310,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         }
     }
 
-    /// What became of each node.
+    /// The fate of each node.
     fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
         let removed = self.plan.removed(&planned.choice);
         for member in self.members(removed.whole) {

@@ -1,4 +1,4 @@
-//! What a node says: blocks, or one text that nobody has had to read yet.
+//! The content of a node: blocks, or one text that is still escaped as it stood in the request.
 
 use std::cell::OnceCell;
 use std::ops::Deref;

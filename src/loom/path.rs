@@ -17,7 +17,7 @@ pub enum Position {
     Path(Vec<String>),
 }
 
-/// What to do where the tree leaves a choice.
+/// The caller's choices where the tree leaves one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Node → the incoming edge to follow, or the predecessor it leads from.
@@ -52,14 +52,14 @@ pub(crate) struct NewSteps {
     /// How many stay.
     pub keep: usize,
     pub steps: Vec<Step>,
-    /// What was found at which step of the path, last found first.
+    /// Diagnostics with the step of the path that they belong to, latest first.
     pub found: Vec<(usize, Diagnostic)>,
 }
 
 /// The versions that are selected: of each node that is no edit of another, the one to use.
 pub(crate) type SelectedVersions = SortedMap<NodeIx, NodeIx>;
 
-/// What chooses nothing is a mistake, even where the path does not pass.
+/// A choice that fits no edge is an error, even off the path.
 pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVersions> {
     for id in choices.edges.keys() {
         let node = tree.find(id)?;
@@ -81,7 +81,7 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVe
 }
 
 /// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
-/// That step is new again, since the one behind it is another.
+/// That step is made anew too, since the step after it has changed.
 pub(crate) fn walk_back(
     tree: &Tree,
     tip: NodeIx,
@@ -292,7 +292,8 @@ fn latest_version(tree: &Tree, versions: &[NodeIx], diagnostics: &mut Vec<Diagno
     newest.or_else(|| versions.last().copied())
 }
 
-/// What a node is an edit of in the end; itself where it is none. Of edits in a circle all have the same, too.
+/// The version that a node goes back to by `editedFrom`; the node itself if it edits no other. Edits in a circle
+/// all have the same one.
 fn original(tree: &Tree, node: NodeIx) -> NodeIx {
     if tree.at(node).edited_from.is_none() {
         return node;

@@ -1,4 +1,4 @@
-//! What a path is looked at with: tree, options, and a counter that may remember what it counted.
+//! The context in which a path is read: tree, options, and a counter that may cache its counts.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub(crate) struct PathContext<'a> {
     remembered: Option<Remembered<'a>>,
 }
 
-/// What a resident tree remembers of its nodes, by place.
+/// The cache of a resident tree, by the place of each node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered<'a> {
     pub counter: &'a CachingCounter<'a>,
@@ -55,7 +55,7 @@ impl<'a> PathContext<'a> {
         self.remembered.is_some()
     }
 
-    /// What the counter is called.
+    /// The counter's name.
     pub(crate) fn tokenizer(&self) -> &'a str {
         self.prices.counter.name()
     }
@@ -82,7 +82,7 @@ impl<'a> PathContext<'a> {
         }
     }
 
-    /// What a paragraph break behind the one text of a node costs.
+    /// The cost of a paragraph break behind the one text of a node.
     pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
         let find = || break_after(text, &self.prices);
         match self.interned(node) {

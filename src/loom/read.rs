@@ -1,4 +1,4 @@
-//! What a request for an assembly holds: the tree and the options (SPEC §7).
+//! Reads a request for an assembly: the tree and the options (SPEC §7).
 //!
 //! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
 //! options, and one that is not known is reported.
@@ -212,7 +212,7 @@ pub(crate) fn tree_settings(
     Ok(())
 }
 
-/// A setting: nothing where it is absent, nothing in it where it is `null`.
+/// A setting: `None` if it is absent, `Some(None)` if it is `null`.
 pub(crate) fn given<'t>(fields: Object<'t>, name: &str) -> Result<Option<Option<Value<'t>>>> {
     Ok(fields.get_or_null(name)?.map(|value| Some(value).filter(|value| !value.is_null())))
 }

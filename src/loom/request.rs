@@ -36,7 +36,7 @@ pub struct Options {
     pub system_placement: SystemPlacement,
     /// The provider's overhead of messages.
     pub overhead: Overhead,
-    /// What images cost.
+    /// The cost of images.
     pub image: ImageRule,
     /// Tokens of a second of audio.
     pub audio_second: u64,
@@ -90,7 +90,7 @@ pub enum Annotations {
     None,
     /// All of the path's.
     All,
-    /// Those named.
+    /// The named ones.
     Named(SortedSet<String>),
 }
 
@@ -107,10 +107,10 @@ impl Annotations {
 /// Whose instruction sources count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionScope {
-    /// Those of every edge on the path, and the pending ones.
+    /// The sources of every edge on the path, and the pending ones.
     #[default]
     Path,
-    /// Those of the tip's edge, and the pending ones.
+    /// The sources of the tip's edge, and the pending ones.
     Generation,
 }
 

@@ -1,4 +1,4 @@
-//! What messages cost in tokens.
+//! The cost of messages in tokens.
 
 use crate::content::Block;
 use crate::prompt::message::Message;
@@ -23,7 +23,7 @@ impl Default for Overhead {
 /// How a provider charges for images. Each rule is what the vendor's documentation says; its own examples are this file's tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ImageRule {
-    /// So many tokens for each image, whatever its size.
+    /// A flat number of tokens for each image.
     Flat(u64),
     /// Older models of OpenAI at high detail: `base`, and `tile` for each tile of 512 pixels after scaling to 2048 and then 768.
     Tiles {
