@@ -28,6 +28,7 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
+mod sequence;
 mod system;
 mod tools;
 mod tree;
@@ -45,5 +46,8 @@ pub use report::{
     Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
-pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+pub use resident::{
+    Applied, Change, ChangeSet, Comparison, DialogueDelta, DialogueSummary, LoomTree, Measure, Place, Put,
+    SummarizedBody, TreeSize,
+};
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -486,10 +486,10 @@ fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
         0 => (tree.upsert(vec![new(&first), new("y"), new("y")], vec![], &limits), Code::DuplicateId),
         1 => (tree.upsert(vec![new(&first)], vec![edge("z", &first, "nowhere")], &limits), Code::EdgeNodeNotFound),
         2 => (tree.upsert(vec![new("y")], vec![edge("z", "y", "y"), edge("z", "y", "y")], &limits), Code::DuplicateId),
-        3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop), Code::NodeNotFound),
+        3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(|applied| applied.inverse), Code::NodeNotFound),
         4 => {
             let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.to_string()).collect();
-            (tree.remove(&nodes, &["nowhere".to_owned()]).map(drop), Code::EdgeNotFound)
+            (tree.remove(&nodes, &["nowhere".to_owned()]).map(|applied| applied.inverse), Code::EdgeNotFound)
         }
         _ => {
             let tight = Limits { nodes: 0, ..limits };

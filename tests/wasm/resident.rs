@@ -46,8 +46,13 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
         }
         args.set(place, all.clone().into());
     }
-    let method =
-        METHODS.iter().chain(UNPACKED).find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let method = METHODS
+        .iter()
+        .copied()
+        .flatten()
+        .chain(UNPACKED)
+        .find(|method| method.name == name)
+        .unwrap_or_else(|| panic!("no method {name}"));
     let (json, bytes) = request(method, &args);
     let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;
     if name == "configure" {

@@ -6,10 +6,20 @@
 //! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
 
 mod assemble;
+mod change;
+mod change_calls;
+mod change_log;
+mod extra;
 mod handle;
 mod loom_tree;
+mod preview;
+mod snapshot;
+mod written;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
+pub use change::{Applied, ChangeSet, Place, Put};
+pub use extra::Extra;
 pub use handle::{Handle, METHODS, UNPACKED};
-pub use loom_tree::{LoomTree, Removal, TreeSize};
+pub use loom_tree::{LoomTree, TreeSize};
+pub use preview::{Comparison, Difference, PromptNode, Question};

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use super::{bytes, is_bytes, request, result, thrown};
 
 /// What the tree keeps itself; all other settings are defaults of the options, which the package keeps.
-const OWN: [&str; 7] = ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
+const OWN: [&str; 8] =
+    ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
 pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
     if name != "LoomTree" {
@@ -35,7 +36,7 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
     let mut args = args.to_vec();
     let mut all = defaults.clone();
     let place = match method {
-        "upsert" | "remove" => None,
+        "upsert" | "remove" | "apply" | "revision" | "snapshot" | "toJSON" | "changesSince" => None,
         "path" | "tokensOf" => Some(1),
         _ => Some(0),
     };
@@ -46,7 +47,7 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
-    let call = METHODS.iter().chain(UNPACKED).find(|call| call.name == method).unwrap();
+    let call = METHODS.iter().copied().flatten().chain(UNPACKED).find(|call| call.name == method).unwrap();
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
     if method == "configure" {
