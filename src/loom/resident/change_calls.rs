@@ -9,6 +9,7 @@ use super::extra::Extra;
 use super::handle::Handle;
 use super::loom_tree::LoomTree;
 use super::preview::{Comparison, Question};
+use super::search::{Field, Search};
 use crate::call::{Answer, Call, Host};
 use crate::content::own;
 use crate::error::{Diagnostic, Result};
@@ -27,6 +28,7 @@ pub(super) const CHANGE_METHODS: &[Call<Handle>] = &[
     Call::new("toJSON", &[], |handle, _, _| Ok(Answer { json: handle.tree.snapshot()?, bytes: Vec::new() })),
     Call::new("preview", &["change", "options", "then"], |handle, request, host| handle.preview(request, host)),
     Call::new("compare", &["options", "then"], |handle, request, host| handle.compare(request, host)),
+    Call::new("search", &["query", "options"], |handle, request, _| handle.search(request)),
     Call::new("changesSince", &[], |handle, request, _| handle.changes_since(request)),
 ];
 
@@ -60,6 +62,22 @@ impl Handle {
 
     fn changes_since(&mut self, request: Value<'_>) -> Result<Answer> {
         Answer::of(&self.tree.changes_since(request.whole(u32::MAX)?))
+    }
+
+    fn search(&mut self, request: Value<'_>) -> Result<Answer> {
+        let request = request.object("a text and options, an object")?;
+        let mut search = Search { query: request.need("query")?.string()?, ..Search::default() };
+        if let Some(options) = request.get("options")? {
+            let options =
+                options.object("options, an object")?.only(&["ignoreCase", "ignoreAccents", "fields", "limit"])?;
+            search.ignore_case = options.bool("ignoreCase")?.unwrap_or_default();
+            search.ignore_accents = options.bool("ignoreAccents")?.unwrap_or_default();
+            let fields = options.read("fields", |fields| fields.list("a list of fields"))?;
+            search.fields =
+                fields.into_iter().flatten().map(|field| field.one_of(&Field::NAMES)).collect::<Result<_>>()?;
+            search.limit = options.read("limit", |limit| limit.whole(u32::MAX))?.map(|limit| limit as usize);
+        }
+        Answer::of(&self.tree.search(&search))
     }
 
     fn preview(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {

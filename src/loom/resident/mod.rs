@@ -13,6 +13,7 @@ mod extra;
 mod handle;
 mod loom_tree;
 mod preview;
+mod search;
 mod snapshot;
 mod written;
 
@@ -23,3 +24,4 @@ pub use extra::Extra;
 pub use handle::{Handle, METHODS, UNPACKED};
 pub use loom_tree::{LoomTree, TreeSize};
 pub use preview::{Comparison, Difference, PromptNode, Question};
+pub use search::{Field, Match, Search};
