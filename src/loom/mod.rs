@@ -16,6 +16,7 @@ mod created;
 mod dialogue;
 mod dialogue_state;
 mod framing;
+mod growing;
 mod ids;
 mod node_content;
 mod packed;
@@ -45,5 +46,7 @@ pub use report::{
     Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
-pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+pub use resident::{
+    Appended, Change, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize,
+};
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -35,10 +35,11 @@ pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsV
 fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<JsValue, JsValue> {
     let args: Array = args.iter().collect();
     let all = Object::assign(&Object::new(), defaults);
-    let place = match name {
-        "upsert" | "remove" => None,
-        "path" | "tokensOf" => Some(1),
-        _ => Some(0),
+    let method =
+        METHODS.iter().chain(UNPACKED).find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let place = match method.parameters {
+        [] => (!["upsert", "remove"].contains(&name)).then_some(0),
+        names => names.iter().position(|name| *name == "options").and_then(|place| u32::try_from(place).ok()),
     };
     if let Some(place) = place {
         if let Some(given) = args.get(place).dyn_ref::<Object>() {
@@ -46,8 +47,6 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
         }
         args.set(place, all.clone().into());
     }
-    let method =
-        METHODS.iter().chain(UNPACKED).find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
     let (json, bytes) = request(method, &args);
     let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;
     if name == "configure" {

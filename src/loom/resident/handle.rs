@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::append::{self, Delta};
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
 use crate::error::{self, Code, Diagnostic, Result};
-use crate::json::{Document, Object, Value, refuse_unknown};
+use crate::json::{Document, Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::calls::answer_with_report;
 use crate::loom::packed;
@@ -25,6 +26,7 @@ pub const METHODS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
     Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
+    Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
     Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
@@ -56,6 +58,12 @@ pub struct Handle {
     diagnostics: Vec<Diagnostic>,
     /// The caller's last counter, and the id of its remembered counts.
     counter: Option<(Rc<dyn Counter>, CounterId)>,
+}
+
+/// What there is to say of an edit.
+#[derive(Serialize)]
+struct Changed {
+    diagnostics: Vec<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -93,20 +101,35 @@ impl Handle {
     }
 
     fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
-        #[derive(Serialize)]
-        struct Upserted {
-            diagnostics: Vec<Diagnostic>,
-        }
         let mut diagnostics = request.repaired();
         let fields = request.object("nodes and edges, an object")?;
         fields.report_unknown(&["nodes", "edges"], &mut diagnostics);
         let limits = &self.limits;
+        let halves = fields.get("nodes")?.filter(|_| !diagnostics.is_empty()).map(append::halves).unwrap_or_default();
         let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
         let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
         let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
         let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
         self.tree.upsert(nodes, edges, limits)?;
-        Answer::of(&Upserted { diagnostics })
+        for (id, half) in halves {
+            self.tree.note_half(&id, half);
+        }
+        Answer::of(&Changed { diagnostics })
+    }
+
+    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and behind the text.
+    fn append(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut diagnostics = request.repaired();
+        let fields = request.object("a node and a text, an object")?;
+        let text = fields.text("text")?;
+        let half =
+            |value: Value<'_>| value.whole(u32::from(u16::MAX)).map(|unit| u16::try_from(unit).unwrap_or_default());
+        let (low, high) = (fields.read("low", half)?, fields.read("high", half)?);
+        let appended = self.tree.append(&fields.text("nodeId")?, Delta { low, text: &text, high }, &self.limits)?;
+        if appended.repaired && diagnostics.is_empty() {
+            diagnostics.push(lone_surrogates(1).at_path("text"));
+        }
+        Answer::of(&Changed { diagnostics })
     }
 
     fn remove(&mut self, request: Value<'_>) -> Result<Answer> {

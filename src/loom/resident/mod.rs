@@ -5,11 +5,13 @@
 //! saves is work: a text is counted when it is first needed and never again while a node holds it, and the last path is
 //! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
 
+mod append;
 mod assemble;
 mod handle;
 mod loom_tree;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
+pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
 pub use handle::{Handle, METHODS, UNPACKED};
 pub use loom_tree::{LoomTree, Removal, TreeSize};

@@ -34,10 +34,10 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
 fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, args: &[Value]) -> Result<Value, Error> {
     let mut args = args.to_vec();
     let mut all = defaults.clone();
-    let place = match method {
-        "upsert" | "remove" => None,
-        "path" | "tokensOf" => Some(1),
-        _ => Some(0),
+    let call = METHODS.iter().chain(UNPACKED).find(|call| call.name == method).unwrap();
+    let place = match call.parameters {
+        [] => (!["upsert", "remove"].contains(&method)).then_some(0),
+        names => names.iter().position(|name| *name == "options"),
     };
     if let Some(place) = place {
         if let Some(Value::Object(given)) = args.get(place) {
@@ -46,7 +46,6 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
-    let call = METHODS.iter().chain(UNPACKED).find(|call| call.name == method).unwrap();
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
     if method == "configure" {
