@@ -16,6 +16,7 @@ mod created;
 mod dialogue;
 mod dialogue_state;
 mod framing;
+mod growing;
 mod ids;
 mod node_content;
 mod packed;
@@ -47,7 +48,7 @@ pub use report::{
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{
-    Applied, Change, ChangeSet, Comparison, DialogueDelta, DialogueSummary, LoomTree, Measure, Place, Put,
-    SummarizedBody, TreeSize,
+    Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Place,
+    Put, SummarizedBody, TreeSize,
 };
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -405,6 +405,14 @@ impl<'t> Tree<'t> {
         ix
     }
 
+    /// Changes the text at the end of a node, as [`NodeContent::edit_last_text`] does.
+    pub(crate) fn edit_last_text(&mut self, ix: NodeIx, edit: impl FnOnce(&mut String)) {
+        if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.as_mut()) {
+            node.content.edit_last_text(edit);
+            self.touched.push(ix);
+        }
+    }
+
     fn add_node(&mut self, node: Node<'t>) -> NodeIx {
         let ix = self.free_nodes.pop().unwrap_or_else(|| {
             self.places.push(NodeSlot::default());

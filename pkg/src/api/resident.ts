@@ -24,7 +24,7 @@ import type {
   TreeSettings,
   TreeSize,
 } from "../types/resident.js";
-import { invalid } from "./checked.js";
+import { checkedText, invalid } from "./checked.js";
 import { type Handle as AnyHandle, Handles } from "./handles.js";
 import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
@@ -58,6 +58,17 @@ export class LoomTree {
   /** Adds nodes and edges; one whose id is in the tree is put in its place, and an edge keeps its order. */
   upsert(change: ReadonlyData<TreeChange>): ChangeReport {
     return ask(this, "upsert", () => change) as ChangeReport;
+  }
+
+  /**
+   * Adds to the text of a node, while a reply streams: to its last block where that is a text, else as a block behind it. It
+   * costs what is added, and so does what is counted next. A character whose halves come in two texts is whole when both are
+   * there.
+   *
+   * @throws {CtxweaveError} `node_not_found`
+   */
+  append(nodeId: string, text: string): ChangeReport {
+    return ask(this, "append", () => ({ nodeId, ...withHalves(checkedText(text, "text")) })) as ChangeReport;
   }
 
   /**
@@ -144,6 +155,15 @@ export class LoomTree {
   [Symbol.dispose](): void {
     this.free();
   }
+}
+
+/** A text, apart from the half of a surrogate pair that it begins or ends with: JSON does not have these. */
+function withHalves(text: string): { text: string; low?: number; high?: number } {
+  const low = /^[\udc00-\udfff]/.test(text) ? text.charCodeAt(0) : undefined;
+  const high = /[\ud800-\udbff]$/.test(text) ? text.charCodeAt(text.length - 1) : undefined;
+  if (low === undefined && high === undefined) return { text };
+  const inside = text.slice(low === undefined ? 0 : 1, high === undefined ? undefined : -1);
+  return { text: inside, ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
 }
 
 /** What the tree itself keeps; all other settings are defaults of what is asked. */

@@ -5,13 +5,14 @@ use serde::Serialize;
 use super::change_log::Changed;
 use super::extra::Extra;
 use super::loom_tree::{LoomTree, size};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::path;
 use crate::loom::sequence::Sequence;
 use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, TreeSettings};
 use crate::maps::SortedSet;
 use crate::sorting::{sort, sort_by_key};
+use crate::text::utf16_len;
 
 /// What is done to a tree: first what is to go goes, then what is to come is put.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +25,8 @@ pub struct ChangeSet {
     pub nodes: Vec<Put<Node<'static>>>,
     /// Edges to add, or to put in the place of those with their ids; they may name nodes of the same change.
     pub edges: Vec<Put<Edge<'static>>>,
+    /// Texts that end otherwise, of nodes that the change does not name elsewhere.
+    pub endings: Vec<Ending>,
     /// What the tree then says about itself; none where that stays as it is.
     pub settings: Option<TreeSettings>,
     /// Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order.
@@ -45,6 +48,18 @@ impl<T> From<T> for Put<T> {
     fn from(entity: T) -> Self {
         Self { entity, extra: Extra::default(), place: Place::Kept }
     }
+}
+
+/// Another ending of the text that is the last block of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ending {
+    /// The node.
+    pub node_id: String,
+    /// How many UTF-16 code units go from the end of its text.
+    pub cut: usize,
+    /// What then comes there.
+    pub text: String,
 }
 
 /// A place in the order of nodes, or of edges.
@@ -162,6 +177,15 @@ impl LoomTree {
             }
             bytes += size(node);
         }
+        for ending in &change.endings {
+            let named_elsewhere = ids.contains(&*ending.node_id) || stays(&ending.node_id).is_none();
+            let end = self.end_of(ending).filter(|_| !named_elsewhere);
+            let end = end.ok_or_else(|| no_such_ending(&ending.node_id))?;
+            bytes = bytes.saturating_sub(end.len()).saturating_add(ending.text.len());
+            if !ids.insert(&*ending.node_id) {
+                return Err(tree::duplicate("node", &ending.node_id));
+            }
+        }
         limits::check("nodes", count, limits.nodes)?;
         limits::check("inputBytes", bytes, limits.input_bytes)?;
         let mut edge_ids = SortedSet::new();
@@ -182,6 +206,21 @@ impl LoomTree {
         limits::check("edges", count, limits.edges)
     }
 
+    /// The end of a text that goes; nothing where the node has none of that length.
+    fn end_of(&self, ending: &Ending) -> Option<&str> {
+        let text = self.last_text(self.tree.find_opt(&ending.node_id)?)?;
+        let mut units = ending.cut;
+        let mut at = text.len();
+        for c in text.chars().rev() {
+            if units == 0 {
+                break;
+            }
+            units = units.checked_sub(c.len_utf16())?;
+            at = at.saturating_sub(c.len_utf8());
+        }
+        text.get(at..).filter(|_| units == 0)
+    }
+
     /// What takes a change back: all that it removes, moves or replaces as it is now, and the removal of what is new.
     fn inverse(&self, change: &ChangeSet, gone: &Gone) -> ChangeSet {
         let settings = change.settings.as_ref().map(|_| self.tree.settings().clone());
@@ -198,6 +237,10 @@ impl LoomTree {
                 Some(ix) if *place == Place::Kept => kept.push(self.put_back(ix, Place::Kept)),
                 Some(ix) => moved.push(ix),
             }
+        }
+        for ending in change.endings.iter().rev() {
+            let text = self.end_of(ending).unwrap_or_default().to_owned();
+            inverse.endings.push(Ending { node_id: ending.node_id.clone(), cut: utf16_len(&ending.text), text });
         }
         let id = |ix: NodeIx| self.tree.at(ix).id.to_string();
         let moved = with_next(self.tree.node_order(), moved);
@@ -295,6 +338,13 @@ impl LoomTree {
             }
             changed.push(if placed { Changed::PlacedEdge(ix) } else { Changed::Edge(ix) });
         }
+        for ending in change.endings {
+            let cut = self.end_of(&ending).map_or(0, str::len);
+            if let Some(ix) = self.tree.find_opt(&ending.node_id).filter(|_| cut > 0 || !ending.text.is_empty()) {
+                self.change_ending(ix, cut, &ending.text);
+                changed.push(Changed::Node(ix));
+            }
+        }
         if let Some(settings) = change.settings {
             changed.push(Changed::Settings);
             self.tree.set_settings(settings);
@@ -315,6 +365,14 @@ impl Place {
     pub(super) fn of(next: Option<String>) -> Self {
         next.map_or(Self::Last, Self::Before)
     }
+}
+
+#[cold]
+fn no_such_ending(id: &str) -> Error {
+    let message = format!(
+        "node `{id}` has no text at its end of which so much could go, or the change names it elsewhere, too; make the change to the tree for which it was given"
+    );
+    Error::new(Code::InvalidEdit, message).with("nodeId", id)
 }
 
 /// Places in their order, each with the next one in it that is not among them: put before that one after the other, they are

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::change::{ChangeSet, Place, Put};
+use super::append::{self, Delta};
+use super::change::{ChangeSet, Ending, Place, Put};
 use super::extra::Extra;
 use super::handle::Handle;
 use super::loom_tree::LoomTree;
@@ -13,7 +14,7 @@ use super::search::{Field, Search};
 use crate::call::{Answer, Call, Host};
 use crate::content::own;
 use crate::error::{Diagnostic, Result};
-use crate::json::{Object, Value, refuse_unknown};
+use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::read::{self, About};
 use crate::maps::SortedMap;
@@ -21,6 +22,7 @@ use crate::maps::SortedMap;
 /// The methods by their names.
 pub(super) const CHANGE_METHODS: &[Call<Handle>] = &[
     Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
+    Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("apply", &[], |handle, request, _| handle.apply(request)),
     Call::new("revision", &[], |handle, _, _| Answer::of(&handle.tree.revision())),
@@ -32,21 +34,43 @@ pub(super) const CHANGE_METHODS: &[Call<Handle>] = &[
     Call::new("changesSince", &[], |handle, request, _| handle.changes_since(request)),
 ];
 
+/// What there is to say of an edit.
+#[derive(Serialize)]
+struct Changed {
+    diagnostics: Vec<Diagnostic>,
+    inverse: ChangeSet,
+}
+
 /// The fields of a change; `revision` says nothing and is there in what `changesSince` gives.
-const CHANGE: &[&str] = &["upsert", "remove", "before", "settings", "replace", "revision"];
+const CHANGE: &[&str] = &["upsert", "remove", "before", "settings", "endings", "replace", "revision"];
 
 impl Handle {
     fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
-        #[derive(Serialize)]
-        struct Upserted {
-            diagnostics: Vec<Diagnostic>,
-            inverse: ChangeSet,
-        }
         let mut diagnostics = request.repaired();
+        let nodes = request.object("nodes and edges, an object")?.get("nodes")?;
+        let halves = nodes.filter(|_| !diagnostics.is_empty()).map(append::halves).unwrap_or_default();
         let mut change = ChangeSet::default();
         read_upsert(request, &self.limits, &mut change, &mut diagnostics)?;
         let inverse = self.tree.apply(change, &self.limits)?.inverse;
-        Answer::of(&Upserted { diagnostics, inverse })
+        for (id, half) in halves {
+            self.tree.note_half(&id, half);
+        }
+        Answer::of(&Changed { diagnostics, inverse })
+    }
+
+    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and behind the text.
+    fn append(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut diagnostics = request.repaired();
+        let fields = request.object("a node and a text, an object")?;
+        let text = fields.text("text")?;
+        let half =
+            |value: Value<'_>| value.whole(u32::from(u16::MAX)).map(|unit| u16::try_from(unit).unwrap_or_default());
+        let (low, high) = (fields.read("low", half)?, fields.read("high", half)?);
+        let appended = self.tree.append(&fields.text("nodeId")?, Delta { low, text: &text, high }, &self.limits)?;
+        if appended.repaired && diagnostics.is_empty() {
+            diagnostics.push(lone_surrogates(1).at_path("text"));
+        }
+        Answer::of(&Changed { diagnostics, inverse: appended.inverse })
     }
 
     fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
@@ -140,6 +164,8 @@ impl Handle {
                 change.edges.iter_mut().for_each(|put| put.place = places.remove(&*put.entity.id).unwrap_or_default());
             }
         }
+        let endings = fields.read("endings", |endings| endings.list("a list of endings of texts"))?;
+        change.endings = endings.into_iter().flatten().map(read_ending).collect::<Result<_>>()?;
         if let Some(given) = fields.get("settings")? {
             let given = given.object("settings, an object")?.only(read::TREE_SETTINGS)?;
             let mut settings = self.tree.tree().settings().clone();
@@ -176,6 +202,15 @@ pub(super) fn extras<'t>(
 ) -> Result<Vec<Extra>> {
     let list = fields.read(name, |list| list.list("a list"))?;
     list.into_iter().flatten().map(of).collect()
+}
+
+fn read_ending(value: Value<'_>) -> Result<Ending> {
+    let fields = value.object("an ending of a text, an object")?.only(&["nodeId", "cut", "text"])?;
+    Ok(Ending {
+        node_id: fields.need("nodeId")?.string()?,
+        cut: fields.read("cut", |cut| cut.whole(u32::MAX))?.unwrap_or_default() as usize,
+        text: fields.string("text")?.unwrap_or_default(),
+    })
 }
 
 /// Provider and model, whose prompt cache is their own.

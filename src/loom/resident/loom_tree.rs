@@ -15,6 +15,7 @@ use crate::content::Block;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::loom::dialogue_state::DialogueState;
+use crate::loom::growing::{GrowingText, GrowingTexts};
 use crate::loom::parts;
 use crate::loom::path;
 use crate::loom::path_context::{PathContext, Remembered};
@@ -38,6 +39,8 @@ pub struct LoomTree {
     memory: Memory,
     /// The interned texts of each node, by place.
     interned: Vec<Box<[Rc<InternedText>]>>,
+    /// The texts that grow, which are not interned.
+    pub(super) growing: GrowingTexts,
     /// Bytes of text of each node, by place, and of all of them.
     sizes: Vec<usize>,
     pub(super) text_bytes: usize,
@@ -61,6 +64,7 @@ pub struct LoomTree {
 pub(super) struct RememberedNode {
     place: NodeIx,
     revision: u32,
+    growing: Option<GrowingText>,
     _texts: Box<[Rc<InternedText>]>,
 }
 
@@ -98,6 +102,7 @@ impl LoomTree {
             log: ChangeLog::default(),
             memory: memory.clone(),
             interned: Vec::new(),
+            growing: GrowingTexts::default(),
             sizes: Vec::new(),
             text_bytes: 0,
             revisions: Vec::new(),
@@ -179,21 +184,41 @@ impl LoomTree {
 
     /// Interns the texts of what is now at this place, and gives up those of what was.
     pub(super) fn intern(&mut self, place: NodeIx) {
-        let at = place as usize;
         let places = self.tree.places();
         self.interned.resize_with(places, Box::default);
         self.sizes.resize(places, 0);
         self.revisions.resize(places, 0);
-        if let Some(revision) = self.revisions.get_mut(at) {
-            *revision = revision.wrapping_add(1);
+        self.growing.forget(place);
+        self.intern_texts(place);
+        let before = self.sizes.get(place as usize).copied().unwrap_or_default();
+        self.note_change(place, size(self.tree.at(place)), before);
+    }
+
+    fn intern_texts(&mut self, place: NodeIx) {
+        let interned = texts(self.tree.at(place), self.growing.contains(place), |text| self.memory.intern(text));
+        if let Some(here) = self.interned.get_mut(place as usize) {
+            *here = interned.into();
         }
-        let node = self.tree.at(place);
-        let interned = texts(node, |text| self.memory.intern(text));
-        let size = size(node);
-        if let (Some(interned_here), Some(size_here)) = (self.interned.get_mut(at), self.sizes.get_mut(at)) {
-            *interned_here = interned.into();
-            self.text_bytes = self.text_bytes.saturating_sub(*size_here).saturating_add(size);
-            *size_here = size;
+    }
+
+    /// Takes note that the text of a node grows: it is interned again when it is finished.
+    pub(super) fn begin_growing(&mut self, place: NodeIx) {
+        if self.growing.contains(place) {
+            return;
+        }
+        if let Some(finished) = self.growing.begin(place) {
+            self.intern_texts(finished);
+        }
+        self.intern_texts(place);
+    }
+
+    /// Takes note that so many bytes of text came to a node, and so many went.
+    pub(super) fn note_change(&mut self, place: NodeIx, came: usize, went: usize) {
+        let at = place as usize;
+        if let (Some(revision), Some(size)) = (self.revisions.get_mut(at), self.sizes.get_mut(at)) {
+            *revision = revision.wrapping_add(1);
+            *size = size.saturating_sub(went).saturating_add(came);
+            self.text_bytes = self.text_bytes.saturating_sub(went).saturating_add(came);
         }
     }
 
@@ -205,10 +230,11 @@ impl LoomTree {
     }
 
     /// What is remembered of the node at a place: while this is held, its counts are.
-    pub(super) fn remembered(&self, place: NodeIx) -> RememberedNode {
+    pub(super) fn remembered(&mut self, place: NodeIx) -> RememberedNode {
         let at = place as usize;
         RememberedNode {
             place,
+            growing: self.growing.take(place),
             revision: self.revisions.get(at).copied().unwrap_or_default(),
             _texts: self.interned.get(at).cloned().unwrap_or_default(),
         }
@@ -218,6 +244,10 @@ impl LoomTree {
     pub(super) fn put_remembered(&mut self, remembered: RememberedNode) {
         if let Some(revision) = self.revisions.get_mut(remembered.place as usize) {
             *revision = remembered.revision;
+        }
+        if let Some(growing) = remembered.growing {
+            self.growing.put(growing);
+            self.intern_texts(remembered.place);
         }
     }
 
@@ -245,7 +275,7 @@ impl LoomTree {
             return context.text_tokens(place, trim(text));
         }
         let parts = parts::parts(&mut node.content.iter(), &node.id, &context.options.media, &mut Vec::new());
-        parts.iter().map(|part| context.prices.block(part)).sum()
+        parts.iter().map(|part| context.part_tokens(place, part)).sum()
     }
 
     /// What the path of these options is looked at with.
@@ -255,13 +285,23 @@ impl LoomTree {
         counter: &'a CachingCounter<'a>,
         mode: Mode,
     ) -> PathContext<'a> {
-        let remembered = Remembered { counter, texts: &self.interned, revisions: &self.revisions };
+        let remembered =
+            Remembered { counter, texts: &self.interned, growing: &self.growing, revisions: &self.revisions };
         PathContext::resident(&self.tree, options, mode, remembered)
     }
 }
 
-/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none.
-fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
+/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none. Where the last one
+/// grows, only those that stay as they are.
+fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
+    if grows {
+        let mut interned = Vec::new();
+        let stay = node.content.len().saturating_sub(usize::from(matches!(node.content.last(), Some(Block::Text(_)))));
+        for block in node.content.iter().take(stay) {
+            block.counted_texts(&mut |text| interned.push(intern(text)));
+        }
+        return interned;
+    }
     if let [Block::Text(text)] = node.content.as_slice() {
         let trimmed = trim(text);
         // As it stands, too: that is what a document counts.

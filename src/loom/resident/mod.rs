@@ -5,6 +5,7 @@
 //! saves is work: a text is counted when it is first needed and never again while a node holds it, and the last path is
 //! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
 
+mod append;
 mod assemble;
 mod change;
 mod change_calls;
@@ -18,8 +19,9 @@ mod snapshot;
 mod written;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
+pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
-pub use change::{Applied, ChangeSet, Place, Put};
+pub use change::{Applied, ChangeSet, Ending, Place, Put};
 pub use extra::Extra;
 pub use handle::{Handle, METHODS, UNPACKED};
 pub use loom_tree::{LoomTree, TreeSize};

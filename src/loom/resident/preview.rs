@@ -196,11 +196,11 @@ impl LoomTree {
     fn begin_trial(&mut self, change: ChangeSet, limits: &Limits, after: Question<'_>) -> Result<Trial> {
         let log = std::mem::take(&mut self.log);
         let gone = self.gone(&change);
-        let nodes = change.nodes.iter().filter_map(|put| self.tree.find_opt(&put.entity.id));
-        let mut remembered = Vec::new();
-        for place in gone.nodes.iter().copied().chain(nodes) {
-            remembered.push(self.remembered(place));
-        }
+        let ids = change.nodes.iter().map(|put| &*put.entity.id);
+        let ids = ids.chain(change.endings.iter().map(|ending| &*ending.node_id));
+        let places =
+            SortedSet::from_iter(gone.nodes.iter().copied().chain(ids.filter_map(|id| self.tree.find_opt(id))));
+        let remembered: Vec<RememberedNode> = places.into_iter().map(|place| self.remembered(place)).collect();
         let node_places: Vec<(NodeIx, String)> =
             gone.nodes.iter().map(|&place| (place, self.tree.at(place).id.to_string())).collect();
         let edge_places: Vec<(EdgeIx, String)> =
@@ -208,6 +208,7 @@ impl LoomTree {
         match self.change(change, limits) {
             Err(error) => {
                 self.log = log;
+                remembered.into_iter().for_each(|remembered| self.put_remembered(remembered));
                 Err(error)
             }
             Ok(applied) => {
@@ -216,7 +217,9 @@ impl LoomTree {
                     self.tree.node(id).is_some_and(|now| now.content != put.content || now.author != put.author)
                 };
                 let rewritten = inverse.nodes.iter().filter(|put| says_else(&put.entity.id, &put.entity));
-                let rewritten = SortedSet::from_iter(rewritten.map(|put| put.entity.id.to_string()));
+                let rewritten = rewritten.map(|put| put.entity.id.to_string());
+                let endings = inverse.endings.iter().filter(|ending| ending.cut > 0 || !ending.text.is_empty());
+                let rewritten = SortedSet::from_iter(rewritten.chain(endings.map(|ending| ending.node_id.clone())));
                 let touched = self.tree.take_touched();
                 let in_its_own_state = after.options.loom_aware.is_none();
                 self.beside.get_mut().touch(&touched);

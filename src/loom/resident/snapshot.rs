@@ -95,6 +95,7 @@ impl LoomTree {
             removed_edges: owned(gone_edges.into_iter().filter(|id| self.tree.find_edge(id).is_none())),
             nodes,
             edges,
+            endings: Vec::new(),
             settings: settings.then(|| self.tree.settings().clone()),
             replaces: false,
         }

@@ -232,6 +232,9 @@ impl ChangeSet {
         }
         map.serialize_entry("upsert", &Upserted(self))?;
         map.serialize_entry("remove", &Removed(self))?;
+        if !self.endings.is_empty() {
+            map.serialize_entry("endings", &self.endings)?;
+        }
         let before = [("nodes", places(&self.nodes, |node| &node.id)), ("edges", places(&self.edges, |edge| &edge.id))];
         let before = Map::from_iter(
             before

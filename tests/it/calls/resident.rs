@@ -12,6 +12,9 @@ use super::{bytes, is_bytes, request, result, thrown};
 const OWN: [&str; 8] =
     ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
+/// Methods whose one argument is no options.
+const WITHOUT_OPTIONS: [&str; 7] = ["upsert", "remove", "apply", "changesSince", "snapshot", "toJSON", "revision"];
+
 pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
     if name != "LoomTree" {
         return None;
@@ -35,10 +38,10 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
 fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, args: &[Value]) -> Result<Value, Error> {
     let mut args = args.to_vec();
     let mut all = defaults.clone();
-    let place = match method {
-        "upsert" | "remove" | "apply" | "revision" | "snapshot" | "toJSON" | "changesSince" => None,
-        "path" | "tokensOf" => Some(1),
-        _ => Some(0),
+    let call = METHODS.iter().copied().flatten().chain(UNPACKED).find(|call| call.name == method).unwrap();
+    let place = match call.parameters {
+        [] => (!WITHOUT_OPTIONS.contains(&method)).then_some(0),
+        names => names.iter().position(|name| *name == "options"),
     };
     if let Some(place) = place {
         if let Some(Value::Object(given)) = args.get(place) {
@@ -47,7 +50,6 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
-    let call = METHODS.iter().copied().flatten().chain(UNPACKED).find(|call| call.name == method).unwrap();
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
     if method == "configure" {
