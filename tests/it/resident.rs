@@ -523,10 +523,10 @@ fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
             let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.to_string()).collect();
             (tree.remove(&nodes, &["nowhere".to_owned()]).map(|applied| applied.inverse), Code::EdgeNotFound)
         }
-        5 => (tree.append("nowhere", "never there", &limits).map(drop), Code::NodeNotFound),
+        5 => (tree.append("nowhere", "never there", &limits).map(|appended| appended.inverse), Code::NodeNotFound),
         6 if plain.has(&first) => {
             let tight = Limits { input_bytes: 1, ..limits };
-            (tree.append(&first, "never there", &tight).map(drop), Code::LimitExceeded)
+            (tree.append(&first, "never there", &tight).map(|appended| appended.inverse), Code::LimitExceeded)
         }
         _ => {
             let tight = Limits { nodes: 0, ..limits };

@@ -50,6 +50,19 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
     }
+    // Preview and comparison are given the options of the second prompt whole.
+    match method {
+        "preview" => {
+            let own = args[0].as_object_mut().and_then(|change| change.shift_remove("options"));
+            let then = args[1].as_object().cloned().into_iter().chain(own.and_then(|own| own.as_object().cloned()));
+            args.push(then.flatten().collect());
+        }
+        "compare" => {
+            let others = args[1].as_object().cloned().unwrap_or_default();
+            args[1] = defaults.clone().into_iter().chain(others).collect();
+        }
+        _ => {}
+    }
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
     if method == "configure" {
