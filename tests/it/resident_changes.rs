@@ -314,7 +314,7 @@ fn run(steps: Vec<Step>) {
                 }
             }
             Step::Sync => {
-                let changes = tree.call("changesSince", &json!(copy.1)).unwrap();
+                let changes = tree.call("changesSince", &json!({ "revision": copy.1 })).unwrap();
                 copy.0.call("apply", &changes).unwrap();
                 copy.1 = changes["revision"].as_u64().unwrap();
                 assert_eq!(copy.0.snapshot(), tree.snapshot());

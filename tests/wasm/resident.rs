@@ -13,7 +13,7 @@ const OWN: [&str; 8] =
     ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
 /// Methods whose one argument is no options.
-const WITHOUT_OPTIONS: [&str; 7] = ["upsert", "remove", "apply", "changesSince", "snapshot", "toJSON", "revision"];
+const WITHOUT_OPTIONS: [&str; 6] = ["upsert", "remove", "apply", "snapshot", "toJSON", "revision"];
 
 pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsValue, JsValue>> {
     if name != "LoomTree" {

@@ -117,7 +117,7 @@ export class LoomTree {
    * Where the revision is too long ago, or none of this tree, it is all of the tree, with `replace`.
    */
   changesSince(revision: number): ChangesSince {
-    return ask(this, "changesSince", () => revision) as ChangesSince;
+    return ask(this, "changesSince", () => ({ revision })) as ChangesSince;
   }
 
   /**
