@@ -75,7 +75,7 @@ codes! {
         InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
-        InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
+        InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section`, or `nodeId`, where they are known.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`; `url` where they came from one.";
         InvalidXml = "invalid_xml", "The task template is not well-formed XML, holds what is refused (a DTD, an entity of its own), or its root is not a task. `details`: `reason`, `line`, `column`.";

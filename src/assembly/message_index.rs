@@ -104,7 +104,7 @@ impl MessageIndex {
 }
 
 /// The messages of the last dialogue, found by their items.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PreviousMessages {
     pub index: Rc<MessageIndex>,
     /// For each slot, the message that began with its item, plus `offset`. Stale entries do not match.
@@ -169,7 +169,7 @@ pub(crate) struct Run {
     pub known: Option<usize>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PreviousDialogue {
     system: u64,
     pub known: PreviousMessages,

@@ -29,5 +29,7 @@ pub use turn::{Role, Turn};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use unanswered::Unanswered;
 pub(crate) use write::serialize;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(feature = "loom")]
+pub(crate) use write::serialize_mixed;
+#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
 pub(crate) use write::serialize_node;

@@ -76,6 +76,15 @@ impl<'t> Document<'t> {
     }
 }
 
+/// The diagnostic for halves of surrogate pairs that were replaced.
+pub(crate) fn lone_surrogates(count: u32) -> Diagnostic {
+    let message = match count {
+        1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
+        count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
+    };
+    Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message)
+}
+
 /// The steps of strings that were repaired, and in how many places.
 type Repaired<'t> = Peekable<Copied<Iter<'t, (u32, u32)>>>;
 
@@ -133,17 +142,24 @@ impl<'t> Value<'t> {
 
     fn report_if_repaired(self, path: &str, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((_, count)) = repaired.next_if(|&(step, _)| step == self.at) {
-            let message = match count {
-                1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
-                count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
-            };
-            let diagnostic = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
+            let diagnostic = lone_surrogates(count);
             found.push(if path.is_empty() { diagnostic } else { diagnostic.at_path(path) });
         }
     }
 
     pub(crate) fn kind(self) -> Kind {
         self.document.tape.kind(self.at)
+    }
+
+    /// The first half of a surrogate pair at the end of a string, which became U+FFFD.
+    #[cfg(feature = "loom")]
+    pub(crate) fn half_at_end(self) -> Option<u16> {
+        let (raw, _) = self.document.tape.string(self.at).filter(|(_, is_escaped)| *is_escaped)?;
+        let (before, digits) = raw.split_at_checked(raw.len().checked_sub(4)?)?;
+        let before = before.strip_suffix("\\u")?;
+        // A backslash that is itself escaped begins no escape.
+        let is_escape = before.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0;
+        u16::from_str_radix(digits, 16).ok().filter(|unit| is_escape && (0xD800..0xDC00).contains(unit))
     }
 
     pub(crate) fn is_null(self) -> bool {

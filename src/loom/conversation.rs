@@ -196,7 +196,7 @@ fn member(
     let mut diagnostics = Vec::new();
     let parts = parts::parts(&mut blocks.iter().copied(), &node.id, &context.options.media, &mut diagnostics);
     found.extend(diagnostics.into_iter().map(|diagnostic| (at, diagnostic)));
-    let alone = parts.iter().map(|part| context.prices.block(part)).sum();
+    let alone = parts.iter().map(|part| context.part_tokens(entry.node, part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
         return Member { entry, alone, blocks: MemberBlocks::All, shape, bytes: 0, utf16_len: OnceCell::new() };

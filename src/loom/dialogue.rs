@@ -26,7 +26,7 @@ use crate::loom::report::{Cut, CutSummary, Fate, LoomAwareTokens, NodeReport, Re
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::select::{Mode, Row, check_annotations, set_fate};
 use crate::loom::system;
-use crate::loom::tree::Tree;
+use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Message;
 use crate::tokens::Counter;
 
@@ -80,6 +80,13 @@ pub(crate) struct DialoguePlan<'l, 'a> {
     pub plan: Plan<'l, 'a>,
     added: Option<Added<'a>>,
     diagnostics: Vec<Diagnostic>,
+}
+
+/// The nodes before and after a cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CutEnds {
+    before: Option<String>,
+    after: Option<String>,
 }
 
 /// The previous dialogue of a resident tree.
@@ -183,6 +190,31 @@ impl<'a> DialoguePlan<'_, 'a> {
         let members = self.state.conversation.members.len();
         let framing = self.plan.items.len() - members;
         (self.tokens(self.plan.whole(), 0..members + framing), members)
+    }
+
+    /// The nodes of the path, oldest first.
+    pub(crate) fn path_nodes(&self) -> impl Iterator<Item = NodeIx> {
+        self.state.path.steps.iter().map(|step| step.node)
+    }
+
+    /// The nodes of which something is sent, and the tokens of each content: first those of the system context.
+    pub(crate) fn sent_nodes(&self, choice: &Choice<'a>) -> impl Iterator<Item = (NodeIx, u64)> {
+        let PathContext { tree, prices, .. } = self.context;
+        let instructions = self.state.path.selected.selection.instructions.iter();
+        let instructions = instructions.map(|entry| (entry.node, parts::content_cost(tree.at(entry.node), prices)));
+        let costs = self.plan.costs();
+        let kept = choice.kept_items(self.plan.items.len());
+        let kept = kept.filter_map(move |at| Some((self.items.member(at)?.entry.node, costs.alone(at, at + 1))));
+        instructions.chain(kept)
+    }
+
+    /// Where something is cut; nothing where nothing is.
+    pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
+        let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
+        choice.truncated().then(|| {
+            let before = choice.kept.head.checked_sub(1).and_then(id);
+            CutEnds { before, after: id(choice.kept.tail) }
+        })
     }
 
     /// How many nodes the path has.

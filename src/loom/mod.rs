@@ -16,6 +16,7 @@ mod created;
 mod dialogue;
 mod dialogue_state;
 mod framing;
+mod growing;
 mod ids;
 mod node_content;
 mod packed;
@@ -28,6 +29,7 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
+mod sequence;
 mod system;
 mod tools;
 mod tree;
@@ -45,5 +47,8 @@ pub use report::{
     Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
-pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+pub use resident::{
+    Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Place,
+    Put, SummarizedBody, TreeSize,
+};
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

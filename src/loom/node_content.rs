@@ -38,6 +38,20 @@ impl<'t> NodeContent<'t> {
         if self.escaped().is_some() { &[] } else { self }
     }
 
+    /// Changes the text at the end. Where the last block is no text, an empty one is added for it.
+    pub(crate) fn edit_last_text(&mut self, edit: impl FnOnce(&mut String)) {
+        if !matches!(self.0, Form::Blocks(_)) {
+            self.0 = Form::Blocks(self.as_slice().to_vec());
+        }
+        let Form::Blocks(blocks) = &mut self.0 else { return };
+        if !matches!(blocks.last(), Some(Block::Text(_))) {
+            blocks.push(Block::text(""));
+        }
+        if let Some(Block::Text(text)) = blocks.last_mut() {
+            edit(text.to_mut());
+        }
+    }
+
     /// The blocks.
     pub fn as_slice(&self) -> &[Block<'t>] {
         match &self.0 {

@@ -49,6 +49,7 @@ pub(crate) const OPTIONS: &[&str] = &[
     "overhead",
     "mediaCosts",
     "loomAware",
+    "bufferPrefix",
     "workingBuffer",
     "target",
     "previous",
@@ -147,12 +148,14 @@ pub(crate) fn options(
         image: image_cost.map_or(image, ImageRule::Flat),
         audio_second: audio_second.unwrap_or(crate::prompt::AUDIO_SECOND),
         media: Rc::new(request.read("media", media)?.unwrap_or_default()),
+        buffer_prefix: request.string("bufferPrefix")?,
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
         previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
         limits,
         ..Options::new(position, context_window)
     };
-    limits::check("inputBytes", options.working_buffer.len(), limits.input_bytes)?;
+    let prefix = options.buffer_prefix.as_ref().map_or(0, String::len);
+    limits::check("inputBytes", options.working_buffer.len().saturating_add(prefix), limits.input_bytes)?;
     Ok((options, target))
 }
 
@@ -186,6 +189,10 @@ pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>
     Tree::new(settings, self::nodes(nodes, limits, keep)?, self::edges(edges, limits, keep)?, limits)
 }
 
+/// What a tree says about itself.
+pub(crate) const TREE_SETTINGS: &[&str] =
+    &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences"];
+
 /// Reads what a tree says about itself. What is absent stays as it is; `null` is the default again. Unknown preferences are
 /// reported where there is a list for that.
 pub(crate) fn tree_settings(
@@ -205,6 +212,9 @@ pub(crate) fn tree_settings(
     }
     if let Some(included) = given(fields, "bufferModeSystemContext")? {
         settings.buffer_mode_system_context = included.map(Value::bool).transpose()?.unwrap_or_default();
+    }
+    if let Some(prefix) = given(fields, "bufferPrefix")? {
+        settings.buffer_prefix = prefix.map(Value::string).transpose()?;
     }
     if let Some(given) = given(fields, "preferences")? {
         settings.preferences = given.map(|value| preferences(value, found)).transpose()?.unwrap_or_default();

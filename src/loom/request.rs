@@ -44,6 +44,8 @@ pub struct Options {
     pub media: Rc<SortedMap<String, Media<'static>>>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
+    /// Buffer mode: the text before that of the path; where there is none, the tree's.
+    pub buffer_prefix: Option<String>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
     /// The fingerprint of the last assembly, for the report to say what is the same.
@@ -75,6 +77,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
             loom_aware: None,
+            buffer_prefix: None,
             working_buffer: String::new(),
             previous: None,
             limits: Limits::default(),

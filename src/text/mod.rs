@@ -1,6 +1,10 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
+#[cfg(feature = "loom")]
+pub(crate) mod fold;
 mod graphemes;
+#[cfg(any(feature = "loom", feature = "tokenize"))]
+pub(crate) mod normal_form;
 
 use std::cell::RefCell;
 use std::ops::Range;

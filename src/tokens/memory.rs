@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::rc::{Rc, Weak};
 
 use crate::maps::SortedMap;
-use crate::tokens::Counter;
+use crate::tokens::{Counter, Grown};
 
 /// What is remembered of interned texts. Clones share what they remember.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,13 @@ pub struct CounterId(u32);
 
 /// From here on, ids are of callers' own counters.
 const OWN: u32 = 1 << 31;
+
+impl CounterId {
+    /// Whether it is that of a caller's own counter.
+    pub(crate) fn is_own(self) -> bool {
+        self.0 >= OWN
+    }
+}
 
 /// An interned text, with what is remembered of it.
 #[derive(Debug)]
@@ -124,7 +131,7 @@ impl InternedText {
         let tokens = count();
         let mut costs = self.costs.borrow_mut();
         // Of callers' own counters only the last is remembered: each may be a new one.
-        costs.retain(|cost| id.0 < OWN || cost.counter.0 < OWN);
+        costs.retain(|cost| !id.is_own() || !cost.counter.is_own());
         costs.push(Cost { counter: id, tokens, break_after: UNKNOWN });
         tokens
     }
@@ -217,6 +224,10 @@ impl Counter for CachingCounter<'_> {
             }
             None => self.counter.count_up_to(text, limit),
         }
+    }
+
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        self.counter.count_grown(text, grown)
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {

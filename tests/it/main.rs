@@ -38,6 +38,8 @@ mod reading;
 mod records;
 mod recount;
 mod resident;
+mod resident_changes;
+mod resident_preview;
 mod selection;
 mod shapes;
 mod text;
