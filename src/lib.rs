@@ -37,7 +37,7 @@ pub mod operators;
 mod order;
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub mod prompt;
-#[cfg(any(feature = "chat", feature = "commits", feature = "folders", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "folders", feature = "import", feature = "loom"))]
 mod sorting;
 #[cfg(feature = "requests")]
 pub mod text;
