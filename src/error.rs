@@ -93,6 +93,7 @@ codes! {
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
+        UnsupportedFormat = "unsupported_format", "A file is of no format that can be read, or does not have the shape of the one that was named. `details`: `expected`, `format` where one was named.";
         UnsupportedVersion = "unsupported_version", "A record is of a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason`, `url` and `status` where an asset was asked for.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`; `url`, `status`, `found` and `expected` where they are known.";
@@ -137,6 +138,17 @@ codes! {
         FormatWithoutAccumulation = "format_without_accumulation", "`accumulation_format` has no meaning where nothing is accumulated.";
         FrontMatterInvalid = "front_matter_invalid", "Front matter is not YAML as it should be; the file watches nothing.";
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        ImportAuthorUnknown = "import_author_unknown", "A file does not say who wrote a node; the message says whose it is taken to be.";
+        ImportDanglingReference = "import_dangling_reference", "A file names a node that is not in it, or one that follows itself; the node begins a tree, or the name was passed over.";
+        ImportIdChanged = "import_id_changed", "Two nodes of a file have the same id, or one has none; it was given another.";
+        ImportNotExpressed = "import_not_expressed", "A field of a file has no place in a Loom tree; it stays under `imported`.";
+        ImportSecretLeftOut = "import_secret_left_out", "A field of a file looks like a key to a service; it was left out.";
+        ImportTemplateNotEvaluated = "import_template_not_evaluated", "A node of a file is a template, which its program would evaluate; its text was taken as it is written.";
+        ImportTextRewritten = "import_text_rewritten", "A node of a file changes the text before it; it became an edit of the node that it changes.";
+        ImportTimeUnreadable = "import_time_unreadable", "A time in a file cannot be read; it counts as absent, and stays under `imported`.";
+        ImportTimeZoneAssumed = "import_time_zone_assumed", "Times in a file have no zone; they were taken to be in that of `utcOffset`.";
+        ImportUnsupportedContent = "import_unsupported_content", "Something in a file is no part of what a node can say; it stays under `imported`, or was skipped as the message says.";
+        ImportVersionUnknown = "import_version_unknown", "A file is of a version that is not known; it was read as the known one.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
         InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD: in what is read of them, not in blobs that are joined byte for byte. `line` and `column` say where it stops being so.";

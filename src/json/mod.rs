@@ -20,6 +20,6 @@ pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use write::append;
-#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) use write::object;
 pub(crate) use write::{text, write};

@@ -18,7 +18,7 @@ use crate::text::trim;
 
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
-use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
+use super::tape::{DEPTH_MAX, Kind, Stopped, Tape, code_unit, is_high, is_low};
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -55,6 +55,12 @@ impl<'t> Document<'t> {
         Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
+    /// The same of a file, whose lists and objects may be deep within each other.
+    #[cfg(feature = "import")]
+    pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
+        Tape::read_first_within(text, depth).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
+    }
+
     /// A value as it stands in the text, to the byte.
     pub(crate) fn json(&self, value: Value<'_>) -> &'t str {
         self.tape.json(value.at)
@@ -70,7 +76,7 @@ impl<'t> Document<'t> {
         let mut found = Vec::new();
         let mut repaired = self.tape.lone_surrogates().iter().copied().peekable();
         if repaired.peek().is_some() {
-            self.root().report_repaired(&mut String::new(), &mut repaired, &mut found);
+            self.root().report_repaired(&mut String::new(), 0, &mut repaired, &mut found);
         }
         found
     }
@@ -108,19 +114,34 @@ impl<'t> Value<'t> {
         self.document.diagnostics()
     }
 
-    /// Reports the repaired strings in this value; one walk finds the paths of all.
-    fn report_repaired(self, path: &mut String, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
+    /// Reports the repaired strings in this value; one walk finds the paths of all. What is deeper than a request can be has the
+    /// path of what it is in.
+    fn report_repaired(
+        self,
+        path: &mut String,
+        depth: usize,
+        repaired: &mut Repaired<'_>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let start = path.len();
         self.report_if_repaired(path, repaired, found);
         let is_in = |value: Self, repaired: &mut Repaired<'_>| {
             repaired.peek().is_some_and(|&(step, _)| step < self.document.tape.next(value.at))
         };
+        if depth > DEPTH_MAX {
+            while is_in(self, repaired) {
+                repaired.peek().copied().into_iter().for_each(|(at, _)| {
+                    Self { at, ..self }.report_if_repaired(path, repaired, found);
+                });
+            }
+            return;
+        }
         match self.kind() {
             Kind::List => {
                 for (index, item) in List(self.inside()).enumerate() {
                     if is_in(item, repaired) {
                         path.push_str(&format!("[{index}]"));
-                        item.report_repaired(path, repaired, found);
+                        item.report_repaired(path, depth + 1, repaired, found);
                         path.truncate(start);
                     }
                 }
@@ -131,7 +152,7 @@ impl<'t> Value<'t> {
                         path.push_str(if start == 0 { "" } else { "." });
                         path.push_str(&key.as_text().unwrap_or_default());
                         key.report_if_repaired(path, repaired, found);
-                        value.report_repaired(path, repaired, found);
+                        value.report_repaired(path, depth + 1, repaired, found);
                         path.truncate(start);
                     }
                 }
@@ -280,6 +301,57 @@ impl<'t> Value<'t> {
             Kind::Bool => Ok(self.raw() == "true"),
             _ => Err(self.mismatch("true or false")),
         }
+    }
+
+    /// The bytes that it stands for, which came beside the text.
+    #[cfg(feature = "import")]
+    pub(crate) fn beside(self) -> Option<&'t [u8]> {
+        self.as_bytes()
+    }
+
+    /// A list; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_list(self) -> Option<List<'t>> {
+        (self.kind() == Kind::List).then(|| List(self.inside()))
+    }
+
+    /// An object, be it one that stands for something JSON cannot carry; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_object(self) -> Option<Object<'t>> {
+        (self.kind() == Kind::Object).then_some(Object(self))
+    }
+
+    /// The value as JSON, with lone surrogates as they stand there.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_written(self) -> Cow<'t, str> {
+        if self.document.tape.has_texts() { self.json() } else { Cow::Borrowed(self.document.json(self)) }
+    }
+
+    /// The code units of a string, halves of surrogate pairs too; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_utf16(self) -> Option<Vec<u16>> {
+        let (raw, is_escaped) = self.document.tape.string(self.at)?;
+        if !is_escaped {
+            return Some(raw.encode_utf16().collect());
+        }
+        let (mut units, mut rest) = (Vec::with_capacity(raw.len()), raw);
+        while !rest.is_empty() {
+            match code_unit(rest.as_bytes()) {
+                Some(unit) => {
+                    units.push(unit as u16);
+                    rest = rest.get(6..).unwrap_or_default();
+                }
+                None => {
+                    // To the next such escape, over another one that the text begins with.
+                    let skip = if rest.starts_with('\\') { 2 } else { 0 };
+                    let next = rest.get(skip..).unwrap_or_default().find('\\').map_or(rest.len(), |at| at + skip);
+                    let (plain, behind) = rest.split_at_checked(next).unwrap_or((rest, ""));
+                    units.extend(unescape(plain).encode_utf16());
+                    rest = behind;
+                }
+            }
+        }
+        Some(units)
     }
 
     /// A list; `expected` says of what.

@@ -29,6 +29,7 @@ mod generate;
 mod golden;
 mod graphemes;
 mod imports;
+mod loom_files;
 mod maps;
 mod model;
 mod models;

@@ -40,7 +40,7 @@ fn part(file: &str) -> &str {
 fn dependencies_point_one_way() {
     const LAYERS: [&[&str]; 5] = [
         &["wasm"],
-        &["chat", "loom", "workspace", "folders", "operators", "commits"],
+        &["chat", "loom", "loom_files", "workspace", "folders", "operators", "commits"],
         &["assembly"],
         &["call", "prompt", "tokens"],
         &[

@@ -12,6 +12,7 @@ const dir = folder("types");
 const { goldens, trees, media } = readGoldens();
 
 const header = `import * as ctxweave from "ctxweave";
+import * as looms from "ctxweave/import";
 type ErrorResult = { error: Pick<ctxweave.CtxweaveError, "code" | "message" | "details"> };
 /** JSON has null for a result that is not there. */
 type Given<T> = T extends undefined | void ? null : T;
@@ -41,7 +42,7 @@ function literal(value) {
 /** A golden about malformed input, or about an option that there is not, has no reason to be well typed. */
 const malformed = (result) =>
   /^(invalid|unknown)_/.test(result?.error?.code ?? "") ||
-  result?.report?.diagnostics?.some(({ code }) => code === "unknown_option");
+  (result?.report ?? result)?.diagnostics?.some(({ code }) => code === "unknown_option");
 
 /** What a call gives, where that follows from what it is given. */
 const results = {
@@ -66,9 +67,10 @@ test("every golden satisfies the types", () => {
     const parts = [`...${first}`, tree && `tree: tree_${tree}`, withMedia && "media"].filter(Boolean);
     const given = [parts.length > 1 ? `{ ${parts.join(", ")} }` : first, ...others].join(", ");
     lines.push(`// golden ${name}`);
+    const entry = name.startsWith("import") ? "looms" : "ctxweave";
     if (!steps) {
-      if (!malformed(result)) lines.push(`(): unknown => ctxweave.${call}(${given});`);
-      lines.push(satisfies(result, results[call] ?? `ReturnType<typeof ctxweave.${call}>`));
+      if (!malformed(result)) lines.push(`(): unknown => ${entry}.${call}(${given});`);
+      lines.push(satisfies(result, results[call] ?? `ReturnType<typeof ${entry}.${call}>`));
       continue;
     }
     const failed = !Array.isArray(result);
@@ -115,6 +117,7 @@ ${load("openAiAgents", "ctxweave/openai-agents")}
 ${load("chat", "ctxweave/chat")}
 ${load("commits", "ctxweave/commits")}
 ${load("folders", "ctxweave/folders")}
+${load("looms", "ctxweave/import")}
 ${load("operators", "ctxweave/operators")}
 ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
@@ -135,7 +138,7 @@ const tokens: Omit<typeof n, "CtxweaveError"> = a;
 type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter";
 type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
-const parts: Counting[] = [chat, commits, folders, operators, workspace];
+const parts: Counting[] = [chat, commits, folders, looms, operators, workspace];
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const packed: typeof o200k.load = inline.load;
 type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
@@ -147,6 +150,13 @@ const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
 l.parseTask("<task/>");
+// @ts-expect-error only \`ctxweave/import\` reads files of other looms
+a.importLoom("{}");
+const importedTree: looms.ImportedTree | undefined = looms.importLoom({ root: {} }, { select: ["a", 1], utcOffset: "+02:00" }).trees[0];
+if (importedTree) new a.LoomTree(importedTree.tree);
+const written: string = looms.exportLoom({ nodes: [], edges: [] }, "markdown", { tip: "a" });
+// @ts-expect-error no such format
+looms.exportLoom({ nodes: [], edges: [] }, "tapestry");
 // @ts-expect-error the flavour has counting alone
 n.assembleDialogue;
 // @ts-expect-error and none of the types of what it has not
