@@ -12,7 +12,7 @@
  * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would. `cli/main.js` is the command
  * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
  *
- * `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
+ * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
  * `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
@@ -30,7 +30,7 @@ const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(pr
 const [main, ...smaller] = process.argv.slice(5);
 
 /** What is in each package besides its flavours. */
-const { vocabularies, dropins, command, inline, types } = {
+const { vocabularies, dropins, command, docs, inline, types } = {
   ctxweave: {
     // Each with the file that it has.
     vocabularies: {
@@ -44,6 +44,7 @@ const { vocabularies, dropins, command, inline, types } = {
     },
     dropins: ["ai-sdk", "langchain", "openai-agents"],
     command: true,
+    docs: true,
     inline: true,
     types: "tsconfig.types.json",
   },
@@ -51,6 +52,7 @@ const { vocabularies, dropins, command, inline, types } = {
     vocabularies: {},
     dropins: [],
     command: false,
+    docs: false,
     inline: false,
     types: "tiktoken/tsconfig.json",
   },
@@ -97,6 +99,8 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
 for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
 if (command) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
 declarations();
+if (docs)
+  cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
 
 /** The module of a vocabulary: those of `o200k_base` with the name and the file of another one. */
 function template(kind, vocabulary, file) {

@@ -43,7 +43,7 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
 }
 
 /// Where the npm packages are, from the root.
-const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+pub const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
 
 /// The folder that is built for an npm package.
 pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
@@ -166,6 +166,7 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
         "package-lock.json",
         "pkg/src",
         "pkg/build.mjs",
+        "docs",
         "pkg/tsconfig.json",
         "pkg/tsconfig.types.json",
         "pkg/tiktoken/tsconfig.json",
