@@ -9,9 +9,10 @@
  *   to count soon, hold the core: each file costs half a millisecond to import;
  * - `core.cjs` and `node.cjs`, the same for `require`.
  *
- * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would.
+ * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would. `cli/main.js` is the command
+ * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
  *
- * `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
+ * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
  * `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
@@ -29,7 +30,7 @@ const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(pr
 const [main, ...smaller] = process.argv.slice(5);
 
 /** What is in each package besides its flavours. */
-const { vocabularies, dropins, inline, types } = {
+const { vocabularies, dropins, command, docs, inline, types } = {
   ctxweave: {
     // Each with the file that it has.
     vocabularies: {
@@ -42,10 +43,19 @@ const { vocabularies, dropins, inline, types } = {
       gpt2: "r50k_base",
     },
     dropins: ["ai-sdk", "langchain", "openai-agents"],
+    command: true,
+    docs: true,
     inline: true,
     types: "tsconfig.types.json",
   },
-  "ctxweave-tiktoken": { vocabularies: {}, dropins: [], inline: false, types: "tiktoken/tsconfig.json" },
+  "ctxweave-tiktoken": {
+    vocabularies: {},
+    dropins: [],
+    command: false,
+    docs: false,
+    inline: false,
+    types: "tiktoken/tsconfig.json",
+  },
 }[name];
 
 /** The vocabularies that can be had inside the JavaScript. */
@@ -87,7 +97,10 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
   await bundle({ ...from(".inline.require"), to: `${stem}.inline`, formats: ["cjs"] });
 }
 for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
+if (command) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
 declarations();
+if (docs)
+  cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
 
 /** The module of a vocabulary: those of `o200k_base` with the name and the file of another one. */
 function template(kind, vocabulary, file) {
@@ -135,6 +148,9 @@ function layout({ onResolve }, { flavour, to, end, isShared }) {
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
     if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
     if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
+    if (to.startsWith("cli/") && /^(entries|vocab)\//.test(module)) {
+      return { path: module.replace(/^(entries\/)?/, "ctxweave/").replace(/\/default$/, ""), external: true };
+    }
     if (!isShared && shared.includes(module)) return external(`shared${end}`);
     // The entry points are written for the first flavour and serve them all.
     if (module === "entries/default" && !to.endsWith("core")) {

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { installed } from "../packaging/packed.mjs";
+import { file } from "./tokenizer-json.mjs";
 
 const require = createRequire(join(installed(), "package.json"));
 const [ctxweave, tokens, chat, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxweave/chat", "ctxweave-tiktoken"].map(
@@ -12,38 +13,6 @@ const [ctxweave, tokens, chat, tiktoken] = ["ctxweave", "ctxweave/tokens", "ctxw
 );
 
 before(() => Promise.all([ctxweave, tokens, tiktoken].map(({ init }) => init())));
-
-/** A byte as byte-level tokenizers write it. */
-const visible = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
-const bytes = Array.from({ length: 256 }, (_, byte) => byte);
-const hidden = bytes.filter((byte) => !visible(byte));
-const written = (byte) => String.fromCodePoint(visible(byte) ? byte : 0x100 + hidden.indexOf(byte));
-const write = (text) => Array.from(new TextEncoder().encode(text), written).join("");
-
-const QWEN2 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
-
-/** A tokenizer with a few tokens besides the bytes: those of pairs, in order, each merged of its last character and the rest. */
-const merges = ["th", "the", " the", "é", "ab", "abc"].map((text) => [write(text).slice(0, -1), write(text).slice(-1)]);
-const file = {
-  added_tokens: [{ id: 300, content: "<think>", special: false }],
-  normalizer: { type: "NFC" },
-  pre_tokenizer: {
-    type: "Sequence",
-    pretokenizers: [
-      { type: "Split", pattern: { Regex: QWEN2 }, behavior: "Isolated", invert: false },
-      { type: "ByteLevel", add_prefix_space: false, use_regex: false },
-    ],
-  },
-  model: {
-    type: "BPE",
-    merges,
-    vocab: Object.fromEntries(
-      [...bytes.map(written), ...merges.map((pair) => pair.join(""))].map((text, id) => [text, id]),
-    ),
-  },
-};
-// A space is no part of a word that merges with what comes before: " the" is " " and "the".
-file.model.merges[2] = [write(" "), "the"];
 
 test("older encodings are loaded like the others, and count as tiktoken does", async () => {
   const text = "Tokens: naïve 👩‍🚀    and 漢字, it's 12345 <|endoftext|>\r\n\r\n  last line";

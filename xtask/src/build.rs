@@ -23,11 +23,11 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let out = args.value("--out")?;
     let only = args.value("--only")?;
     args.end()?;
-    setup::all(project)?;
+    setup::for_build(project)?;
     match (out, only) {
         (Some(_), Some(_)) => bail!("`--only` is for pkg/dist: it does not go with `--out`"),
         (Some(out), None) => wasm_of_all(project, &Manifest::read(&manifest)?, Path::new(&out)),
-        (None, Some(only)) => package_of(project, &manifest, Some(&only.split(',').collect::<Vec<_>>())),
+        (None, Some(only)) => package_of(project, &manifest, Scope::Anew(&only.split(',').collect::<Vec<_>>())),
         (None, None) => package(project, &manifest),
     }
 }
@@ -43,7 +43,7 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
 }
 
 /// Where the npm packages are, from the root.
-const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+pub const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
 
 /// The folder that is built for an npm package.
 pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
@@ -55,47 +55,94 @@ pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
 /// Builds `dist` of each npm package, unless nothing that it depends on has changed. The modules and the vocabularies are
 /// made aside and kept: only what has changed is made again.
 pub fn package(project: &Project, manifest: &Path) -> Result<()> {
-    package_of(project, manifest, None)
+    package_of(project, manifest, Scope::All)
 }
 
-/// As [`package`], but of the flavours only those in `only` are made anew; the others stay as they were last built.
-fn package_of(project: &Project, manifest: &Path, only: Option<&[&str]>) -> Result<()> {
+/// Builds `dist` with these flavours alone, for who uses no others, unless it has all of them anyhow.
+pub fn part(project: &Project, manifest: &Path, flavours: &[&str]) -> Result<()> {
+    package_of(project, manifest, Scope::Alone(flavours))
+}
+
+/// Which flavours are made, and what becomes of the others.
+#[derive(Clone, Copy)]
+enum Scope<'a> {
+    All,
+    /// These are made anew, the others stay as they were last built.
+    Anew(&'a [&'a str]),
+    /// These are all that there is in the package.
+    Alone(&'a [&'a str]),
+}
+
+impl Scope<'_> {
+    /// The flavours that are named; those of all are not.
+    fn named(&self) -> &[&str] {
+        match self {
+            Scope::All => &[],
+            Scope::Anew(names) | Scope::Alone(names) => names,
+        }
+    }
+
+    fn makes(&self, name: &str) -> bool {
+        matches!(self, Scope::All) || self.named().contains(&name)
+    }
+
+    fn packs(&self, name: &str) -> bool {
+        !matches!(self, Scope::Alone(_)) || self.named().contains(&name)
+    }
+}
+
+fn package_of(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<()> {
     let parsed = Manifest::read(manifest)?;
-    for name in only.unwrap_or_default() {
+    for name in scope.named() {
         ensure!(parsed.flavours.contains_key(*name), "there is no flavour `{name}`");
     }
-    vocabularies(project)?;
     let mut jobs = Vec::new();
     for (name, flavour) in &parsed.flavours {
-        if only.is_none_or(|only| only.contains(&name.as_str())) {
+        if scope.makes(name) {
             jobs.extend(kept_wasm(project, &parsed.build, name, flavour)?);
-        } else {
+        } else if scope.packs(name) {
             let kept = kept_flavour(project, name);
             ensure!(kept.exists(), "flavour `{name}` was never built: build it, too");
         }
     }
-    modules(project, &parsed.build, jobs)?;
+    // The end of a module's compilation takes one core: the other one makes the vocabularies.
+    thread::scope(|threads| {
+        let assets = threads.spawn(|| vocabularies(project));
+        modules(project, &parsed.build, jobs)?;
+        assets.join().map_err(|_| anyhow!("a thread panicked"))?
+    })?;
 
     let dists = PACKAGES.iter().map(|(name, _)| dist(project, name)).collect::<Result<Vec<_>>>()?;
-    let stamp = project.scratch().join("build.stamp");
+    let stamp = |scope: Scope<'_>| match scope {
+        Scope::Alone(names) => project.scratch().join(format!("build-{}.stamp", names.join("-"))),
+        _ => project.scratch().join("build.stamp"),
+    };
     let inputs = || dists.iter().try_fold(package_inputs(project, &parsed)?, |inputs, dist| inputs.path(dist));
-    if inputs()?.are_done(&stamp) {
+    // A package that has everything has these, too.
+    if inputs()?.are_done(&stamp(scope)) || inputs()?.are_done(&stamp(Scope::All)) {
         return Ok(());
     }
     for ((package, _), dist) in PACKAGES.iter().zip(&dists) {
+        let mut flavours: Vec<&String> = parsed
+            .flavours
+            .iter()
+            .filter(|(name, flavour)| flavour.package == *package && scope.packs(name))
+            .map(|(name, _)| name)
+            .collect();
+        flavours.sort_by_key(|name| *name != "default");
+        if flavours.is_empty() {
+            continue;
+        }
         // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
         let fresh = project.scratch().join("dist");
         remove(&fresh)?;
         step(&format!("TypeScript ({package})"));
-        let mut flavours: Vec<&String> =
-            parsed.flavours.iter().filter(|(_, flavour)| flavour.package == *package).map(|(name, _)| name).collect();
-        flavours.sort_by_key(|name| *name != "default");
         let mut node = project.node();
         run_command(node.args(["pkg/build.mjs", package]).arg(project.scratch()).arg(&fresh).args(flavours))?;
         remove(dist)?;
         fs::rename(&fresh, dist).with_context(|| format!("cannot put the build into `{}`", dist.display()))?;
     }
-    inputs()?.set_done(&stamp)
+    inputs()?.set_done(&stamp(scope))
 }
 
 /// Where the module of a flavour is kept.
@@ -119,6 +166,7 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
         "package-lock.json",
         "pkg/src",
         "pkg/build.mjs",
+        "docs",
         "pkg/tsconfig.json",
         "pkg/tsconfig.types.json",
         "pkg/tiktoken/tsconfig.json",
@@ -173,7 +221,7 @@ fn modules(project: &Project, build: &Build, jobs: Vec<Job<'_>>) -> Result<()> {
         for job in jobs {
             let name = job.name;
             let failed = move || format!("cannot build flavour `{name}`");
-            step(&format!("cargo rustc ({name}, for wasm32)"));
+            step(&format!("cargo rustc ({name}, for wasm32: half a minute to a minute)"));
             let module = compile(project, build, job.flavour).with_context(failed)?;
             running.push(scope.spawn(move || finish(project, build, job, module).with_context(failed)));
         }
@@ -194,7 +242,7 @@ fn vocabularies(project: &Project) -> Result<()> {
     if inputs()?.path(&dir)?.are_done(&stamp) {
         return Ok(());
     }
-    step("vocabularies (a minute or two when the compiler has to begin from nothing)");
+    step("vocabularies (a minute or two, once, in the background)");
     remove(&dir)?;
     let out = dir.to_str().context("the target folder has a name that is no text")?.to_owned();
     crate::with_tiktoken(project, "vocab", vec!["--out".to_owned(), out])?;

@@ -7,14 +7,23 @@ use crate::process::{run as run_command, step};
 use crate::project::Project;
 use crate::{build, setup};
 
+/// The flavours of the package that the prompt and the page use.
+const FLAVOURS: &[&str] = &["default"];
+
 pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let once = args.flag("--once");
     args.end()?;
-    setup::all(project)?;
-    build::package(project, &project.path("wasm-pack.toml"))?;
+    if !project.scratch().join("build.stamp").exists() {
+        println!(
+            "The first time this takes four to six minutes on two cores, most of it compiling: a tool that reads what Rust makes of\n\
+             WebAssembly, the vocabularies, the module. Later it begins at once."
+        );
+    }
+    setup::for_build(project)?;
+    build::part(project, &project.path("wasm-pack.toml"), FLAVOURS)?;
     step("a prompt, assembled by the npm package (examples/prompt.mjs)");
     run_command(project.node().arg("examples/prompt.mjs"))?;
-    step("the page");
+    step("the page (some seconds)");
     run_command(project.npm_bin("vite").args(["build", "www", "--log-level", "warn"]))?;
     if once {
         println!("built into www/dist; `cargo xtask demo` without `--once` serves it");

@@ -15,6 +15,7 @@ mod models;
 mod order;
 mod process;
 mod project;
+mod release;
 mod setup;
 mod size;
 mod stamp;
@@ -44,6 +45,8 @@ cargo xtask <command>
   bench [NAME]...    the benchmarks, `estimator` (the error table of the token estimator) among them; all of them
                      without a name
                        --quick  only to see that they run
+  release            whether what is in pkg/dist and the crate may be published, and by which commands
+                       --dry-run  only that; it is all that there is: publishing is done by hand
   estimator          the error table of the token estimator
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
                        --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
@@ -78,6 +81,7 @@ fn dispatch() -> Result<()> {
         "test" => test::run(&project, &mut Args(args)),
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
+        "release" => release::run(&project, &mut Args(args)),
         "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
         "estimator" | "vocab" => with_tiktoken(&project, &command, args),

@@ -1,8 +1,9 @@
 //! Installs what the other commands need. Each step that is already done is skipped.
 
 use std::fs;
+use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 
 use crate::Args;
@@ -17,20 +18,29 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     all(project)
 }
 
-/// Everything, in the order in which it is needed.
+/// Everything.
 pub fn all(project: &Project) -> Result<()> {
-    programs(project)?;
-    wasm_target(project)?;
+    lints(project)?;
     chromium(project)?;
-    wasm_bindgen(project)?;
-    npm_packages(project)
+    for_build(project)
 }
 
-/// What must be there before: these we do not install for anyone.
-fn programs(project: &Project) -> Result<()> {
+/// What building takes, without what only tests and checks need. npm loads while cargo compiles.
+pub fn for_build(project: &Project) -> Result<()> {
+    // What must be there before: these we do not install for anyone.
     for program in ["cargo", "node", "npm"] {
         output(project.command(program).arg("--version"))?;
     }
+    wasm_target(project)?;
+    thread::scope(|scope| {
+        let packages = scope.spawn(|| npm_packages(project));
+        wasm_bindgen(project)?;
+        packages.join().map_err(|_| anyhow!("a thread panicked"))?
+    })
+}
+
+/// The components of Rust that checks need.
+fn lints(project: &Project) -> Result<()> {
     for component in ["clippy", "fmt"] {
         if !works(project.cargo().args([component, "--version"])) {
             bail!("`cargo {component}` is missing: run `rustup component add clippy rustfmt`");
@@ -81,8 +91,10 @@ fn wasm_bindgen(project: &Project) -> Result<()> {
     if installed.trim() == format!("wasm-bindgen {wanted}") {
         return Ok(());
     }
-    step(&format!("cargo install wasm-bindgen-cli {wanted} (about four minutes, once)"));
+    step(&format!("cargo install wasm-bindgen-cli {wanted} (one to two minutes, once)"));
     let mut cargo = project.cargo();
+    // It runs for a second or two: compiling it faster is worth more than the time that it takes.
+    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     cargo.args(["install", "wasm-bindgen-cli", "--force", "--version", &wanted]);
     cargo.arg("--root").arg(project.path("target/tools"));
     cargo.arg("--target-dir").arg(project.path("target/tools-build"));
@@ -116,7 +128,7 @@ fn npm_packages(project: &Project) -> Result<()> {
     if inputs.are_done(&stamp) {
         return Ok(());
     }
-    step("npm ci (about a minute)");
+    step("npm ci (half a minute, in the background)");
     process::run(project.command("npm").args(["ci", "--no-audit", "--no-fund"]))?;
     inputs.set_done(&stamp)
 }

@@ -77,7 +77,12 @@ fn suites(project: &Project) -> Result<Vec<(&'static str, Command)>> {
         suites.push((name, wasm));
     }
 
-    for (name, folder) in [("packaging", "tests/packaging"), ("runtimes", "tests/runtimes"), ("page", "tests/page")] {
+    for (name, folder) in [
+        ("packaging", "tests/packaging"),
+        ("runtimes", "tests/runtimes"),
+        ("examples", "tests/examples"),
+        ("page", "tests/page"),
+    ] {
         let found = test_files(&project.path(folder))?;
         if !found.is_empty() {
             let mut node = project.node();

@@ -1,0 +1,111 @@
+/** `ctxweave body`: what a provider is sent. */
+
+import type { Target, TargetProvider } from "../types/bodies.js";
+import type { FitOptions, FitReport } from "../types/chat.js";
+import type { AssemblyReport } from "../types/loom.js";
+import { choice, flag, number, text } from "./arguments.js";
+import { openArea, tokenizerOf } from "./areas.js";
+import { command, type Outcome } from "./command.js";
+import { misused } from "./failure.js";
+import { fitLines } from "./fit-report.js";
+import { given, isObject, jsonFile, jsonOf, oneInput, textOption } from "./input.js";
+import { agentOf, assemblyLines, loomOptions, loomRequest } from "./loom.js";
+import type { Line } from "./output.js";
+
+const providers = [
+  "anthropic",
+  "openai",
+  "openai-responses",
+  "gemini",
+  "completion",
+] as const satisfies readonly TargetProvider[];
+
+export const body = command({
+  name: "body",
+  summary: "the body of a request to a provider, of a chat or of a tree, inside the limit",
+  usage: "[FILE] --provider NAME --model NAME [options]",
+  about: `FILE is JSON: an array of chat messages in any provider's form, or a Loom tree. What comes out are the bytes that
+    the provider is sent. The limit is that of the model, or \`--context-window\`.`,
+  options: {
+    provider: choice(providers, "whom it is for"),
+    ...loomOptions,
+    "answer-tokens": number("N", "the most that the answer may have"),
+    temperature: number("N", "as the provider takes it"),
+    stream: flag("ask for a stream"),
+    tools: text("FILE", "the definitions of the tools"),
+    system: text("TEXT", "the system prompt; `@FILE` reads it from a file"),
+  },
+  examples: [
+    {
+      says: "a chat of OpenAI's, for Anthropic",
+      line: "npx ctxweave body chat.json --provider anthropic --model claude-sonnet-4-5 --answer-tokens 1000",
+    },
+    {
+      says: "a path of a tree, for curl",
+      line: "npx ctxweave body tree.json --tip q2 --provider openai --model gpt-4o --out body.json",
+    },
+  ],
+  async run(values, operands): Promise<Outcome> {
+    const { provider, model } = values;
+    if (provider === undefined)
+      throw misused(`say whom it is for: \`--provider NAME\`, one of ${providers.join(", ")}`);
+    if (model === undefined) throw misused("say which model: `--model NAME`");
+    const input = await oneInput(operands);
+    const json = jsonOf(input);
+    const target = {
+      provider,
+      model,
+      ...given({
+        maxTokens: values["answer-tokens"],
+        temperature: values.temperature,
+        stream: values.stream || undefined,
+        tools: jsonFile(values.tools),
+      }),
+    } as Target;
+    if (isObject(json) && ("nodes" in json || "tree" in json)) {
+      const buffer = values["token-buffer"] ?? values["answer-tokens"];
+      const { loom, request } = await loomRequest(json, input.name, { ...values, "token-buffer": buffer });
+      const { body, report } = loom.requestBodyWithReport({ ...request, ...agentOf(request, values.system), target });
+      return outcomeOf(body, report, assemblyLines(report));
+    }
+    const { area, tokenizer } = await openArea("chat", values.tokenizer ?? (await tokenizerOf(model)));
+    const { "context-window": contextWindow, marker } = values;
+    const options = given({
+      model: contextWindow === undefined ? model : undefined,
+      contextWindow,
+      tokenBuffer: values["token-buffer"] ?? values["answer-tokens"],
+      tokenizer,
+      truncationStrategy: values.strategy as FitOptions["truncationStrategy"],
+      minimumRecentNodes: values["keep-last"],
+      truncationMarker: marker,
+      tools: jsonFile(values.tools),
+      system: textOption(values.system),
+    }) satisfies FitOptions;
+    const chat = new area.Chat({ ...options, target, ...containerFields(json) });
+    try {
+      chat.append(...(listOf(json) as object[]));
+      const { body, report } = chat.requestBodyWithReport();
+      return outcomeOf(body, report, fitLines(report));
+    } finally {
+      chat.free();
+    }
+  },
+});
+
+/** The messages of a chat, or of a request that holds one. */
+function listOf(chat: unknown): readonly unknown[] {
+  const list = isObject(chat) ? (chat["messages"] ?? chat["contents"] ?? chat["input"]) : chat;
+  if (!Array.isArray(list)) throw misused("the file holds neither an array of messages nor a Loom tree");
+  return list;
+}
+
+/** What else a request says that is part of its prompt. */
+function containerFields(chat: unknown): Pick<FitOptions, "system" | "tools"> {
+  if (!isObject(chat)) return {};
+  return given({ system: chat["system"] ?? chat["systemInstruction"], tools: chat["tools"] });
+}
+
+function outcomeOf(body: Uint8Array, report: FitReport | AssemblyReport, lines: Line[]): Outcome {
+  const result = new TextDecoder().decode(body);
+  return { result, named: { body: JSON.parse(result) }, report: { report }, lines };
+}

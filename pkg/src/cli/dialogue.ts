@@ -1,0 +1,40 @@
+/** `ctxweave dialogue`: a path of a Loom tree as messages. */
+
+import { flag, text } from "./arguments.js";
+import { command } from "./command.js";
+import { conversationText } from "./conversation.js";
+import { jsonOf, oneInput } from "./input.js";
+import { agentOf, assemblyLines, loomOptions, loomRequest } from "./loom.js";
+import { json } from "./report.js";
+
+export const dialogue = command({
+  name: "dialogue",
+  summary: "a path through a tree of a conversation, as messages inside the limit",
+  usage: "[FILE] (--model NAME | --context-window N) [options]",
+  about: `FILE is JSON: a Loom tree, \`{ nodes, edges }\`, as a front end with branches keeps it, or a whole request of
+    \`assembleDialogue\`. The path from the root to the tip becomes \`{ system, messages }\`.`,
+  options: {
+    ...loomOptions,
+    system: text("TEXT", "the agent's system prompt; `@FILE` reads it from a file"),
+    text: flag("to read, in place of JSON"),
+  },
+  examples: [
+    {
+      says: "a path of a tree, for a window of 4,000 tokens",
+      line: "npx ctxweave dialogue tree.json --tip q2 --context-window 4000",
+    },
+    { says: "to read it", line: "npx ctxweave dialogue tree.json --model gpt-4o --text" },
+  ],
+  async run(values, operands) {
+    const input = await oneInput(operands);
+    const { loom, request } = await loomRequest(jsonOf(input), input.name, values);
+    const { system, messages, report } = loom.assembleDialogue({ ...request, ...agentOf(request, values.system) });
+    const named = { ...(system === undefined ? {} : { system }), messages };
+    return {
+      result: values.text ? conversationText(system, messages, true) : json(named),
+      named,
+      report: { report },
+      lines: assemblyLines(report),
+    };
+  },
+});

@@ -1,0 +1,28 @@
+/** What became of a chat, for people. */
+
+import type { FitReport } from "../types/chat.js";
+import type { Line } from "./output.js";
+import { counted, diagnosticLines, grouped, shortened, tokensLine } from "./report.js";
+
+/** What became of a chat. */
+export function fitLines({ format, limit, tokens, messages, edits, added, diagnostics }: FitReport): Line[] {
+  const of = (fate: string) => messages.filter((row) => row.fate === fate).length;
+  const fates = ["kept", "changed", "cut", "summarized"].filter((fate) => of(fate) > 0);
+  const rows = messages.filter(({ fate }) => fate !== "kept");
+  return [
+    [
+      ["strong", `${format}: ${counted(messages.length, "message")}`],
+      fates.length > 0 ? `, ${fates.map((fate) => `${grouped(of(fate))} ${fate}`).join(", ")}` : "",
+    ],
+    tokensLine(tokens, limit),
+    ...(edits ?? []).map(({ edit, count, tokens }) => `  ${edit}: ${count} edited, ${grouped(tokens)} tokens freed`),
+    ...shortened(
+      rows.map(({ index, fate, reason, tokens }): Line => {
+        const tone = fate === "cut" ? "warning" : "faint";
+        return [`  message ${index} `, [tone, fate], ` (${reason ?? ""}), ${grouped(tokens)} tokens before`];
+      }),
+    ),
+    ...(added ? [`  ${added.kind} at ${added.index}: ${added.text.slice(0, 80)}`] : []),
+    ...diagnosticLines(diagnostics),
+  ];
+}

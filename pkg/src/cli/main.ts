@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+/** `npx ctxweave`: finds the command, runs it, writes what it gives. */
+
+import { CtxweaveError } from "../error.js";
+import { version } from "../version.js";
+import { notKnown, readArguments, type Values } from "./arguments.js";
+import { type Command, common, type Outcome } from "./command.js";
+import { commands } from "./commands.js";
+import { exits, Failure, misused } from "./failure.js";
+import { commandHelp, groupHelp, programHelp } from "./help.js";
+import { painted, progressOn, report, write } from "./output.js";
+import { json } from "./report.js";
+
+const args = process.argv.slice(2);
+
+// A reader that has seen enough, as `head`, is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? exits.done : exits.file);
+});
+
+try {
+  process.exitCode = await main();
+} catch (thrown) {
+  process.exitCode = failed(thrown);
+}
+
+async function main(): Promise<number> {
+  const [first, second] = args;
+  if (first === undefined || first === "help" || first === "--help" || first === "-h")
+    return shown(programHelp(commands));
+  if (first === "--version" || first === "-v") return shown(version);
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0 && (second === undefined || second === "--help" || second === "-h")) {
+    return shown(groupHelp(first, group));
+  }
+  const words = group.length > 0 ? `${first} ${second}` : first;
+  const command = commands.find(({ name }) => name === words);
+  if (command) return run(command, args.slice(words.split(" ").length));
+  const names = (group.length > 0 ? group : commands).map(({ name }) => name);
+  throw misused(notKnown("command", words, names));
+}
+
+async function shown(text: string): Promise<number> {
+  await write(`${text}\n`, undefined);
+  return exits.done;
+}
+
+async function run(command: Command, args: readonly string[]): Promise<number> {
+  const read = readArguments(command.options, args);
+  const { help, json: isJson, quiet, out } = read.values as unknown as Values<typeof common>;
+  if (help) return shown(commandHelp(command));
+  const progress = progressOn(process.stderr, !quiet && !isJson);
+  let outcome: Outcome;
+  try {
+    outcome = await command.run(read, { progress });
+  } finally {
+    progress.end();
+  }
+  const { result, named, report: about, lines, exit = exits.done } = outcome;
+  if (result !== undefined && (out !== undefined || !isJson)) await write(result, out);
+  if (isJson) await write(json(out === undefined ? { ...named, ...about } : about), undefined);
+  else if (!quiet) report(lines);
+  return exit;
+}
+
+/** Says what went wrong, and gives the exit code. */
+function failed(thrown: unknown): number {
+  const isOurs = thrown instanceof CtxweaveError;
+  const isBug = isOurs ? thrown.code === "internal_error" : !(thrown instanceof Failure);
+  const exit = isBug ? exits.bug : thrown instanceof Failure ? thrown.exit : exits.input;
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const message = isOurs ? asTyped(error.message) : error.message;
+  if (args.includes("--json")) {
+    const more = isOurs ? { code: thrown.code, details: thrown.details } : {};
+    process.stderr.write(json({ error: { message, ...more, exit } }));
+    return exit;
+  }
+  const text = isBug ? (error.stack ?? message) : message;
+  process.stderr.write(`${painted(process.stderr, "error", "error")}: ${text}\n`);
+  if (isOurs)
+    report([[["faint", `  code: ${thrown.code}${hasCosts(thrown) ? "; `--json` has what each costs" : ""}`]]]);
+  if (exit === exits.usage)
+    report([[["faint", "  `npx ctxweave --help` lists the commands, `npx ctxweave COMMAND --help` teaches one"]]]);
+  return exit;
+}
+
+/** A message of the library, with the names that its options have here: `contextWindow` is `--context-window`. */
+function asTyped(message: string): string {
+  const options = commands.flatMap(({ options }) => Object.keys(options));
+  return message.replaceAll(/`([a-z]+(?:[A-Z][a-z]+)+)`/g, (whole, name: string) => {
+    const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return options.includes(typed) ? `\`--${typed}\`` : whole;
+  });
+}
+
+function hasCosts({ details }: CtxweaveError): boolean {
+  return "messages" in details || "nodes" in details;
+}

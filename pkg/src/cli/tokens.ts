@@ -1,0 +1,119 @@
+/** `ctxweave tokens`: how many tokens texts and chats have, and what is left of a text within a limit. */
+
+import type { CountMessagesOptions } from "../types/chat.js";
+import { flag, number, text } from "./arguments.js";
+import { openArea, tokenizerOf, tokenizerOption } from "./areas.js";
+import { command, type Outcome } from "./command.js";
+import { exits, misused } from "./failure.js";
+import { given, type Input, input, jsonOf, textOf } from "./input.js";
+import type { Line } from "./output.js";
+import { counted, grouped, json } from "./report.js";
+
+export const tokens = command({
+  name: "tokens",
+  summary: "count the tokens of texts and chats; cut a text, split it, or show its tokens",
+  usage: "[FILE...] [options]",
+  about: `The number of tokens of each file, and their sum where there are several. Without an option it is an estimate that
+    needs nothing; with \`--tokenizer o200k_base\` or \`--model gpt-4o\` it is exact.`,
+  options: {
+    tokenizer: tokenizerOption,
+    model: text("NAME", "count as this model does"),
+    chat: flag("the files are chats in any provider's form: count them with their roles, calls and overhead"),
+    limit: number("N", "exit code 1 where a file has more tokens than this"),
+    truncate: number("N", "write the beginning of the text that has at most N tokens"),
+    split: number("N", "write the text in pieces of at most N tokens, as JSON"),
+    ids: flag("write the tokens themselves, as JSON; by default those of `o200k_base`"),
+  },
+  examples: [
+    { says: "an estimate, which needs nothing", line: "npx ctxweave tokens notes.md" },
+    {
+      says: "exact, for several files and their sum",
+      line: "npx ctxweave tokens --tokenizer o200k_base notes.md chat.json",
+    },
+    { says: "what a chat costs on gpt-4o", line: "npx ctxweave tokens --chat --model gpt-4o chat.json" },
+    { says: "a check for a script", line: "npx ctxweave tokens --limit 8000 notes.md && echo it fits" },
+    { says: "the first 50 tokens", line: "cat notes.md | npx ctxweave tokens --truncate 50" },
+    { says: "pieces for an index", line: "npx ctxweave tokens --split 100 notes.md" },
+    { says: "the tokens", line: "echo hello | npx ctxweave tokens --ids --tokenizer cl100k_base" },
+  ],
+  async run(values, operands, { progress }): Promise<Outcome> {
+    const { chat, limit, truncate, split, ids, model } = values;
+    const jobs = [truncate, split, ids || undefined].filter((job) => job !== undefined).length;
+    if (jobs > 1) throw misused("`--truncate`, `--split` and `--ids` are different things: one at a time");
+    const files = operands.length > 0 ? operands : ["-"];
+    if (jobs === 1 && files.length > 1) throw misused("`--truncate`, `--split` and `--ids` take one file");
+    const tokenizer = values.tokenizer ?? (model === undefined ? undefined : await modelTokenizer(model));
+    if (jobs === 1) return ofOne(await input(files[0] ?? "-"), { truncate, split }, tokenizer);
+
+    const rows: { file: string; tokens: number }[] = [];
+    const count = chat ? await chatCounter(tokenizer, model) : await textCounter(tokenizer);
+    for (const file of files) {
+      progress(`${rows.length} of ${files.length}: ${file}`);
+      const read = await input(file);
+      rows.push({ file: read.name, tokens: count(read) });
+    }
+    const total = rows.reduce((sum, row) => sum + row.tokens, 0);
+    const over = limit === undefined ? [] : rows.filter((row) => row.tokens > limit);
+    return {
+      result: table(rows, total),
+      named: { files: rows, total },
+      report: { tokenizer: tokenizer ?? "heuristic" },
+      lines: over.map(({ file, tokens }): Line => [
+        ["error", `${file} has ${counted(tokens, "token")}`],
+        `, ${grouped(tokens - (limit ?? 0))} more than ${grouped(limit ?? 0)}`,
+      ]),
+      exit: over.length > 0 ? exits.input : exits.done,
+    };
+  },
+});
+
+async function modelTokenizer(model: string): Promise<string> {
+  const tokenizer = await tokenizerOf(model);
+  if (tokenizer === undefined) throw misused(`the model \`${model}\` is not known: say \`--tokenizer NAME\``);
+  return tokenizer;
+}
+
+async function textCounter(wanted: string | undefined): Promise<(input: Input) => number> {
+  const { area, tokenizer } = await openArea("tokens", wanted);
+  return (input) => area.countTokens(textOf(input), given({ tokenizer }));
+}
+
+async function chatCounter(wanted: string | undefined, model?: string): Promise<(input: Input) => number> {
+  const { area, tokenizer } = await openArea("chat", wanted);
+  const options = given({ tokenizer, model }) satisfies CountMessagesOptions;
+  return (input) => area.countChatTokens(jsonOf(input) as object[], options);
+}
+
+/** A number alone for one file; else a column of them, as `wc` has it. */
+function table(rows: readonly { file: string; tokens: number }[], total: number): string {
+  if (rows.length === 1) return `${total}\n`;
+  const all = [...rows, { file: "total", tokens: total }];
+  const width = String(total).length;
+  return all.map(({ file, tokens }) => `${String(tokens).padStart(width)} ${file}\n`).join("");
+}
+
+async function ofOne(
+  read: Input,
+  { truncate, split }: { truncate: number | undefined; split: number | undefined },
+  wanted: string | undefined,
+): Promise<Outcome> {
+  const text = textOf(read);
+  if (truncate === undefined && split === undefined) {
+    const { area, tokenizer = "o200k_base" } = await openArea("tokens", wanted ?? "o200k_base");
+    const ids = [...area.encodeTokens(text, { tokenizer })];
+    return outcome(`${JSON.stringify(ids)}\n`, { ids }, counted(ids.length, "token"));
+  }
+  // What cuts texts is among all areas alone.
+  const { area, tokenizer } = await openArea("all", wanted);
+  if (truncate !== undefined) {
+    const cut = area.truncateText(text, truncate, given({ tokenizer }));
+    return outcome(cut.text, cut, `${counted(cut.tokens, "token")}${cut.truncated ? ", cut" : ", all of it"}`);
+  }
+  const markdown = read.name.endsWith(".md");
+  const pieces = area.splitText(text, { maxTokens: split ?? 0, markdown, ...given({ tokenizer }) });
+  return outcome(json(pieces), { pieces }, counted(pieces.length, "piece"));
+}
+
+function outcome(result: string, named: object, line: string): Outcome {
+  return { result, named: { ...named }, report: {}, lines: [line] };
+}
