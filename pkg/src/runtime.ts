@@ -4,6 +4,7 @@
  */
 
 import { area, notInitialized } from "./areas.js";
+import { decoderOf } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import * as glue from "./glue.js";
 import { reasonOf } from "./source.js";
@@ -115,7 +116,7 @@ function checkVersion(module: WebAssembly.Module): void {
       { reason: "not_ctxweave" },
     );
   }
-  const found = new TextDecoder().decode(section);
+  const found = decoderOf("utf-8").decode(section);
   if (found !== version) {
     throw new CtxweaveError(
       "wasm_load_failed",

@@ -120,8 +120,9 @@ ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
-${load("older", "ctxweave/vocab/p50k_edit")}
-${load("olderThere", "ctxweave/tokens/vocab/gpt2")}
+${load("older", "ctxweave-vocab/p50k_edit")}
+${load("olderThere", "ctxweave-vocab/gpt2")}
+${load("harmony", "ctxweave/tokens/vocab/o200k_harmony")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
 ${load("tokensVocabulary", "ctxweave/tokens/vocab/cl100k_base")}
 const whole: typeof a = b;
@@ -143,6 +144,7 @@ const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), op
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const olderToo: [typeof o200k.load, "gpt2"] = [older.load, olderThere.name];
+const harmonious: "o200k_harmony" = harmony.name;
 const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
@@ -215,7 +217,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, alikeThere, olderToo, harmonious, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],

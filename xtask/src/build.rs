@@ -43,7 +43,8 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
 }
 
 /// Where the npm packages are, from the root.
-const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+const PACKAGES: &[(&str, &str)] =
+    &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken"), ("ctxweave-vocab", "pkg/vocabularies")];
 
 /// The folder that is built for an npm package.
 pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
@@ -119,9 +120,11 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
         "package-lock.json",
         "pkg/src",
         "pkg/build.mjs",
+        "pkg/exports.mjs",
         "pkg/tsconfig.json",
         "pkg/tsconfig.types.json",
         "pkg/tiktoken/tsconfig.json",
+        "pkg/vocabularies/tsconfig.json",
     ] {
         inputs = inputs.path(&project.path(path))?;
     }

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" />
 /** The chat that goes on. */
 
+import { utf8 } from "../coders.js";
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
 import { answerOf, rawAnswerOf } from "../json.js";
@@ -148,7 +149,7 @@ export class Chat<Message = unknown> {
       const { messages, report } = fit(handle, given);
       const [body, found] = bodyOf(target, handle, given, messages);
       report.diagnostics.push(...found);
-      return { body: new TextEncoder().encode(JSON.stringify(body)), report };
+      return { body: utf8().encode(JSON.stringify(body)), report };
     });
   }
 
