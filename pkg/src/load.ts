@@ -179,7 +179,7 @@ function checkMagic(bytes: Uint8Array, url?: string): void {
 function cannotCompile(cause: unknown, url?: string): CtxweaveError {
   return new CtxweaveError(
     "wasm_load_failed",
-    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers need the module itself)`,
+    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers compile nothing: import \`ctxweave\` there, not \`ctxweave/inline\`)`,
     { reason: "not_compiled", ...(url && { url }) },
     { cause },
   );

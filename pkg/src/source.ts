@@ -6,7 +6,7 @@ import type { PlatformRequest, PlatformUrl, WasmModule } from "./types/platform.
 import { unpack } from "./unpack.js";
 
 /** Gives the bytes of a file at a `file:` address, at once where it can; only where there are files. */
-export type ReadFile = (address: URL) => Bytes | Promise<Bytes>;
+export type ReadFile = (address: PlatformUrl) => Bytes | Promise<Bytes>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -27,7 +27,7 @@ export interface Standard<Source> {
  * The address of a file beside the code at `base`. Not `new URL("./name", import.meta.url)`, which bundlers for servers make a
  * public address of, and not before somebody asks: in CommonJS that a bundler wrote, `base` is undefined.
  */
-export function beside(base: string, name: string): URL {
+export function beside(base: string, name: string): PlatformUrl {
   return new URL(base.slice(0, base.lastIndexOf("/") + 1) + name);
 }
 
@@ -60,15 +60,18 @@ export async function fromFileOrPacked<T>(
  * Whether it is one. Node.js loads all of `fetch` when `Request` or `Response` is only looked at, which takes longer than
  * anything else here: whoever asks rules out first what can be told without them.
  */
-export function isAddress(source: unknown): source is string | URL | Request {
-  return (
-    typeof source === "string" || source instanceof URL || (typeof Request === "function" && source instanceof Request)
-  );
+export function isAddress(source: unknown): source is string | PlatformUrl | PlatformRequest {
+  return typeof source === "string" || isUrl(source) || (typeof Request === "function" && source instanceof Request);
+}
+
+/** Not `instanceof`: in Jest's jsdom a URL of Node's is one of another realm. */
+function isUrl(source: unknown): source is PlatformUrl {
+  return Object.prototype.toString.call(source) === "[object URL]";
 }
 
 /** The address, when it is that of a file. */
-export function asFile(source: string | PlatformUrl | PlatformRequest): URL | undefined {
-  const text = source instanceof URL ? source.href : typeof source === "string" ? source : source.url;
+export function asFile(source: string | PlatformUrl | PlatformRequest): PlatformUrl | undefined {
+  const text = typeof source === "string" ? source : isUrl(source) ? source.href : source.url;
   return text.startsWith("file:") ? new URL(text) : undefined;
 }
 

@@ -460,7 +460,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[takes.limit];
   for (const name of LIMITS) {
     if (!(name in fields) || (name === takes.limit && provider !== "gemini")) continue;
-    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(model)) break;
+    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(String(model))) break;
     if (limit === undefined) {
       limit = fields[name];
       tell("body_field_renamed", "info", name, `is \`${takes.limit}\` in the body, as \`${provider}\` has it`);
