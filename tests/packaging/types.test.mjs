@@ -1,11 +1,13 @@
 /** The types are the contract: every golden's request and result must satisfy them, and wrong ones must not. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readGoldens } from "../runtimes/goldens.mjs";
-import { folder } from "./packed.mjs";
+import { examples } from "../runtimes/readme.mjs";
+import { folder, packages, root } from "./packed.mjs";
 import { tsc } from "./tsc.mjs";
 
 const dir = folder("types");
@@ -123,8 +125,9 @@ ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
-${load("older", "ctxweave/vocab/p50k_edit")}
-${load("olderThere", "ctxweave/tokens/vocab/gpt2")}
+${load("older", "ctxweave-vocab/p50k_edit")}
+${load("olderThere", "ctxweave-vocab/gpt2")}
+${load("harmony", "ctxweave/tokens/vocab/o200k_harmony")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
 ${load("tokensVocabulary", "ctxweave/tokens/vocab/cl100k_base")}
 const whole: typeof a = b;
@@ -146,6 +149,7 @@ const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), op
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const olderToo: [typeof o200k.load, "gpt2"] = [older.load, olderThere.name];
+const harmonious: "o200k_harmony" = harmony.name;
 const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
@@ -225,7 +229,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, alikeThere, olderToo, harmonious, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],
@@ -233,6 +237,73 @@ export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, lea
   ]) {
     const source = name.endsWith(".cts") ? text(load) : text(load).replace("export = ", "export default ");
     const { status, stdout } = check(name, source);
+    assert.equal(status, 0, stdout);
+  }
+});
+
+/** Checks files as a project with these options does: the declarations of the package are looked into, and no types are given. */
+function checkAll(name, files, options) {
+  const project = join(dir, name);
+  mkdirSync(project, { recursive: true });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(project, path), text);
+  const compilerOptions = { noEmit: true, strict: true, target: "es2022", skipLibCheck: false, types: [], ...options };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", project], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  // What is wrong with the declarations of other packages is theirs.
+  return stdout.split("\n").filter((line) => /^[^ ].*error TS/.test(line) && !line.includes("../node_modules/@"));
+}
+
+const entries = Object.keys(packages).flatMap((name) =>
+  Object.entries(JSON.parse(readFileSync(join(root, packages[name], "package.json"), "utf8")).exports)
+    .filter(([, target]) => typeof target === "object")
+    .map(([entry]) => `${name}${entry.slice(1)}`),
+);
+
+test("the declarations are right where nothing but the language is known, and in CommonJS of old", () => {
+  const plain = entries.filter((entry) => !/ai-sdk|langchain|openai-agents/.test(entry));
+  const files = (of) => ({
+    "required.cts": `${of.map((entry, at) => `import e${at} = require("${entry}");`).join("\n")}\nexport = [${of.map((_, at) => `e${at}`)}];\n`,
+    "imported.mts": `${of.map((entry, at) => `import * as e${at} from "${entry}";`).join("\n")}\nexport default [${of.map((_, at) => `e${at}`)}];\n`,
+  });
+  assert.ok(plain.length > 20);
+  for (const module of ["node16", "nodenext"]) {
+    assert.deepEqual(checkAll(`plain-${module}`, files(plain), { module, lib: ["es2022"] }), [], module);
+    assert.deepEqual(checkAll(`dom-${module}`, files(plain), { module, lib: ["es2022", "dom"] }), [], module);
+    // The hosts of the hooks need more.
+    const all = checkAll(`all-${module}`, files(entries), { module, lib: ["esnext", "dom"], types: ["node"] });
+    assert.deepEqual(
+      all.filter((line) => /ctxweave/.test(line.split("(")[0])),
+      [],
+      module,
+    );
+  }
+});
+
+test("what TypeScript knows to be a string and no more is taken for a name", () => {
+  const text = `import * as ctxweave from "ctxweave";
+const tree = { nodes: [], edges: [] };
+const target = { provider: "anthropic", model: "claude-sonnet-4-5" };
+export const body: Uint8Array = ctxweave.requestBody({ tree, path: [], contextWindow: 4096, target });
+const options = { provider: "anthropic" };
+export const dialogue = ctxweave.assembleDialogue({ tree, path: [], contextWindow: 4096, ...options });
+export const resident = new ctxweave.Chat({ maxTokens: 5, target }).requestBody({ target });
+const parts = [{ format: "generic-v1", bytes: "" }];
+export const translated = ctxweave.translateTranscript({ parts, format: "codex-v1", crossFamily: "transcode" });
+// @ts-expect-error it is no name
+ctxweave.requestBody({ tree, path: [], contextWindow: 4096, target: { provider: 5, model: "m" } });
+`;
+  const { status, stdout } = check("names.mts", text);
+  assert.equal(status, 0, stdout);
+});
+
+test("the examples of docs/transcripts.md and docs/loading.md have the types", () => {
+  const found = examples().filter(({ name }) => /docs\/(transcripts|loading)\.md/.test(name));
+  assert.ok(found.length > 2);
+  for (const { file, code } of found) {
+    const { status, stdout } = check(`${file}.mts`, code);
     assert.equal(status, 0, stdout);
   }
 });

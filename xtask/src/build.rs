@@ -43,7 +43,8 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
 }
 
 /// Where the npm packages are, from the root.
-pub const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+pub const PACKAGES: &[(&str, &str)] =
+    &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken"), ("ctxweave-vocab", "pkg/vocabularies")];
 
 /// The folder that is built for an npm package.
 pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
@@ -167,9 +168,11 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
         "pkg/src",
         "pkg/build.mjs",
         "docs",
+        "pkg/exports.mjs",
         "pkg/tsconfig.json",
         "pkg/tsconfig.types.json",
         "pkg/tiktoken/tsconfig.json",
+        "pkg/vocabularies/tsconfig.json",
     ] {
         inputs = inputs.path(&project.path(path))?;
     }

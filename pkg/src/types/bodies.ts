@@ -19,12 +19,18 @@ export interface RequestBodyWithReport {
   report: AssemblyReport;
 }
 
-/** A provider that has a body. */
+/**
+ * A provider that has a body. Where one is asked for, any string has the type, since TypeScript makes no more of
+ * `const target = { provider: "anthropic" }`; a name that is not known is an error.
+ */
 export type TargetProvider = "anthropic" | "openai" | "openai-responses" | "gemini" | "completion";
 
 /** Whom a body is for, and what shall stand in it. */
 export type Target = TargetSettings &
-  ({ provider: Exclude<TargetProvider, "gemini">; model: string } | { provider: "gemini"; model?: string });
+  (
+    | { provider: Exclude<TargetProvider, "gemini"> | (string & {}); model: string }
+    | { provider: "gemini"; model?: string }
+  );
 
 /**
  * Settings by one name for all providers. Every other field stands for itself: it is copied into the body as it is, so

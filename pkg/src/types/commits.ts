@@ -4,6 +4,7 @@
  */
 
 import type { Diagnostic, Limits } from "./common.js";
+import type { PlatformAbortSignal } from "./platform.js";
 
 /** What the artifact of a commit is: what is new since the parent, a summary in its place, or all of it. */
 export type CommitType = "delta" | "compaction" | "snapshot";
@@ -240,7 +241,7 @@ export interface MaterializeWithOptions {
   /** Told after each blob. */
   onProgress?: (progress: MaterializeProgress) => void;
   /** Ends it all. */
-  signal?: AbortSignal;
+  signal?: PlatformAbortSignal;
 }
 
 /** How far it is. */
@@ -254,7 +255,7 @@ export interface MaterializeProgress {
 }
 
 /** Brings a blob. */
-export type FetchBlob = (artifactRef: string, options: { signal: AbortSignal }) => Promise<Bytes> | Bytes;
+export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSignal }) => Promise<Bytes> | Bytes;
 
 /** What every commit of a session has in common, and when one is due. */
 export interface CheckpointerOptions {

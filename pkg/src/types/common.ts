@@ -1,3 +1,10 @@
+declare global {
+  // As `ESNext.Disposable` and `@types/node` have it: a program needs neither for the handles to have their type.
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 /**
  * One finding about the input: something damaged, replaced or left out, reported as data and never thrown.
  */

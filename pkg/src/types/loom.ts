@@ -160,9 +160,15 @@ export interface Preferences {
   startOn?: "any" | "user";
 }
 
-/** A provider by name, or what matters of it. */
+/** A provider by name, or what matters of it. Any string has the type; a name that is not known is an error. */
 export type Provider =
-  "anthropic" | "openai" | "openai-responses" | "gemini" | "completion" | { nativeSystemPrompt: boolean };
+  | "anthropic"
+  | "openai"
+  | "openai-responses"
+  | "gemini"
+  | "completion"
+  | (string & {})
+  | { nativeSystemPrompt: boolean };
 
 /** What one agent brings to every request. */
 export interface Agent {
