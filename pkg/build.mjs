@@ -29,7 +29,7 @@ const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(pr
 const [main, ...smaller] = process.argv.slice(5);
 
 /** What is in each package besides its flavours. */
-const { vocabularies, dropins, inline, types } = {
+const { vocabularies, dropins, stores, inline, types } = {
   ctxweave: {
     // Each with the file that it has.
     vocabularies: {
@@ -42,10 +42,11 @@ const { vocabularies, dropins, inline, types } = {
       gpt2: "r50k_base",
     },
     dropins: ["ai-sdk", "langchain", "openai-agents"],
+    stores: true,
     inline: true,
     types: "tsconfig.types.json",
   },
-  "ctxweave-tiktoken": { vocabularies: {}, dropins: [], inline: false, types: "tiktoken/tsconfig.json" },
+  "ctxweave-tiktoken": { vocabularies: {}, dropins: [], stores: false, inline: false, types: "tiktoken/tsconfig.json" },
 }[name];
 
 /** The vocabularies that can be had inside the JavaScript. */
@@ -87,6 +88,7 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
   await bundle({ ...from(".inline.require"), to: `${stem}.inline`, formats: ["cjs"] });
 }
 for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
+if (stores) await bundle({ from: "stores/index", to: "stores" });
 declarations();
 
 /** The module of a vocabulary: those of `o200k_base` with the name and the file of another one. */
@@ -135,6 +137,7 @@ function layout({ onResolve }, { flavour, to, end, isShared }) {
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
     if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
     if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
+    if (module === "entries/commits" && to === "stores") return { path: "ctxweave/commits", external: true };
     if (!isShared && shared.includes(module)) return external(`shared${end}`);
     // The entry points are written for the first flavour and serve them all.
     if (module === "entries/default" && !to.endsWith("core")) {
