@@ -97,6 +97,7 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
 }
 for (const dropin of isWhole ? dropins : []) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
 if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
+if (isWhole) await bundle({ from: "stores/index", to: "stores" });
 declarations();
 if (isWhole)
   cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
@@ -146,6 +147,7 @@ function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
     if (to.startsWith("cli/") && /^(entries|vocab)\//.test(module)) {
       return { path: module.replace(/^(entries\/)?/, "ctxweave/").replace(/\/default$/, ""), external: true };
     }
+    if (module === "entries/commits" && to === "stores") return { path: "ctxweave/commits", external: true };
     if (!isShared && shared.includes(module)) {
       return name === "ctxweave-vocab" ? { path: "ctxweave/vocab", external: true } : external(`shared${end}`);
     }

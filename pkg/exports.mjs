@@ -99,6 +99,7 @@ export function exportsOf(name) {
     [".", area("entries/default")],
     ...areas.map((of) => [`./${of}`, area(`entries/${of}`, `${of}/`)]),
     ...dropins.map((of) => [`./${of}`, plain(`dropins/${of}`, `dropins/${of}`)]),
+    ["./stores", plain("stores/index", "stores")],
     ["./inline", plain("entries/default", "inline")],
     ["./slim", plain("slim", "slim")],
     ["./vocab", plain("vocabulary", "shared")],

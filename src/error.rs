@@ -69,6 +69,7 @@ codes! {
         HandleBusy = "handle_busy", "A method of a handle was called from within another call of it, by a tokenizer of one's own say.";
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
         HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
+        HeadConflict = "head_conflict", "A head of a store is at a commit that what was to be added does not follow from. `details`: `head`; `actual`, the commit that it is at; `commitId`, what was to be added.";
         HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
@@ -87,9 +88,12 @@ codes! {
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault. `details`: `path`.";
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
+        RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
         RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
         SectionNotFound = "section_not_found", "The section that an edit names is not in the file. `details`: `section`, `sections`, `path` where it is known.";
         StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the one to materialise. `details`: `commitId`, `stop`.";
+        StoreBusy = "store_busy", "What is to be written is being collected as garbage; try again when that is over. `details`: `keys`, and `head` where it is about one.";
+        StoreFailed = "store_failed", "A call of a store failed, each time it was tried; `cause` is what it threw. `details`: `operation`, `key`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";

@@ -81,6 +81,14 @@ export class CommitGraph {
   free(): void;
 }
 
+export class ChainWalk {
+  constructor(options: Uint8Array);
+  readonly wanted: string | undefined;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
+  begin(plan: Uint8Array): Materialization;
+  free(): void;
+}
+
 export class Materialization {
   private constructor();
   order(): unknown[];

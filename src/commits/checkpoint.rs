@@ -242,6 +242,15 @@ impl Checkpointer {
     /// # Errors
     /// [`Code::CommitNotFound`] for one that was not given.
     pub fn stored(&mut self, id: &str) -> Result<()> {
+        self.stored_as(id, id)
+    }
+
+    /// The same for a commit that was stored under another id, since it had to be given another parent: the head moves to
+    /// that one.
+    ///
+    /// # Errors
+    /// Those of [`Checkpointer::stored`].
+    pub fn stored_as(&mut self, id: &str, stored_id: &str) -> Result<()> {
         let Some(commit) = self.outstanding.iter().rev().find(|commit| commit.id == id) else {
             let message =
                 format!("commit `{id}` is none that this checkpointer gave, or {OUTSTANDING} others came after it");
@@ -253,7 +262,7 @@ impl Checkpointer {
             self.stored = commit.stored;
             self.stored_turns = self.stored_turns.max(commit.turns);
             self.head_number = commit.number;
-            self.head = Some(commit.id.clone());
+            self.head = Some(stored_id.to_owned());
         }
         Ok(())
     }

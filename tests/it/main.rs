@@ -18,6 +18,7 @@ mod chat;
 mod commits;
 mod commits_indexes;
 mod commits_properties;
+mod commits_walk;
 mod dialogue;
 mod errors;
 mod estimator;

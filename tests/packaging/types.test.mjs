@@ -120,6 +120,7 @@ ${load("chat", "ctxweave/chat")}
 ${load("commits", "ctxweave/commits")}
 ${load("folders", "ctxweave/folders")}
 ${load("looms", "ctxweave/import")}
+${load("stores", "ctxweave/stores")}
 ${load("operators", "ctxweave/operators")}
 ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
@@ -143,6 +144,8 @@ type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
 const parts: Counting[] = [chat, commits, folders, looms, operators, workspace];
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
+const kept: Promise<stores.StoredCommit> = new stores.CommitStore(stores.memoryStore()).checkpoint("main", { format: "generic-v1", created_at: 0 }, new Uint8Array());
+const walked: typeof commits.CtxweaveError = stores.CtxweaveError;
 const packed: typeof o200k.load = inline.load;
 type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
 const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), openAiAgents.fitModelInput({ model: "gpt-4o" })];

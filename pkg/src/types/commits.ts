@@ -244,6 +244,35 @@ export interface MaterializeWithOptions {
   signal?: PlatformAbortSignal;
 }
 
+/** How blobs of a stream are fetched. */
+export interface MaterializeStreamOptions {
+  /** How many at a time. Default 4. */
+  concurrency?: number;
+  /** How often a fetch that failed, or whose blob is not the right one, is repeated. Default 1. */
+  retries?: number;
+  /** Ends it all. */
+  signal?: AbortSignal;
+}
+
+/** A conversation as a stream. */
+export interface MaterializedStream {
+  /** The bytes. It fails where something is missing or damaged. */
+  stream: ReadableStream<Uint8Array>;
+  /** What is known of it once it was read to its end. */
+  done: Promise<Omit<Materialized, "bytes">>;
+}
+
+/** Which chain to walk. */
+export interface ChainWalkOptions {
+  /** Where it begins; without one there is nothing to walk. */
+  commit?: string | null;
+  /** How far it goes. Default `compaction`. */
+  stop?: Stop;
+  /** Whether only the records that `push` gives are of interest: then no more than their ids are kept, and nothing can be planned. */
+  passing?: boolean;
+  limits?: Limits;
+}
+
 /** How far it is. */
 export interface MaterializeProgress {
   /** Blobs that are in the result. */

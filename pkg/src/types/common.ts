@@ -144,6 +144,7 @@ export interface ErrorDetails {
   handle_busy: object;
   handle_freed: object;
   handle_lost: object;
+  head_conflict: { head: string; actual?: string; commitId: string };
   head_moved: { covered: number; stored: number };
   id_collision: { commitId: string; artifactRef: string; otherArtifactRef: string; line?: number };
   internal_error: object;
@@ -172,9 +173,12 @@ export interface ErrorDetails {
   path_cycle: { nodeId: string };
   path_outside_vault: { path: string };
   plan_mismatch: { commitId: string; cacheKey: string };
+  record_mismatch: { commitId: string; actualId?: string };
   run_out_of_order: { expected: string; given: string };
   section_not_found: { section: string; sections: string[]; path?: string };
   stop_not_in_chain: { commitId: string; stop: string };
+  store_busy: { head?: string; keys: string[] };
+  store_failed: { operation: string; key: string };
   system_context_too_long: TokenExcess;
   tokenizer_failed: object;
   unknown_value: { value: string; expected: string[]; path?: string; nodeId?: string; edgeId?: string };
