@@ -27,7 +27,9 @@ for (const name of Object.keys(packages)) {
   test(`every file that package.json of ${name} names is there`, () => {
     const { bin = {}, exports, main, module, sideEffects, types } = JSON.parse(inPackage("package.json", name));
     const commands = Object.values(bin).map((path) => `./${path}`);
-    const paths = [main, module, types, ...commands, ...sideEffects].filter((path) => path !== undefined && !path.includes("*"));
+    const paths = [main, module, types, ...commands, ...sideEffects].filter(
+      (path) => path !== undefined && !path.includes("*"),
+    );
     const collect = (value) => (typeof value === "string" ? paths.push(value) : Object.values(value).forEach(collect));
     collect(exports);
     for (const path of paths) assert.ok(packed[name].files.includes(path.slice(2)), path);
