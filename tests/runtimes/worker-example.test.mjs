@@ -4,8 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -414,7 +414,7 @@ test("what a request costs", async () => {
     const created_at = new Date(1_772_000_000_000 + at).toISOString();
     ({ id } = await json(
       "POST",
-      commitPath("main", { created_at, principal: "@p", parent: id }),
+      commitPath("main", { created_at, principal: "@p", parent: id, message_count: "1", token_count: "300" }),
       line("what was said ".repeat(100)),
     ));
   };
@@ -456,4 +456,14 @@ test("what a request costs", async () => {
     assert.ok(best < 30, `${name} takes ${best} ms of CPU`);
   }
   console.log(`CPU of a request, without R2 and D1: ${rows.join(", ")}`);
+  const script = `const before = process.cpuUsage();
+for (const area of ["commits", "chat", "loom"]) await (await import("ctxweave/" + area)).init();
+const { user, system } = process.cpuUsage(before);
+console.log((user + system) / 1000);`;
+  const file = join(example, `../../target/start-${process.pid}.mjs`);
+  writeFileSync(file, script);
+  const starts = [1, 2, 3, 4, 5].map(() => Number(execFileSync(process.execPath, [file], { encoding: "utf8" })));
+  rmSync(file);
+  console.log(`CPU of starting all three modules, compiling included: ${Math.min(...starts).toFixed(0)} ms`);
+  assert.ok(Math.min(...starts) < 400);
 });
