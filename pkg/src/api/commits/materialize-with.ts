@@ -67,13 +67,27 @@ export function materializeStream(
   const done = new Promise<Omit<Materialized, "bytes">>((resolve) => (settle = resolve));
   done.catch(() => undefined);
   signal.addEventListener("abort", () => wake());
+  // Small blobs are passed on together.
+  const chunk = new Uint8Array(1 << 14);
+  let used = 0;
+  const pass = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (used > 0) controller.enqueue(chunk.slice(0, used));
+    used = 0;
+  };
   const start = async (
     controller: ReadableStreamDefaultController<Uint8Array>,
   ): Promise<Omit<Materialized, "bytes">> => {
     try {
       const { bytes, ...rest } = await work.run({
-        // What a host does with its buffer afterwards is its own business.
-        append: (bytes) => controller.enqueue(bytes.slice()),
+        append: (bytes) => {
+          if (used + bytes.length > chunk.length) pass(controller);
+          // What a host does with its buffer afterwards is its own business.
+          if (bytes.length > chunk.length) controller.enqueue(bytes.slice());
+          else {
+            chunk.set(bytes, used);
+            used += bytes.length;
+          }
+        },
         ready: async () => {
           while ((controller.desiredSize ?? 0) <= 0 && !signal.aborted) {
             await new Promise<void>((resolve) => (wake = resolve));
@@ -81,6 +95,7 @@ export function materializeStream(
         },
         pieces: () => [],
       });
+      pass(controller);
       if (bytes.length > 0) controller.enqueue(bytes);
       controller.close();
       return rest;
