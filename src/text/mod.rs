@@ -1,5 +1,7 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
+#[cfg(feature = "folders")]
+pub(crate) mod case;
 #[cfg(feature = "loom")]
 pub(crate) mod fold;
 mod graphemes;
@@ -19,7 +21,7 @@ pub fn utf16_len(text: &str) -> usize {
     }
     // A unit for each first byte of a character, and one more for characters of four bytes.
     let units = |byte: u8| u8::from(byte & 0xC0 != 0x80) + u8::from(byte >= 0xF0);
-    // So few bytes at a time that their units fit into a byte: then many are added at once.
+    // At most 127 bytes at a time, so that the count of their units fits into a byte and many are added at once.
     let of_chunk = |chunk: &[u8]| usize::from(chunk.iter().map(|&byte| units(byte)).sum::<u8>());
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
@@ -74,7 +76,7 @@ pub fn trim(text: &str) -> &str {
     }
 }
 
-/// What stands before and behind the first place where a text has another one. The standard library looks faster, in 2 KB of
+/// The parts of a text before and after the first occurrence of another. The standard library looks faster, in 2 KB of
 /// code; these texts are short.
 pub fn split_once<'t>(text: &'t str, sought: &str) -> Option<(&'t str, &'t str)> {
     let at = (0..text.len())
