@@ -78,6 +78,7 @@ impl Plain {
         match name {
             "upsert" => return self.upsert(request),
             "remove" => return self.remove(request),
+            "append" => return self.append(request),
             _ => {}
         }
         for (key, value) in request["settings"].as_object().unwrap() {
@@ -86,6 +87,35 @@ impl Plain {
                 (_, Value::Null) => self.settings.shift_remove(key),
                 _ => self.settings.insert(key.clone(), value.clone()),
             };
+        }
+        true
+    }
+
+    fn append(&mut self, request: &Value) -> bool {
+        let more = request["text"].as_str().unwrap();
+        let Some(node) = self.nodes.iter_mut().find(|node| node["id"] == request["nodeId"]) else { return false };
+        if more.is_empty() {
+            return true;
+        }
+        let content = &mut node["content"];
+        let ending = match content["type"].as_str() {
+            None => Some(&mut *content),
+            Some("text") => content.get_mut("text"),
+            Some("mixed") => {
+                let last = content["blocks"].as_array_mut().unwrap().last_mut();
+                last.filter(|block| block["type"] == "text").and_then(|block| block.get_mut("text"))
+            }
+            Some(_) => None,
+        };
+        match ending {
+            Some(text) => *text = Value::String(text.as_str().unwrap().to_owned() + more),
+            None => {
+                let block = json!({ "type": "text", "text": more });
+                match content.get_mut("blocks").and_then(Value::as_array_mut) {
+                    Some(blocks) => blocks.push(block),
+                    None => *content = json!({ "type": "mixed", "blocks": [content, block] }),
+                }
+            }
         }
         true
     }
@@ -225,7 +255,10 @@ pub(crate) fn edit() -> impl Strategy<Value = (&'static str, Value)> {
         json!({ "mode": "buffer", "bufferModeSystemContext": true }),
         json!({ "mode": null, "preferences": null }),
     ]);
+    let append = ((0..20u8).prop_map(id), prop_oneof![8 => text(), 1 => Just(String::new())]);
+    let append = append.prop_map(|(id, text)| json!({ "nodeId": id, "text": text }));
     prop_oneof![
+        3 => append.prop_map(|request| ("append", request)),
         6 => upsert.prop_map(|change| ("upsert", change)),
         3 => remove.prop_map(|removal| ("remove", removal)),
         1 => settings.prop_map(|settings| ("apply", json!({ "settings": settings }))),
@@ -281,7 +314,7 @@ fn run(steps: Vec<Step>) {
                 }
             }
             Step::Sync => {
-                let changes = tree.call("changesSince", &json!(copy.1)).unwrap();
+                let changes = tree.call("changesSince", &json!({ "revision": copy.1 })).unwrap();
                 copy.0.call("apply", &changes).unwrap();
                 copy.1 = changes["revision"].as_u64().unwrap();
                 assert_eq!(copy.0.snapshot(), tree.snapshot());

@@ -72,6 +72,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
 fn change_of(name: &str, request: &Value) -> Value {
     match name {
         "apply" => request.clone(),
+        "append" => json!({ "endings": [request] }),
         name => json!({ name: request }),
     }
 }

@@ -13,7 +13,7 @@ const OWN: [&str; 8] =
     ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
 /// Methods whose one argument is no options.
-const WITHOUT_OPTIONS: [&str; 7] = ["upsert", "remove", "apply", "changesSince", "snapshot", "toJSON", "revision"];
+const WITHOUT_OPTIONS: [&str; 6] = ["upsert", "remove", "apply", "snapshot", "toJSON", "revision"];
 
 pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsValue, JsValue>> {
     if name != "LoomTree" {
@@ -50,6 +50,28 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
             Object::assign(&all, given);
         }
         args.set(place, all.clone().into());
+    }
+    // Preview and comparison are given the options of the second prompt whole.
+    let then = Object::new();
+    match name {
+        "preview" => {
+            let options = JsValue::from("options");
+            let change = Object::assign(&Object::new(), args.get(0).unchecked_ref());
+            let own = Reflect::get(&change, &options)?;
+            Reflect::delete_property(&change, &options)?;
+            args.set(0, change.into());
+            Object::assign(&then, &all);
+            if let Some(own) = own.dyn_ref::<Object>() {
+                Object::assign(&then, own);
+            }
+            args.set(2, then.into());
+        }
+        "compare" => {
+            Object::assign(&then, defaults);
+            Object::assign(&then, args.get(1).unchecked_ref());
+            args.set(1, then.into());
+        }
+        _ => {}
     }
     let (json, bytes) = request(method, &args);
     let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;

@@ -11,17 +11,23 @@ import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
+  ChangeSet,
+  ChangesSince,
   DialogueSummary,
   EachOf,
   NodeIds,
   PathMeasure,
+  PromptComparison,
   RemovalReport,
+  SearchMatch,
+  SearchOptions,
   SummarizedBody,
   TreeBodyOptions,
   TreeBufferOptions,
   TreeChange,
   TreeDialogueOptions,
   TreeOptions,
+  TreePreview,
   TreeRelative,
   TreeRemoval,
   TreeSettings,
@@ -82,6 +88,69 @@ export class LoomTree {
    */
   remove(removal: ReadonlyData<TreeRemoval>): RemovalReport {
     return ask(this, "remove", () => removal) as RemovalReport;
+  }
+
+  /**
+   * Makes a change that is given as data: what an edit gave as its `inverse`, or what {@link changesSince} gave. After an inverse the
+   * tree is as it was before the edit, with the order of nodes and edges.
+   *
+   * @throws {CtxweaveError} `duplicate_id`, `edge_node_not_found`, `limit_exceeded`, `invalid_edit`
+   */
+  apply(change: ReadonlyData<ChangeSet>): RemovalReport {
+    return ask(this, "apply", () => change) as RemovalReport;
+  }
+
+  /** How many edits there were that changed something. */
+  get revision(): number {
+    return ask(this, "revision", () => null) as number;
+  }
+
+  /** The tree as it was given, in order, with the fields that the model does not name. */
+  toJSON(): LoomTreeData {
+    return ask(this, "toJSON", () => null) as LoomTreeData;
+  }
+
+  /** The same as bytes of JSON, which `new LoomTree` takes. */
+  snapshot(): Uint8Array<ArrayBuffer> {
+    return ask(this, "snapshot", () => null) as Uint8Array<ArrayBuffer>;
+  }
+
+  /**
+   * What changed since a revision of this tree: for storing little, and for a copy of it elsewhere, which `apply` brings up to date.
+   * Where the revision is too long ago, or none of this tree, it is all of the tree, with `replace`.
+   */
+  changesSince(revision: number): ChangesSince {
+    return ask(this, "changesSince", () => ({ revision })) as ChangesSince;
+  }
+
+  /**
+   * What the prompt would gain and lose by a change, by other options, or by both, without making it: what `apply` and two
+   * assemblies would show. Tree and revision stay as they are.
+   *
+   * @throws {CtxweaveError} what the change and the two assemblies would throw
+   */
+  preview(change: ReadonlyData<TreePreview>, options?: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+    return handles.use(this, (handle) => {
+      if (typeof change !== "object" || change === null) throw invalid("change", "an object");
+      const { options: others, ...made } = given(change);
+      const before = withDefaults(handle, options);
+      return compared(handle, "preview", before, over(before, others as object | undefined), { change: made });
+    });
+  }
+
+  /** The prompts of two branches, or of one with two settings, beside each other. */
+  compare(optionsA: ReadonlyData<TreeDialogueOptions>, optionsB: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+    return handles.use(this, (handle) =>
+      compared(handle, "compare", withDefaults(handle, optionsA), withDefaults(handle, optionsB), {}),
+    );
+  }
+
+  /**
+   * Where a text stands: in path order, each node before those that go on from it, a branch to its end before the next. Matches do not
+   * overlap.
+   */
+  search(query: string, options?: ReadonlyData<SearchOptions>): SearchMatch[] {
+    return ask(this, "search", () => ({ query, options })) as SearchMatch[];
   }
 
   /** Changes what the tree says about itself, and the defaults of the options. */
@@ -249,6 +318,20 @@ export class LoomTree {
     return bodyOf(this, options, false) as Uint8Array<ArrayBuffer>;
   }
 
+  /**
+   * Bodies for `n` answers to one prompt: one that asks for all of them where the provider takes that (`openai`, `gemini`,
+   * `completion`), else the same one `n` times.
+   */
+  requestBodies(options: ReadonlyData<TreeBodyOptions> & { readonly n: number }): Uint8Array<ArrayBuffer>[] {
+    const { n, ...rest } = given(options);
+    if (!Number.isSafeInteger(n) || (n as number) < 1) throw invalid("n", "a whole number, 1 or more");
+    const count = n as number;
+    const all = handles.use(this, (handle) => withDefaults(handle, rest));
+    const [together, target] = askingFor(count, all["target"]);
+    const body = this.requestBody({ ...rest, target } as TreeBodyOptions);
+    return together ? [body] : Array.from({ length: count }, (_, at) => (at === 0 ? body : body.slice()));
+  }
+
   /** The same body, with the short report of it. */
   requestBodyWithReport(options: ReadonlyData<TreeBodyOptions>): SummarizedBody {
     const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
@@ -275,7 +358,16 @@ function withHalves(text: string): { text: string; low?: number; high?: number }
 }
 
 /** What the tree itself keeps; all other settings are defaults of what is asked. */
-const OWN = new Set(["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"]);
+const OWN = new Set([
+  "title",
+  "mode",
+  "systemContext",
+  "bufferModeSystemContext",
+  "bufferPrefix",
+  "preferences",
+  "limits",
+  "media",
+]);
 
 interface Handle extends AnyHandle {
   raw: glue.LoomTree;
@@ -327,12 +419,48 @@ function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withRepo
   );
 }
 
+/** What two sets of options ask for, beside each other. A tokenizer of one's own counts both. */
+function compared(
+  handle: Handle,
+  name: string,
+  options: Record<string, unknown>,
+  others: Record<string, unknown>,
+  request: object,
+): PromptComparison {
+  const then = { ...others };
+  if (then["tokenizer"] === options["tokenizer"]) delete then["tokenizer"];
+  return answerOf(method(handle, name), { ...request, options, then }) as PromptComparison;
+}
+
+/** The target that asks for so many answers, where one body can. */
+function askingFor(n: number, target: unknown): [together: boolean, target: unknown] {
+  if (typeof target !== "object" || target === null) return [false, target];
+  const fields = target as { provider?: unknown; generationConfig?: object };
+  switch (fields.provider) {
+    case "openai":
+    case "completion":
+      return [true, n === 1 ? target : { ...target, n }];
+    case "gemini":
+      return [
+        true,
+        n === 1 ? target : { ...target, generationConfig: { ...fields.generationConfig, candidateCount: n } },
+      ];
+    default:
+      return [false, target];
+  }
+}
+
 /** The options, over the defaults. */
 function withDefaults(handle: Handle, options: object | undefined): Record<string, unknown> {
-  if (options === undefined || options === null) return handle.defaults;
+  return over(handle.defaults, options);
+}
+
+/** Options over others. */
+function over(below: Record<string, unknown>, options: object | undefined): Record<string, unknown> {
+  if (options === undefined || options === null) return below;
   if (typeof options !== "object") throw invalid("options", "an object");
   const own = given(options);
-  const all = { ...handle.defaults, ...own };
+  const all = { ...below, ...own };
   keepOnePosition(all, own);
   return all;
 }

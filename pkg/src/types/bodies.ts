@@ -5,6 +5,8 @@ import type { AssemblyReport, AssemblyRequest } from "./loom.js";
 export interface BodyRequest extends AssemblyRequest {
   /** Whom the body is for. `completion` takes the document of a buffer assembly, all others the messages of a dialogue. */
   target: Target;
+  /** For `completion`: stands before the text of the path, in place of the tree's `bufferPrefix`. */
+  bufferPrefix?: string;
   /** For `completion`: text that is not yet a node; stands at the end of the document. */
   workingBuffer?: string;
 }

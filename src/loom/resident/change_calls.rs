@@ -31,7 +31,7 @@ pub(super) const CHANGE_METHODS: &[Call<Handle>] = &[
     Call::new("preview", &["change", "options", "then"], |handle, request, host| handle.preview(request, host)),
     Call::new("compare", &["options", "then"], |handle, request, host| handle.compare(request, host)),
     Call::new("search", &["query", "options"], |handle, request, _| handle.search(request)),
-    Call::new("changesSince", &[], |handle, request, _| handle.changes_since(request)),
+    Call::new("changesSince", &["revision"], |handle, request, _| handle.changes_since(request)),
 ];
 
 /// What there is to say of an edit.
@@ -85,7 +85,8 @@ impl Handle {
     }
 
     fn changes_since(&mut self, request: Value<'_>) -> Result<Answer> {
-        Answer::of(&self.tree.changes_since(request.whole(u32::MAX)?))
+        let revision = request.object("a revision")?.need("revision")?.whole(u32::MAX)?;
+        Answer::of(&self.tree.changes_since(revision))
     }
 
     fn search(&mut self, request: Value<'_>) -> Result<Answer> {
@@ -155,14 +156,8 @@ impl Handle {
         }
         if let Some(before) = fields.get("before")? {
             let before = before.object("places of nodes and edges, an object")?.only(&["nodes", "edges"])?;
-            if let Some(nodes) = before.get("nodes")? {
-                let mut places = read_places(nodes)?;
-                change.nodes.iter_mut().for_each(|put| put.place = places.remove(&*put.entity.id).unwrap_or_default());
-            }
-            if let Some(edges) = before.get("edges")? {
-                let mut places = read_places(edges)?;
-                change.edges.iter_mut().for_each(|put| put.place = places.remove(&*put.entity.id).unwrap_or_default());
-            }
+            place(&mut change.nodes, before, "nodes", |node| &node.id)?;
+            place(&mut change.edges, before, "edges", |edge| &edge.id)?;
         }
         let endings = fields.read("endings", |endings| endings.list("a list of endings of texts"))?;
         change.endings = endings.into_iter().flatten().map(read_ending).collect::<Result<_>>()?;
@@ -228,11 +223,19 @@ fn read_removal(request: Value<'_>) -> Result<[Vec<String>; 2]> {
     Ok([nodes, fields.read("edges", Value::strings)?.unwrap_or_default()])
 }
 
-fn read_places(value: Value<'_>) -> Result<SortedMap<String, Place>> {
+/// Gives what is put the places that `before` has for it, which has none for anything else.
+fn place<T>(puts: &mut [Put<T>], before: Object<'_>, name: &str, id: impl Fn(&T) -> &str) -> Result<()> {
+    let Some(given) = before.get(name)? else { return Ok(()) };
     let mut places = SortedMap::new();
-    for (key, value) in value.object("an object of ids by id")?.entries() {
+    for (key, value) in given.object("an object of ids by id")?.entries() {
         let next = if value.is_null() { None } else { Some(value.string()?) };
         places.insert(key.string()?, Place::of(next));
     }
-    Ok(places)
+    for put in puts {
+        put.place = places.remove(id(&put.entity)).unwrap_or_default();
+    }
+    match places.keys().next() {
+        None => Ok(()),
+        Some(id) => Err(given.invalid(|place| format!("{place} names `{id}`, which the change does not put"))),
+    }
 }

@@ -55,7 +55,7 @@ impl ChangeLog {
         let most = LEAST.max(size.saturating_mul(2));
         if self.entries.len() > most {
             let dropped = self.entries.len().saturating_sub(most / 2);
-            let last = self.entries.drain(..dropped).last();
+            let last = self.entries.drain(..dropped).next_back();
             self.complete_since = last.map_or(self.complete_since, |(revision, _)| revision);
         }
     }

@@ -13,7 +13,7 @@ const OWN: [&str; 8] =
     ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
 /// Methods whose one argument is no options.
-const WITHOUT_OPTIONS: [&str; 7] = ["upsert", "remove", "apply", "changesSince", "snapshot", "toJSON", "revision"];
+const WITHOUT_OPTIONS: [&str; 6] = ["upsert", "remove", "apply", "snapshot", "toJSON", "revision"];
 
 pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Option<Result<Value, Error>> {
     if name != "LoomTree" {
@@ -49,6 +49,19 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         }
         args.resize(args.len().max(place + 1), Value::Null);
         args[place] = json!(all);
+    }
+    // Preview and comparison are given the options of the second prompt whole.
+    match method {
+        "preview" => {
+            let own = args[0].as_object_mut().and_then(|change| change.shift_remove("options"));
+            let then = args[1].as_object().cloned().into_iter().chain(own.and_then(|own| own.as_object().cloned()));
+            args.push(then.flatten().collect());
+        }
+        "compare" => {
+            let others = args[1].as_object().cloned().unwrap_or_default();
+            args[1] = defaults.clone().into_iter().chain(others).collect();
+        }
+        _ => {}
     }
     let (request, bytes) = request(call, &args);
     let answer = call.answer(handle, &request, &bytes, &Host::default())?;
