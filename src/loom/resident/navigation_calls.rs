@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::handle::ResolvedOptions;
 use super::{Handle, LoomTree, Relative};
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
@@ -26,22 +27,22 @@ pub(super) const NAVIGATION_METHODS: &[Call<Handle>] = &[
     Call::new("nextSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, true)),
     Call::new("previousSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, false)),
     Call::new("tokensOf", COSTS, |handle, request, host| {
-        costs(handle, request, host, |handle, ids, asked| {
-            let tokens = handle.tree.tokens_of(ids, &asked.options, &asked.counter(handle.tree.memory()))?;
-            Ok(tokens.into_iter().flat_map(u32::to_le_bytes).collect())
-        })
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.tokens_of(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(u32::to_le_bytes)))
     }),
     Call::new("pathTokens", COSTS, |handle, request, host| {
-        costs(handle, request, host, |handle, ids, asked| {
-            let tokens = handle.tree.path_tokens(ids, &asked.options, &asked.counter(handle.tree.memory()))?;
-            Ok(tokens.into_iter().flat_map(f64::to_le_bytes).collect())
-        })
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.path_tokens(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(f64::to_le_bytes)))
     }),
     Call::new("subtreeTokens", COSTS, |handle, request, host| {
-        costs(handle, request, host, |handle, ids, asked| {
-            let tokens = handle.tree.subtree_tokens(ids, &asked.options, &asked.counter(handle.tree.memory()))?;
-            Ok(tokens.into_iter().flat_map(f64::to_le_bytes).collect())
-        })
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.subtree_tokens(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(f64::to_le_bytes)))
     }),
     Call::new("measurePaths", &["tips", "options"], |handle, request, host| {
         let request = request.object("tips and options, an object")?;
@@ -87,15 +88,13 @@ fn sibling(handle: &mut Handle, request: Value<'_>, host: &Host, next: bool) -> 
     each(request.need("nodeId")?, |id| tree.sibling(id, &asked.options.choices, next))
 }
 
-fn costs(
-    handle: &mut Handle,
-    request: Value<'_>,
-    host: &Host,
-    count: fn(&Handle, Option<&[String]>, &super::handle::ResolvedOptions) -> Result<Vec<u8>>,
-) -> Result<Answer> {
+/// The options and the ids of a question about costs; no ids where it is about all nodes.
+fn costs(handle: &mut Handle, request: Value<'_>, host: &Host) -> Result<(ResolvedOptions, Option<Vec<String>>)> {
     let request = request.object("ids and options, an object")?;
     let asked = handle.options_without_report(request.get("options")?, About::Tree, host)?;
-    let ids = request.read("nodeIds", Value::strings)?;
-    let numbers = count(handle, ids.as_deref(), &asked)?;
-    Ok(Answer { json: Vec::new(), bytes: vec![numbers] })
+    Ok((asked, request.read("nodeIds", Value::strings)?))
+}
+
+fn numbers(bytes: impl Iterator<Item = u8>) -> Answer {
+    Answer { json: Vec::new(), bytes: vec![bytes.collect()] }
 }
