@@ -20,6 +20,7 @@ mod growing;
 mod ids;
 mod node_content;
 mod packed;
+mod pages;
 mod parts;
 mod path;
 mod path_context;
@@ -49,6 +50,6 @@ pub use report::{
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
 pub use resident::{
     Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Place,
-    Put, SummarizedBody, TreeSize,
+    Put, Relative, SummarizedBody, TreeSize,
 };
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

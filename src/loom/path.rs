@@ -182,8 +182,20 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
     }
 }
 
+/// The node that the path to a node comes from, as choices and versions say; where they leave several edges, over the first.
+/// Nothing where the path begins.
+pub(crate) fn step_back(tree: &Tree, node: NodeIx, choices: &Choices, versions: &SelectedVersions) -> Option<NodeIx> {
+    let (at, edges) = edges_into(tree, node);
+    let first = edges.first().copied()?;
+    let edge = match edges {
+        [_] => first,
+        edges => choose_edge(tree, node, at, edges, choices).unwrap_or(first),
+    };
+    predecessor(tree, edge, versions, &mut Vec::new()).ok().map(|(node, _)| node)
+}
+
 /// The edges into a node, and the node that they lead to: itself, or one that it is an edit of.
-fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
+pub(crate) fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
     let mut at = node;
     // Few nodes are edits without an edge.
     let mut seen = None;
@@ -243,7 +255,7 @@ pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
 }
 
 /// The node that an edge leads from, and the versions of it that were passed over.
-fn predecessor(
+pub(crate) fn predecessor(
     tree: &Tree,
     edge: EdgeIx,
     selected: &SelectedVersions,

@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use crate::assembly::costs::break_after;
 use crate::assembly::size_bound::Uncounted;
 use crate::content::Block;
 use crate::loom::growing::GrowingTexts;
+use crate::loom::pages::Pages;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
@@ -26,12 +29,15 @@ pub(crate) struct PathContext<'a> {
     remembered: Option<Remembered<'a>>,
 }
 
+/// The interned texts of a node. Most have one.
+pub(crate) type InternedTexts = SmallVec<[Rc<InternedText>; 1]>;
+
 /// The cache of a resident tree, by the place of each node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered<'a> {
     pub counter: &'a CachingCounter<'a>,
     /// The texts that are counted: the first is the node's one text, where it has no more.
-    pub texts: &'a [Box<[Rc<InternedText>]>],
+    pub texts: &'a Pages<InternedTexts>,
     /// The texts that grow, which are not among them.
     pub growing: &'a GrowingTexts,
     /// How often what is there changed.

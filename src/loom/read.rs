@@ -74,6 +74,8 @@ pub(crate) enum About {
     Node(String),
     /// The tree, or nodes that are named elsewhere.
     Tree,
+    /// Assemblies whose tips are named elsewhere: there has to be a `contextWindow`.
+    Tips,
 }
 
 /// Reads everything but the tree.
@@ -87,7 +89,7 @@ pub(crate) fn options(
         (About::Node(tip), ..) => Position::Tip(tip.clone()),
         (_, Some(tip), None) => Position::Tip(tip),
         (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
-        (About::Tree, None, None) => Position::Tip(String::new()),
+        (About::Tree | About::Tips, None, None) => Position::Tip(String::new()),
         (_, None, None) => {
             return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
         }
@@ -95,7 +97,7 @@ pub(crate) fn options(
     };
     let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
         (_, Some(window)) => window,
-        (About::Assembly, None) => return Err(lacks(request, "contextWindow")),
+        (About::Assembly | About::Tips, None) => return Err(lacks(request, "contextWindow")),
         (_, None) => f64::from(u32::MAX),
     };
     let target = request.read("target", |target| Target::read(target, found))?;

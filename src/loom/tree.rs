@@ -10,6 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
 use crate::loom::node_content::NodeContent;
+use crate::loom::pages::Pages;
 use crate::loom::sequence::Sequence;
 use crate::maps::SortedSet;
 
@@ -138,8 +139,8 @@ pub(crate) type NodeIx = u32;
 /// Index of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
-/// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.
-type EdgeList = SmallVec<[EdgeIx; 4]>;
+/// Most nodes have one edge to them and one from them; two take no more room in the module than a pointer to more.
+type EdgeList = SmallVec<[EdgeIx; 2]>;
 
 /// A source with its node looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +154,7 @@ pub(crate) struct Link {
 pub(crate) struct Linked<'t> {
     pub id: Cow<'t, str>,
     pub kind: EdgeKind,
-    pub links: SmallVec<[Link; 2]>,
+    pub links: SmallVec<[Link; 1]>,
     pub target: NodeIx,
 }
 
@@ -177,9 +178,9 @@ struct NodeSlot<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
-    places: Vec<NodeSlot<'t>>,
+    places: Pages<NodeSlot<'t>>,
     free_nodes: Vec<NodeIx>,
-    edges: Vec<Option<Linked<'t>>>,
+    edges: Pages<Option<Linked<'t>>>,
     free_edges: Vec<EdgeIx>,
     node_ids: Ids,
     edge_ids: Ids,
@@ -192,6 +193,8 @@ pub struct Tree<'t> {
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
     /// Who goes on from a node changes nothing about the way to it.
     touched: Vec<NodeIx>,
+    /// Places to, from or at which something came, went or was replaced since [`Tree::take_related`].
+    related: Vec<NodeIx>,
 }
 
 /// What stands where there is no node.
@@ -231,9 +234,9 @@ impl<'t> Tree<'t> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
-        tree.places.reserve_exact(nodes.len());
+        tree.places.reserve(nodes.len());
         tree.node_ids.reserve(nodes.len());
-        tree.edges.reserve_exact(edges.len());
+        tree.edges.reserve(edges.len());
         tree.edge_ids.reserve(edges.len());
         for node in nodes {
             let ix = index(tree.places.len());
@@ -254,7 +257,7 @@ impl<'t> Tree<'t> {
             tree.edge_order.put(ix, None);
             tree.link(ix, linked);
         }
-        tree.touched = Vec::new();
+        (tree.touched, tree.related) = (Vec::new(), Vec::new());
         Ok(tree)
     }
 
@@ -338,13 +341,9 @@ impl<'t> Tree<'t> {
     }
 
     /// The edge at this place.
-    #[expect(
-        clippy::indexing_slicing,
-        clippy::expect_used,
-        reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves"
-    )]
+    #[expect(clippy::expect_used, reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves")]
     pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked<'t> {
-        self.edges[ix as usize].as_ref().expect("the edge is there")
+        self.edge_opt(ix).expect("the edge is there")
     }
 
     fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
@@ -370,6 +369,24 @@ impl<'t> Tree<'t> {
     /// The edges that a node is a source of, in order.
     pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
         self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
+    }
+
+    /// The edges that a node is a source of, before and behind one of them.
+    pub(crate) fn outgoing_around(&self, ix: NodeIx, edge: EdgeIx) -> (&[EdgeIx], &[EdgeIx]) {
+        let edges = self.outgoing(ix);
+        let rank = self.edge_order.rank(edge);
+        let at = edges.partition_point(|&other| self.edge_order.rank(other) < rank);
+        (edges.get(..at).unwrap_or_default(), edges.get(at.saturating_add(1)..).unwrap_or_default())
+    }
+
+    /// Whether there is a node at this place.
+    pub(crate) fn is_there(&self, ix: NodeIx) -> bool {
+        self.places.get(ix as usize).is_some_and(|place| place.node.is_some())
+    }
+
+    /// Whether a node goes on from this one.
+    pub(crate) fn goes_on(&self, ix: NodeIx) -> bool {
+        self.places.get(ix as usize).is_some_and(|place| place.continuations > 0)
     }
 
     /// The annotations of a node, in the order of their edges.
@@ -404,6 +421,7 @@ impl<'t> Tree<'t> {
             place.node = Some(node);
         }
         self.touched.push(ix);
+        self.related.push(ix);
         ix
     }
 
@@ -429,6 +447,7 @@ impl<'t> Tree<'t> {
             place.node = Some(node);
         }
         self.touched.push(ix);
+        self.related.push(ix);
         ix
     }
 
@@ -526,6 +545,7 @@ impl<'t> Tree<'t> {
             }
             self.free_nodes.push(ix);
             self.touched.push(ix);
+            self.related.push(ix);
         }
     }
 
@@ -551,6 +571,7 @@ impl<'t> Tree<'t> {
             }
         }
         self.touched.extend(edge.touches());
+        self.related.extend(edge.links.iter().map(|link| link.node).chain([edge.target]));
         for node in edge.origins() {
             if let Some(place) = self.places.get_mut(node as usize) {
                 self.forks += usize::from(place.continuations > 0);
@@ -565,6 +586,7 @@ impl<'t> Tree<'t> {
     fn unlink(&mut self, ix: EdgeIx) -> Option<Linked<'t>> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
+        self.related.extend(edge.links.iter().map(|link| link.node).chain([edge.target]));
         for node in edge.origins() {
             if let Some(place) = self.places.get_mut(node as usize) {
                 place.continuations = place.continuations.saturating_sub(1);
@@ -589,6 +611,11 @@ impl<'t> Tree<'t> {
     /// The places of which something changed since this was asked last.
     pub(crate) fn take_touched(&mut self) -> Vec<NodeIx> {
         std::mem::take(&mut self.touched)
+    }
+
+    /// The places of which it may have changed since this was asked last how they are related to others.
+    pub(crate) fn take_related(&mut self) -> Vec<NodeIx> {
+        std::mem::take(&mut self.related)
     }
 }
 
@@ -627,14 +654,14 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn is_node(places: &[NodeSlot<'_>], ix: NodeIx, id: &str) -> bool {
+fn is_node(places: &Pages<NodeSlot<'_>>, ix: NodeIx, id: &str) -> bool {
     // Neighbours mostly differ at the end of their ids.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
     node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
 }
 
-fn is_edge(edges: &[Option<Linked<'_>>], ix: EdgeIx, id: &str) -> bool {
+fn is_edge(edges: &Pages<Option<Linked<'_>>>, ix: EdgeIx, id: &str) -> bool {
     edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
 }
 

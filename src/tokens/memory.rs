@@ -1,12 +1,14 @@
 //! Counts that are remembered by content, so that no text is counted twice (SPEC §1 "Resident tree").
 //!
 //! A [`Memory`] knows the texts that are interned ([`Memory::intern`]), however often; when the last handle of a text is
-//! dropped, what was remembered of it is gone. Texts are told apart by their length and 128 bits of
-//! hash, so that the memory does not keep them a second time.
+//! dropped, what was remembered of it is gone. Texts are told apart by 128 bits of hash, over their length,
+//! too, so that the memory does not keep them a second time.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::{Rc, Weak};
+
+use smallvec::SmallVec;
 
 use crate::maps::SortedMap;
 use crate::tokens::{Counter, Grown};
@@ -24,22 +26,20 @@ struct Shared {
     own: RefCell<u32>,
 }
 
-/// A text, but for its characters.
+/// A text, but for its characters: hashes of them, with their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    len: usize,
-    hash: [u64; 2],
-}
+struct Key([u64; 2]);
 
 impl Key {
     fn of(text: &str) -> Self {
         let hash = |seed: u64| {
             let mut hasher = DefaultHasher::new();
             hasher.write_u64(seed);
+            hasher.write_usize(text.len());
             hasher.write(text.as_bytes());
             hasher.finish()
         };
-        Self { len: text.len(), hash: [hash(1), hash(2)] }
+        Self([hash(1), hash(2)])
     }
 }
 
@@ -61,7 +61,8 @@ impl CounterId {
 #[derive(Debug)]
 pub struct InternedText {
     key: Key,
-    costs: RefCell<Vec<Cost>>,
+    /// By one counter mostly.
+    costs: RefCell<SmallVec<[Cost; 1]>>,
     memory: Weak<Shared>,
 }
 

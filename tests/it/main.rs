@@ -41,6 +41,7 @@ mod records;
 mod recount;
 mod resident;
 mod resident_changes;
+mod resident_navigation;
 mod resident_preview;
 mod selection;
 mod shapes;

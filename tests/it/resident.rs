@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 
 use crate::generate::{COUNTERS, preferences, text};
+use crate::resident_navigation;
 
 /// What is done to a tree, or asked of it.
 #[derive(Clone, Debug)]
@@ -463,6 +464,10 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 ] {
                     assert_eq!(summary.pointer(same), expected.pointer(same), "{same}");
                 }
+                if number % 3 == 0 {
+                    let lists = (plain.nodes.as_slice(), plain.edges.as_slice());
+                    resident_navigation::compare(&mut tree, &fresh, lists, &options, &counting);
+                }
                 options.working_buffer = "and so on".to_owned();
                 let document = shown(tree.assemble_buffer(&options, &counting));
                 same(&document, &shown(assemble_buffer(&fresh, &options, counter)), "");
@@ -637,7 +642,7 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
     // The same again, and from elsewhere on the path: nothing but markers and the empty system context.
     let before = counter.0.get();
     one.assemble_dialogue(&options, &counting).unwrap();
-    one.tokens_of(&["n7".to_owned()], &options, &counting).unwrap();
+    one.tokens_of(Some(&["n7".to_owned()]), &options, &counting).unwrap();
     assert!(counter.0.get() - before < 8, "{}", counter.0.get() - before);
 
     let ids: Vec<String> = nodes.iter().map(|node| node.id.to_string()).collect();

@@ -16,8 +16,8 @@ const { goldens, trees, media } = readGoldens();
 const header = `import * as ctxweave from "ctxweave";
 import * as looms from "ctxweave/import";
 type ErrorResult = { error: Pick<ctxweave.CtxweaveError, "code" | "message" | "details"> };
-/** JSON has null for a result that is not there. */
-type Given<T> = T extends undefined | void ? null : T;
+/** JSON has null for a result that is not there, and lists for arrays of numbers. */
+type Given<T> = T extends undefined | void ? null : T extends Uint32Array | Float64Array ? (number | null)[] : T;
 `;
 
 /** Writes and checks a file, strictly, as a user's own code would be. */

@@ -2,7 +2,7 @@
 
 use ctxweave::loom::resident::{METHODS, UNPACKED};
 use ctxweave::wasm::resident::LoomTree;
-use js_sys::{Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::calls::{request, result};
@@ -85,5 +85,10 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
             }
         }
     }
-    Ok(result(&answer))
+    let answer = result(&answer);
+    Ok(match (name, answer.dyn_ref::<Uint8Array>()) {
+        ("tokensOf", Some(bytes)) => Array::from(&Uint32Array::new(&bytes.buffer())).into(),
+        ("pathTokens" | "subtreeTokens", Some(bytes)) => Array::from(&Float64Array::new(&bytes.buffer())).into(),
+        _ => answer,
+    })
 }

@@ -14,6 +14,8 @@ import type {
   ChangeSet,
   ChangesSince,
   DialogueSummary,
+  EachOf,
+  NodeIds,
   PathMeasure,
   PromptComparison,
   RemovalReport,
@@ -26,6 +28,7 @@ import type {
   TreeDialogueOptions,
   TreeOptions,
   TreePreview,
+  TreeRelative,
   TreeRemoval,
   TreeSettings,
   TreeSize,
@@ -172,9 +175,114 @@ export class LoomTree {
     return ask(this, "path", (handle) => ({ tip, options: withDefaults(handle, options) })) as string[];
   }
 
-  /** Tokens of the content of each of these nodes, counted alone. */
-  tokensOf(nodeIds: readonly string[], options?: ReadonlyData<TreeOptions>): number[] {
-    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: withDefaults(handle, options) })) as number[];
+  /** The ids of all nodes, in the order in which they were given: that of costs that are asked for without ids. */
+  nodeIds(): string[] {
+    return ask(this, "nodeIds", () => null) as string[];
+  }
+
+  /** The nodes where paths begin, in the order in which they were given. */
+  roots(): TreeRelative[] {
+    return ask(this, "roots", () => null) as TreeRelative[];
+  }
+
+  /** The nodes from which none goes on, in the order in which they were given. */
+  leaves(): TreeRelative[] {
+    return ask(this, "leaves", () => null) as TreeRelative[];
+  }
+
+  /**
+   * The nodes that go on from a node, and the remarks about it, in the order of their edges. This and what follows is for one id,
+   * or for a list of them at once.
+   *
+   * @throws {CtxweaveError} `node_not_found`
+   */
+  children<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "children", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * The nodes that a node goes on from, or is a remark about, in the order of its edges. An edit without an edge of its own stands
+   * where the node stands that it is an edit of.
+   */
+  parents<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "parents", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /** The children of the node's parents, itself among them where an edge leads to it; for a root the roots. */
+  siblings<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "siblings", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /** The node's children and all of theirs, each behind the one that it was come to from, and once. */
+  descendants<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "descendants", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * The node, what it is an edit of, and the other edits of that, each behind what it is an edit of; then those that an edge names as
+   * its predecessor beside it.
+   */
+  versions<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "versions", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * How many nodes the path to a node has before it. Where several edges lead to a node, it takes the first.
+   *
+   * @throws {CtxweaveError} `node_not_found`, `path_cycle`
+   */
+  depth<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, number> {
+    return askEach(this, "depth", nodeId) as EachOf<Ids, number>;
+  }
+
+  /** The last node that is on the paths to both, which may be one of them; undefined where they have none in common. */
+  commonAncestor(a: string, b: string): string | undefined {
+    return ask(this, "commonAncestor", () => ({ a, b })) as string | undefined;
+  }
+
+  /**
+   * The node behind the last one of a path, among those that go on from the node before it; undefined where there is none. Pruned ones
+   * are passed over unless the node is pruned itself, and the siblings of a remark are the other remarks. Where several edges lead to
+   * the node, `choices` say which.
+   *
+   * @throws {CtxweaveError} `node_not_found`, `ambiguous_path`
+   */
+  nextSibling(nodeId: string, options?: ReadonlyData<TreeOptions>): TreeRelative | undefined {
+    return ask(this, "nextSibling", (handle) => ({ nodeId, options: withDefaults(handle, options) })) as
+      TreeRelative | undefined;
+  }
+
+  /** The same on the other side. */
+  previousSibling(nodeId: string, options?: ReadonlyData<TreeOptions>): TreeRelative | undefined {
+    return ask(this, "previousSibling", (handle) => ({ nodeId, options: withDefaults(handle, options) })) as
+      TreeRelative | undefined;
+  }
+
+  /** Tokens of the content of each of these nodes, or of all of them as `nodeIds` has them, counted alone. */
+  tokensOf(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Uint32Array<ArrayBuffer> {
+    const { buffer } = costs(this, "tokensOf", nodeIds, options);
+    return new Uint32Array(buffer);
+  }
+
+  /**
+   * Tokens of the path to each of these nodes, or to all of them: the sum of what its nodes are alone, the node among them, without
+   * those that are excluded or pruned. Where several edges lead to a node and `choices` say nothing, the path takes the first; of one
+   * that goes in a circle nothing is known (NaN). What a request costs says {@link LoomTree.measurePath}.
+   */
+  pathTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
+    const { buffer } = costs(this, "pathTokens", nodeIds, options);
+    return new Float64Array(buffer);
+  }
+
+  /** The same of each node and all that goes on from it. A node with several edges to it is counted where its path comes from. */
+  subtreeTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
+    const { buffer } = costs(this, "subtreeTokens", nodeIds, options);
+    return new Float64Array(buffer);
+  }
+
+  /** What `measurePath` gives for each of these tips. */
+  measurePaths(tips: readonly string[], options?: ReadonlyData<TreeOptions>): PathMeasure[] {
+    return ask(this, "measurePaths", (handle) => ({ tips, options: withDefaults(handle, options) })) as PathMeasure[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
@@ -273,6 +381,22 @@ const handles = new Handles<Handle>("tree", "nodes and edges");
 /** Calls a method of the handle by its name. */
 function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
   return handles.use(tree, (handle) => answerOf(method(handle, name), request(handle)));
+}
+
+/** The same about one id or a list of them. */
+function askEach(tree: LoomTree, name: string, nodeId: NodeIds): unknown {
+  return ask(tree, name, () => ({ nodeId }));
+}
+
+/** Costs of nodes, as the bytes of their numbers. */
+function costs(
+  tree: LoomTree,
+  name: string,
+  nodeIds: readonly string[] | undefined,
+  options: ReadonlyData<TreeOptions> | undefined,
+): Uint8Array<ArrayBuffer> {
+  const request = (handle: Handle): object => ({ nodeIds, options: withDefaults(handle, options) });
+  return ask(tree, name, request) as Uint8Array<ArrayBuffer>;
 }
 
 function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {

@@ -251,6 +251,26 @@ export interface PathMeasure {
   pathLength: number;
 }
 
+/** The id of a node, or several of them in one call. */
+export type NodeIds = string | readonly string[];
+
+/** What is said of one node, or for a list of ids a list of what is said of each. */
+export type EachOf<Ids extends NodeIds, Said> = Ids extends string ? Said : Said[];
+
+/** A node as it is come to from another. What contexts leave out says so. */
+export interface TreeRelative {
+  /** The node. */
+  id: string;
+  /** The edge that it was come to by; absent for a node that no edge leads to. */
+  edge?: string;
+  /** That is an annotation edge: one of the two is a remark about the other, which contexts leave out unless it is asked for. */
+  annotation?: true;
+  /** The node is excluded. */
+  excluded?: true;
+  /** The node is pruned. */
+  pruned?: true;
+}
+
 /** How large a tree is. */
 export interface TreeSize {
   nodes: number;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::change_calls::{CHANGE_METHODS, extras};
 use super::extra::{Extra, Extras};
+use super::navigation_calls::NAVIGATION_METHODS;
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
@@ -21,14 +22,13 @@ use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
 /// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
-pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, CHANGE_METHODS];
+pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION_METHODS, CHANGE_METHODS];
 
 const QUESTIONS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
     Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
-    Call::new("tokensOf", &["nodeIds", "options"], |handle, request, host| handle.tokens_of(request, host)),
     Call::new("measurePath", &[], |handle, request, host| handle.measure_path(request, host)),
     Call::new("wouldCut", &[], |handle, request, host| handle.would_cut(request, host)),
     Call::new("assembleBuffer", &[], |handle, request, host| handle.assemble_buffer(request, host)),
@@ -129,13 +129,6 @@ impl Handle {
         let about = About::Node(request.need("tip")?.string()?);
         let resolved = self.options_without_report(request.get("options")?, about, host)?;
         Answer::of(&self.tree.path(&resolved.options)?)
-    }
-
-    fn tokens_of(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let request = request.object("ids and options, an object")?;
-        let resolved = self.options_without_report(request.get("options")?, About::Tree, host)?;
-        let ids = request.need("nodeIds")?.strings()?;
-        Answer::of(&self.tree.tokens_of(&ids, &resolved.options, &resolved.counter(self.tree.memory()))?)
     }
 
     fn measure_path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use serde::Serialize;
 
 use super::change::{Applied, ChangeSet, Put};
 use super::change_log::{ChangeLog, Changed};
+use super::costs::NodeCosts;
 use super::extra::{Extra, Extras};
+use super::relations::Relations;
 use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
@@ -16,16 +17,17 @@ use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::growing::{GrowingText, GrowingTexts};
+use crate::loom::pages::Pages;
 use crate::loom::parts;
 use crate::loom::path;
-use crate::loom::path_context::{PathContext, Remembered};
+use crate::loom::path_context::{InternedTexts, PathContext, Remembered};
 use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{Edge, Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::Provider;
 use crate::text::trim;
-use crate::tokens::memory::{CachingCounter, InternedText, Memory};
+use crate::tokens::memory::{CachingCounter, Memory};
 
 /// A tree that is changed in place and assembled again and again.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ pub struct LoomTree {
     pub(super) log: ChangeLog,
     memory: Memory,
     /// The interned texts of each node, by place.
-    interned: Vec<Box<[Rc<InternedText>]>>,
+    interned: Pages<InternedTexts>,
     /// The texts that grow, which are not interned.
     pub(super) growing: GrowingTexts,
     /// Bytes of text of each node, by place, and of all of them.
@@ -57,6 +59,10 @@ pub struct LoomTree {
     pub(super) kept: RefCell<KeptMessages>,
     /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
     pub(super) last_body: RefCell<Option<(Provider, PreviousBody)>>,
+    /// How nodes are related, once somebody has asked.
+    pub(super) relations: RefCell<Option<Relations>>,
+    /// What nodes cost, as far as somebody has asked.
+    pub(super) costs: RefCell<NodeCosts>,
 }
 
 /// What is remembered of a node.
@@ -65,7 +71,7 @@ pub(super) struct RememberedNode {
     place: NodeIx,
     revision: u32,
     growing: Option<GrowingText>,
-    _texts: Box<[Rc<InternedText>]>,
+    _texts: InternedTexts,
 }
 
 /// The messages that a caller keeps from the last delta.
@@ -101,7 +107,7 @@ impl LoomTree {
             edge_extras: Extras::default(),
             log: ChangeLog::default(),
             memory: memory.clone(),
-            interned: Vec::new(),
+            interned: Pages::default(),
             growing: GrowingTexts::default(),
             sizes: Vec::new(),
             text_bytes: 0,
@@ -112,6 +118,8 @@ impl LoomTree {
             previous: RefCell::default(),
             kept: RefCell::default(),
             last_body: RefCell::default(),
+            relations: RefCell::default(),
+            costs: RefCell::default(),
         };
         for place in 0..this.tree.places() {
             this.intern(u32::try_from(place).unwrap_or(u32::MAX));
@@ -185,7 +193,7 @@ impl LoomTree {
     /// Interns the texts of what is now at this place, and gives up those of what was.
     pub(super) fn intern(&mut self, place: NodeIx) {
         let places = self.tree.places();
-        self.interned.resize_with(places, Box::default);
+        self.interned.fill(places, InternedTexts::new);
         self.sizes.resize(places, 0);
         self.revisions.resize(places, 0);
         self.growing.forget(place);
@@ -227,6 +235,11 @@ impl LoomTree {
         self.dialogue.get_mut().touch(&touched);
         self.document.get_mut().touch(&touched);
         self.beside.get_mut().touch(&touched);
+        self.costs.get_mut().touch(&touched);
+        let related = self.tree.take_related();
+        if let Some(relations) = self.relations.get_mut() {
+            relations.update(&self.tree, &related);
+        }
     }
 
     /// What is remembered of the node at a place: while this is held, its counts are.
@@ -260,16 +273,8 @@ impl LoomTree {
         Ok(steps.iter().map(|step| &*self.tree.at(step.node).id).collect())
     }
 
-    /// Tokens of the content of each of these nodes, counted alone, as [`NodeReport`](crate::loom::NodeReport) has them.
-    ///
-    /// # Errors
-    /// [`Code::NodeNotFound`].
-    pub fn tokens_of(&self, ids: &[String], options: &Options, counter: &CachingCounter<'_>) -> Result<Vec<u64>> {
-        let context = self.context(options, counter, Mode::Dialogue);
-        ids.iter().map(|id| Ok(self.cost(self.tree.find(id)?, &context))).collect()
-    }
-
-    fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
+    /// Tokens of the content of a node, counted alone.
+    pub(super) fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
         let node = self.tree.at(place);
         if let [Block::Text(text)] = node.content.as_slice() {
             return context.text_tokens(place, trim(text));

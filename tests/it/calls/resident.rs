@@ -69,5 +69,16 @@ fn step(handle: &mut Handle, defaults: &mut Map<String, Value>, method: &str, ar
         all.retain(|key, value| !OWN.contains(&key.as_str()) && !value.is_null());
         *defaults = all;
     }
-    Ok(result(&answer))
+    Ok(match (method, &answer.bytes[..]) {
+        ("tokensOf", [bytes]) => bytes.as_chunks().0.iter().map(|number| json!(u32::from_le_bytes(*number))).collect(),
+        ("pathTokens" | "subtreeTokens", [bytes]) => {
+            // What is whole is written without a point, as JavaScript does.
+            let number = |number: &[u8; 8]| match f64::from_le_bytes(*number) {
+                number if number.is_nan() => Value::Null,
+                number => json!(number as u64),
+            };
+            bytes.as_chunks().0.iter().map(number).collect()
+        }
+        _ => result(&answer),
+    })
 }
