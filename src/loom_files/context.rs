@@ -1,7 +1,7 @@
 //! What the reader of a format is given: the options, and where it notes what it finds.
 
 use super::findings::Findings;
-use super::times::Zone;
+use super::zone::Zone;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 

@@ -19,6 +19,7 @@ mod formats;
 mod import;
 mod times;
 mod verbatim;
+mod zone;
 
 pub use build::ImportedTree;
 pub use calls::CALLS;

@@ -4,24 +4,9 @@ use serde_json::{Map, Value as Json};
 
 use super::context::Context;
 use super::verbatim::Lenient;
-use crate::error::{Code, DiagnosticCode, Error, Result, Severity};
+use crate::error::{DiagnosticCode, Severity};
 use crate::json::{Kind, Object, Value};
 use crate::time::Timestamp;
-
-/// What times without a zone are taken to be in.
-#[derive(Debug)]
-pub(super) struct Zone(String);
-
-impl Zone {
-    pub(super) fn new(offset: Option<&str>) -> Result<Self> {
-        let offset = offset.unwrap_or("Z");
-        if Timestamp::parse(&format!("2000-01-01T00:00:00{offset}")).is_none() {
-            let message = format!("`utcOffset` is `{offset}`; it must be `Z` or an offset such as `+02:00`");
-            return Err(Error::new(Code::InvalidInput, message).with("path", "options.utcOffset"));
-        }
-        Ok(Self(offset.to_owned()))
-    }
-}
 
 /// What a number stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
