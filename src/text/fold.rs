@@ -3,7 +3,8 @@
 //! Each character is folded by itself: to its capital and then its small form, and to the character that its marks stand on; marks
 //! that stand by themselves are nothing. So a place in a folded text is a place in the text, and no letter is found by half.
 
-use super::normal_form::{NormalForm, normalize, without_case};
+use super::case::{lowercase, uppercase};
+use super::normal_form::{NormalForm, normalize};
 use crate::maps::SortedMap;
 
 /// Which differences do not count.
@@ -105,7 +106,7 @@ fn folded(c: char, case: bool, accents: bool) -> String {
     if !case {
         return String::from(base);
     }
-    let mut small = without_case(base);
+    let mut small = lowercase(&uppercase(base.encode_utf8(&mut [0; 4])));
     // A letter may get a mark with its small form.
     small.retain(|c| !(accents && is_mark(c)));
     small

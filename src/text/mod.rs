@@ -1,6 +1,6 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
-#[cfg(feature = "folders")]
+#[cfg(any(feature = "folders", feature = "loom"))]
 pub(crate) mod case;
 #[cfg(feature = "loom")]
 pub(crate) mod fold;

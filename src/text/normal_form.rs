@@ -39,12 +39,3 @@ pub(crate) fn normalize(text: &str, form: NormalForm) -> String {
         }
     }
 }
-
-/// The small form of a character's capital.
-#[cfg(feature = "loom")]
-pub(crate) fn without_case(c: char) -> String {
-    #[cfg(target_arch = "wasm32")]
-    return String::from(js_sys::JsString::from(String::from(c)).to_upper_case().to_lower_case());
-    #[cfg(not(target_arch = "wasm32"))]
-    c.to_uppercase().flat_map(char::to_lowercase).collect()
-}
