@@ -3,39 +3,27 @@
 //! The output is that of `JSON.stringify`, byte for byte: the same short escapes, lower-case hexadecimal digits, and
 //! nothing escaped that need not be.
 
-use super::buffer::Buffer;
 use crate::json::{CHUNK, first_special, is_special};
 
-/// A text as it stands between the quotes of a JSON string.
+/// Appends `text` as it stands between the quotes of a JSON string.
 ///
 /// Escaping has no memory, so that the escaped form of two texts put together is their escaped forms put together.
-pub fn escaped(text: &str) -> Vec<u8> {
-    let mut out = Buffer::default();
-    escape_into(&mut out, text);
-    out.into_bytes()
-}
-
-/// Appends it.
-pub(super) fn escape_into(out: &mut Buffer, text: &str) {
+pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while rest.len() >= CHUNK {
-        let written = escape_chunks(out.room(rest.len() + rest.len() / 16 + ROOM), &mut rest);
-        out.advance(written);
+        let start = out.len();
+        out.resize(start + rest.len() + rest.len() / 16 + ROOM, 0);
+        let written = escape_chunks(out.get_mut(start..).unwrap_or_default(), &mut rest);
+        out.truncate(start + written);
     }
-    let room = out.room(CHUNK * 6 + 2);
-    let mut at = 0;
     for &byte in rest {
-        if !is_special(byte) {
-            if let Some(room) = room.get_mut(at) {
-                *room = byte;
-            }
-            at += 1;
-        } else if let Some(room) = room.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
-            *room = escape(byte);
-            at += length(*room);
+        if is_special(byte) {
+            let escape = escape(byte);
+            out.extend_from_slice(escape.get(..length(escape)).unwrap_or_default());
+        } else {
+            out.push(byte);
         }
     }
-    out.advance(at);
 }
 
 /// How much room a chunk takes at most, with one escape in it.

@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-use super::buffer::Buffer;
 use super::escape::escape_into;
 use crate::json;
 use crate::prompt::message::Role;
@@ -12,7 +11,7 @@ use crate::prompt::message::Role;
 /// is one function here.
 #[derive(Debug)]
 pub(crate) struct TextWriter<'o> {
-    out: &'o mut Buffer,
+    out: &'o mut Vec<u8>,
 }
 
 impl TextWriter<'_> {
@@ -23,7 +22,7 @@ impl TextWriter<'_> {
 
     /// Appends a text that is.
     pub(crate) fn escaped(&mut self, text: &str) {
-        self.out.extend(text.as_bytes());
+        self.out.extend_from_slice(text.as_bytes());
     }
 }
 
@@ -48,13 +47,13 @@ impl WriteText for [&str] {
 /// Writes JSON. Commas are added where needed: before a key or an element that is not the first.
 #[derive(Debug)]
 pub(super) struct Json {
-    out: Buffer,
+    out: Vec<u8>,
 }
 
 impl Json {
     /// Begins the object that all is in.
     pub(super) fn begin_object(capacity: usize) -> Self {
-        let mut out = Buffer::with_capacity(capacity);
+        let mut out = Vec::with_capacity(capacity);
         out.push(b'{');
         Self { out }
     }
@@ -62,7 +61,7 @@ impl Json {
     /// Ends it.
     pub(super) fn end_object(mut self) -> Vec<u8> {
         self.out.push(b'}');
-        self.out.into_bytes()
+        self.out
     }
 
     /// An object.
@@ -125,7 +124,7 @@ impl Json {
     pub(super) fn copy(&mut self, elements: &[u8]) -> usize {
         self.comma();
         let start = self.out.len();
-        self.out.extend(elements);
+        self.out.extend_from_slice(elements);
         start
     }
 
@@ -142,7 +141,7 @@ impl Json {
     /// Text that is JSON already.
     pub(super) fn raw(&mut self, json: &str) {
         self.comma();
-        self.out.extend(json.as_bytes());
+        self.out.extend_from_slice(json.as_bytes());
     }
 
     pub(super) fn value(&mut self, value: &Value) {
@@ -185,7 +184,6 @@ impl Json {
         }
     }
 
-    #[inline]
     fn wants_comma(&self) -> bool {
         // Strings end in a quote, so the last byte is punctuation of ours.
         !matches!(self.out.last(), None | Some(b'{' | b'[' | b':'))

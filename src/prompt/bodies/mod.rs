@@ -11,7 +11,6 @@
 mod anthropic;
 mod arguments;
 mod body;
-mod buffer;
 mod completion;
 mod conversation;
 mod escape;
@@ -38,7 +37,7 @@ use crate::prompt::format::Format;
 use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
-pub use escape::escaped;
+pub use escape::escape_into;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};

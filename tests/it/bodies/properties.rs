@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{assemble_dialogue, request_body, request_body_bytes};
-use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escaped, write_body};
+use ctxweave::prompt::bodies::{CacheMessages, CacheSettings, Hints, Provider, Target, escape_into, write_body};
 use ctxweave::prompt::{Fingerprint, Message, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -227,8 +227,10 @@ proptest! {
     /// Escaping is that of serde_json's writer, whatever the text.
     #[test]
     fn escaping_is_json(text in prop_oneof![any::<String>(), text(), "[\\x00-\\x7f]{0,40}"]) {
-        let ours = String::from_utf8(escaped(&text)).unwrap();
-        prop_assert_eq!(format!("\"{ours}\""), serde_json::to_string(&text).unwrap());
+        let mut ours = vec![b'"'];
+        escape_into(&mut ours, &text);
+        ours.push(b'"');
+        prop_assert_eq!(String::from_utf8(ours).unwrap(), serde_json::to_string(&text).unwrap());
     }
 
     /// No counter goes beyond what it says is the most, so that what fits for certain does fit.
@@ -249,7 +251,8 @@ fn every_byte_is_escaped_in_every_place() {
         for at in 0..20 {
             let mut text = "é".repeat(3) + &"x".repeat(14);
             text.insert(text.floor_char_boundary(at), char::from(byte));
-            let ours = escaped(&text);
+            let mut ours = Vec::new();
+            escape_into(&mut ours, &text);
             let theirs = serde_json::to_string(&text).unwrap();
             assert_eq!(String::from_utf8(ours).unwrap(), theirs[1..theirs.len() - 1], "{byte:#x} at {at}");
         }
