@@ -3,7 +3,14 @@
 import { CtxweaveError } from "../error.js";
 import { callJson } from "../json.js";
 import type { ReadonlyData } from "../types/common.js";
-import type { ExportFormat, ExportOptions, ImportedFile, ImportLoomOptions, LoomFile } from "../types/import.js";
+import type {
+  ExportFormat,
+  ExportOptions,
+  ImportedFile,
+  ImportedTreeData,
+  ImportLoomOptions,
+  LoomFile,
+} from "../types/import.js";
 import type { LoomTreeData } from "../types/loom.js";
 
 /**
@@ -41,7 +48,7 @@ function asText(file: object, error: unknown): string {
  * @throws {CtxweaveError} `invalid_input` for what is no tree, `node_not_found` for a `tip` that is not there
  */
 export function exportLoom(
-  tree: ReadonlyData<LoomTreeData>,
+  tree: ReadonlyData<LoomTreeData | ImportedTreeData>,
   format: ExportFormat,
   options?: ReadonlyData<ExportOptions>,
 ): string {

@@ -48,14 +48,14 @@ fn a_file_comes_out_as_it_went_in() {
         "selected_node_id": "b", "chapters": { "c": { "id": "c", "root_id": "gone", "title": "t" } },
         "tags": { "plot": { "scope": "node" } }, "generation_settings": { "temperature": 0.5 }
     });
-    let imported = call("importLoom", &[file.clone()], None).unwrap();
+    let imported = call("importLoom", std::slice::from_ref(&file), None).unwrap();
     let out = export(&imported["trees"][0]["tree"], "pyloom", imported["trees"][0].get("tip"));
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), file);
     let id = "0000000a-0000-4000-8000-000000000000";
     let note: Value = json!({ "current": id, "hoisted": [id], "searchTerm": "sea", "generating": null, "nodes": {
         id: { "text": "T", "parentId": null, "collapsed": true, "unread": true, "bookmarked": true, "lastVisited": 5, "searchResultState": null }
     } });
-    let imported = call("importLoom", &[note.clone()], None).unwrap();
+    let imported = call("importLoom", std::slice::from_ref(&note), None).unwrap();
     let out = export(&imported["trees"][0]["tree"], "loomsidian", imported["trees"][0].get("tip"));
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), note);
 }

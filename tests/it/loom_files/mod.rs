@@ -84,7 +84,7 @@ fn imported_trees_assemble() {
         for tip in nodes.keys() {
             let path = path_to(tree, tip);
             let steps = [json!(["path", tip])];
-            assert_eq!(call("LoomTree", &[tree.clone()], Some(&steps)).unwrap()[0], json!(path), "{name}");
+            assert_eq!(call("LoomTree", std::slice::from_ref(tree), Some(&steps)).unwrap()[0], json!(path), "{name}");
             let request =
                 json!({ "tree": tree, "tip": tip, "contextWindow": 1_000_000, "media": imported.get("media") });
             if is_document {
