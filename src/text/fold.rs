@@ -49,10 +49,26 @@ impl Pattern {
 
     fn fold(&mut self, text: &str) -> String {
         let mut folded = String::with_capacity(text.len());
-        for c in text.chars() {
-            self.fold_char(c, &mut folded);
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+            let (plain, other) = rest.split_at_checked(at).unwrap_or_default();
+            self.fold_ascii(plain, &mut folded);
+            let mut others = other.chars();
+            if let Some(c) = others.next() {
+                self.fold_char(c, &mut folded);
+            }
+            rest = others.as_str();
         }
+        self.fold_ascii(rest, &mut folded);
         folded
+    }
+
+    fn fold_ascii(&self, text: &str, out: &mut String) {
+        let start = out.len();
+        out.push_str(text);
+        if let Some(added) = out.get_mut(start..).filter(|_| self.folding.case) {
+            added.make_ascii_lowercase();
+        }
     }
 
     fn fold_char(&mut self, c: char, out: &mut String) {

@@ -28,8 +28,12 @@ pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
 pub use change::{Applied, ChangeSet, Ending, Place, Put};
 pub use extra::Extra;
-pub use handle::{Handle, METHODS, UNPACKED};
+pub use handle::{Handle, UNPACKED};
 pub use loom_tree::{LoomTree, TreeSize};
 pub use navigate::Relative;
 pub use preview::{Comparison, Difference, PromptNode, Question};
 pub use search::{Field, Match, Search};
+
+/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+pub const METHODS: &[&[crate::call::Call<Handle>]] =
+    &[handle::QUESTIONS, navigation_calls::NAVIGATION_METHODS, change_calls::CHANGES];
