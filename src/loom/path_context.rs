@@ -41,7 +41,7 @@ pub(crate) struct Remembered<'a> {
     /// The texts that grow, which are not among them.
     pub growing: &'a GrowingTexts,
     /// How often what is there changed.
-    pub revisions: &'a [u32],
+    pub revisions: &'a Pages<u32>,
 }
 
 impl<'a> PathContext<'a> {

@@ -42,10 +42,10 @@ pub struct LoomTree {
     /// The texts that grow, which are not interned.
     pub(super) growing: GrowingTexts,
     /// Bytes of text of each node, by place, and of all of them.
-    sizes: Vec<usize>,
+    sizes: Pages<usize>,
     pub(super) text_bytes: usize,
     /// How often the node at each place changed.
-    revisions: Vec<u32>,
+    revisions: Pages<u32>,
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
@@ -107,9 +107,9 @@ impl LoomTree {
             memory: memory.clone(),
             interned: Pages::default(),
             growing: GrowingTexts::default(),
-            sizes: Vec::new(),
+            sizes: Pages::default(),
             text_bytes: 0,
-            revisions: Vec::new(),
+            revisions: Pages::default(),
             dialogue: RefCell::default(),
             document: RefCell::default(),
             beside: RefCell::default(),
@@ -158,8 +158,8 @@ impl LoomTree {
     pub(super) fn intern(&mut self, place: NodeIx) {
         let places = self.tree.places();
         self.interned.fill(places, InternedTexts::new);
-        self.sizes.resize(places, 0);
-        self.revisions.resize(places, 0);
+        self.sizes.fill(places, || 0);
+        self.revisions.fill(places, || 0);
         self.growing.forget(place);
         self.intern_texts(place);
         let before = self.sizes.get(place as usize).copied().unwrap_or_default();
