@@ -279,7 +279,7 @@ describe("the service", () => {
 });
 
 test("50 clients at once, killed and started again: nothing is lost", { timeout: 900_000 }, async () => {
-  const commitsEach = Number(process.env.CTXWEAVE_LOAD ?? 24);
+  const commitsEach = Number(process.env.CTXWEAVE_LOAD ?? 40);
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const clients = 50;
   const shared = 5;
