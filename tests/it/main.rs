@@ -21,6 +21,7 @@ mod commits_properties;
 mod dialogue;
 mod errors;
 mod estimator;
+mod every_vocabulary;
 mod folders;
 mod folders_calls;
 mod folders_model;

@@ -23,6 +23,8 @@ mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
 mod foreign;
+#[cfg(feature = "growing")]
+mod growing;
 mod joins;
 mod merge;
 mod merge_cache;
@@ -47,6 +49,8 @@ pub use convert::vocabulary_of;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
+#[cfg(feature = "growing")]
+pub(crate) use growing::Counted;
 #[cfg(feature = "tokenize")]
 pub use normalize::Form;
 #[cfg(feature = "tokenize")]

@@ -65,7 +65,7 @@ fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
 }
 
 /// Letters of all kinds.
-const LETTER: u8 = UPPER | LOWER | CASELESS;
+pub(super) const LETTER: u8 = UPPER | LOWER | CASELESS;
 
 impl Encoding {
     /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
@@ -408,7 +408,7 @@ const NEITHER: u8 = NUMBER;
 
 /// The class of the character at `at` and how many bytes it has; what is cut out before all else is the end of the text.
 #[cfg(feature = "tokenize")]
-fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
+pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     let (class, len) = class::at(bytes, at);
     match (class, bytes.get(at)) {
         (NUMBER, _) => (END, 0),
