@@ -40,7 +40,7 @@ export const areas = {
   folders: ["folders", "tokens"],
   loom: ["bodies", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
-  tokens: ["tokenizer", "tokens"],
+  tokens: ["cut", "tokenizer", "tokens"],
   workspace: ["workspace", "tokens"],
 };
 

@@ -7,87 +7,17 @@
 //! holds (docs/counting.md, "Windows").
 
 use super::class::{self, BLANK, BREAK, CASELESS, LOWER, MARK, NUMBER, OTHER, UPPER};
+use super::counted::{Counted, KEPT_BYTES, LongPiece};
 use super::merge::{Parts, meet};
 use super::merge_cache::MergeCache;
 #[cfg(feature = "tokenize")]
 use super::normalize::Origins;
-use super::split::{LETTER, Pattern, with_pattern};
+use super::split::LETTER;
 use super::splitter::{Kind, Splitter};
 use super::vocabulary::{Room, Vocabulary};
 
 /// A piece of more bytes is long.
 const LONG: usize = 256;
-
-/// So many of its tokens are kept to begin with, and at most. Where the kept ones have none in common with what they become, twice as many
-/// are kept from then on.
-const KEPT: u8 = 4;
-const MOST_KEPT: usize = 16;
-
-/// How far a text was counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counted {
-    /// Where the last two pieces begin, and the tokens before them.
-    end: (usize, u64),
-    /// The long ones of these two.
-    long: [LongPiece; 2],
-    /// Up to here all characters are known to be in the normal form of the vocabulary.
-    #[cfg(feature = "tokenize")]
-    fixed: usize,
-}
-
-impl Counted {
-    /// From now on the text is without what comes before the last two pieces: so many bytes.
-    pub(crate) fn forget(&mut self) -> usize {
-        let (bytes, tokens) = self.end;
-        self.end = (0, tokens);
-        for long in &mut self.long {
-            *long = match long.start.checked_sub(bytes) {
-                Some(start) => LongPiece { start, end: long.end - bytes, from: long.from - bytes, ..*long },
-                None => LongPiece::default(),
-            };
-        }
-        #[cfg(feature = "tokenize")]
-        {
-            self.fixed = self.fixed.saturating_sub(bytes);
-        }
-        bytes
-    }
-}
-
-/// A long piece; none where it is empty.
-#[derive(Clone, Copy, Debug, Default)]
-struct LongPiece {
-    start: usize,
-    end: usize,
-    tokens: u64,
-    /// The classes of its characters but the first.
-    classes: u8,
-    /// Where the last tokens begin, how many they are, and where each ends behind that.
-    from: usize,
-    kept: u8,
-    ends: [u16; MOST_KEPT],
-}
-
-impl LongPiece {
-    /// Keeps the last tokens of a piece, of which these are the bounds of some, up to its end.
-    fn keep(&mut self, bounds: &[u32], most: u8) {
-        let ends = bounds.len().saturating_sub(usize::from(most)).max(1);
-        let (before, ends) = bounds.split_at_checked(ends).unwrap_or_default();
-        let from = before.last().copied().unwrap_or(0);
-        (self.from, self.kept) = (from as usize, ends.len() as u8);
-        for (kept, end) in self.ends.iter_mut().zip(ends) {
-            // A token has at most 1024 bytes.
-            *kept = (end - from) as u16;
-        }
-    }
-
-    /// The bounds of the tokens that are kept.
-    fn bounds(&self) -> Vec<u32> {
-        let from = self.from as u32;
-        let ends = self.ends.iter().take(self.kept.into()).map(|&end| from + u32::from(end));
-        [from].into_iter().chain(ends).collect()
-    }
-}
 
 impl Vocabulary {
     /// The count of a text that begins with the one that was counted before with `counted`.
@@ -149,7 +79,7 @@ impl Vocabulary {
         let end = if known.is_some_and(|known| self.goes_on(bytes, &long[known])) {
             bytes.len()
         } else {
-            with_pattern!(self.splitter(), P => P::end(self.splitter(), bytes, at))
+            self.splitter().end(bytes, at)
         };
         let tokens = if end - at > LONG {
             // A new one takes the place of the one that is further back.
@@ -192,18 +122,18 @@ impl Vocabulary {
             classes |= if seen == at { 0 } else { class };
             seen += len.max(1);
         }
-        let (mut most, mut bounds, mut before) = (KEPT, Vec::new(), 0);
+        let (mut wanted, mut bounds, mut before) = (KEPT_BYTES, Vec::new(), 0);
         if goes_on {
             let mut old = known.bounds();
             self.bounds(bytes, known.from, end, parts, &mut bounds);
+            wanted = known.wanted;
             if let Some((i, j)) = meet(&old, &bounds) {
-                before = known.tokens - u64::from(known.kept);
+                before = known.tokens - known.kept as u64;
                 old.truncate(i + 1);
                 old.extend(bounds.drain(j + 1..));
                 bounds = old;
-                most = known.kept.max(KEPT);
             } else {
-                most = known.kept.saturating_mul(2).min(MOST_KEPT as u8);
+                wanted = wanted.saturating_mul(2);
                 bounds.clear();
             }
         }
@@ -211,8 +141,8 @@ impl Vocabulary {
             self.bounds(bytes, at, end, parts, &mut bounds);
         }
         let tokens = before + bounds.len() as u64 - 1;
-        *known = LongPiece { start: at, end, tokens, classes, ..LongPiece::default() };
-        known.keep(&bounds, most);
+        *known = LongPiece { start: at, end, tokens, classes, wanted, ..LongPiece::default() };
+        known.keep(&bounds);
         tokens
     }
 

@@ -18,6 +18,8 @@ mod caching;
 mod class;
 #[cfg(feature = "convert")]
 mod convert;
+#[cfg(feature = "growing")]
+mod counted;
 #[cfg(feature = "tokenize")]
 mod encode;
 mod encoding;
@@ -46,11 +48,11 @@ pub use caching::CachingCounter;
 pub(crate) use class::{is_letter_or_number, is_lower_case};
 #[cfg(feature = "convert")]
 pub use convert::vocabulary_of;
+#[cfg(feature = "growing")]
+pub(crate) use counted::Counted;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;
-#[cfg(feature = "growing")]
-pub(crate) use growing::Counted;
 #[cfg(feature = "tokenize")]
 pub use normalize::Form;
 #[cfg(feature = "tokenize")]

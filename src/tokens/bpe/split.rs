@@ -79,6 +79,13 @@ impl Splitter {
     pub fn split(self, text: &str) -> Pieces<'_> {
         Pieces { splitter: self, text, at: 0 }
     }
+
+    /// The end of the piece that begins at `at`, which is a piece boundary inside the text. Loops over many pieces have it inline:
+    /// [`Pattern::end`].
+    #[inline(never)]
+    pub(super) fn end(self, bytes: &[u8], at: usize) -> usize {
+        with_pattern!(self, P => P::end(self, bytes, at))
+    }
 }
 
 /// The patterns of one kind, which the splitter says more of.
@@ -545,7 +552,7 @@ impl<'t> Iterator for Pieces<'t> {
         if self.at >= bytes.len() {
             return None;
         }
-        let end = with_pattern!(self.splitter, P => P::end(self.splitter, bytes, self.at));
+        let end = self.splitter.end(bytes, self.at);
         let piece = self.text.get(self.at..end);
         debug_assert!(piece.is_some_and(|piece| !piece.is_empty()));
         self.at = end;

@@ -276,7 +276,7 @@ impl Vocabulary {
         if end - start == joins::width(character as u8) && matches!(end - start, 2 | 3) {
             return self.tables.characters.contains(character);
         }
-        self.tables.words.rank(bytes, start, end - start) != NONE
+        self.tables.words.rank_of(bytes, start, end - start) != NONE
     }
 
     /// Counts a unit that is not one token.
@@ -288,7 +288,7 @@ impl Vocabulary {
             // Two that merged would be the unit, which is no token.
             [_, _, _] => 2,
             [a, b, c, d] => {
-                let merges = |from: u32, to: u32| words.rank(bytes, from as usize, (to - from) as usize) != NONE;
+                let merges = |from: u32, to: u32| words.rank_of(bytes, from as usize, (to - from) as usize) != NONE;
                 2 + u64::from(!merges(a, c) && !merges(b, d))
             }
             _ => {
