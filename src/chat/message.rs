@@ -396,7 +396,7 @@ impl<'r, 't> Reader<'r, 't> {
     pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
         let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
         let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
-        let size = source.and_then(|source| super::image::size(&source));
+        let size = source.and_then(|source| crate::tokens::images::size(&source));
         self.prices.image.tokens(size)
     }
 

@@ -22,6 +22,7 @@ mod commits_walk;
 mod dialogue;
 mod errors;
 mod estimator;
+mod every_vocabulary;
 mod folders;
 mod folders_calls;
 mod folders_model;

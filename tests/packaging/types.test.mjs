@@ -139,7 +139,7 @@ const alikeThere: Omit<typeof a, "CtxweaveError"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const tokens: Omit<typeof n, "CtxweaveError"> = a;
 // What makes tokens of texts, and cuts them, is in these two alone.
-type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter";
+type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter" | "vocabularyOf";
 type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
 const parts: Counting[] = [chat, commits, folders, looms, operators, workspace];
@@ -172,8 +172,9 @@ const counted: number = n.countChatTokens([{ role: "user", content: "text" }], {
 a.countTokens("text", { tokenizer: "p50k_base" });
 // @ts-expect-error no name
 t.countTokens("text", { tokenizer: 51 });
-// @ts-expect-error the smaller ones convert nothing
 n.vocabularyOf("{}");
+// @ts-expect-error the other areas convert nothing
+l.vocabularyOf("{}");
 async function use(): Promise<void> {
   await o200k.load();
   await Promise.all([a.init(), cl100k.load({ source: fetch("https://localhost/x.bin"), onProgress: (loaded: number) => loaded })]);

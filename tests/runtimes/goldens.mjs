@@ -41,7 +41,7 @@ export const areas = {
   import: ["import", "tokens"],
   loom: ["bodies", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
-  tokens: ["tokenizer", "tokens"],
+  tokens: ["cut", "tokenizer", "tokens"],
   workspace: ["workspace", "tokens"],
 };
 

@@ -80,7 +80,7 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
         ("clippy for wasm32, loom alone", "--features=loom"),
         ("clippy for wasm32, operators alone", "--features=operators"),
         ("clippy for wasm32, workspace alone", "--features=workspace"),
-        ("clippy for wasm32, tokens alone", "--features=tokenize"),
+        ("clippy for wasm32, tokens alone", "--features=convert,cut"),
     ] {
         let mut clippy = clippy(&[&alone[..], &[features, wasm]].concat());
         clippy.args(shared);
