@@ -3,7 +3,7 @@
 //! Each character is folded by itself: to its capital and then its small form, and to the character that its marks stand on; marks
 //! that stand by themselves are nothing. So a place in a folded text is a place in the text, and no letter is found by half.
 
-use super::normal_form::{NormalForm, normalize};
+use super::normal_form::{NormalForm, normalize, without_case};
 use crate::maps::SortedMap;
 
 /// Which differences do not count.
@@ -21,13 +21,13 @@ pub(crate) struct Pattern {
     folding: Folding,
     /// The query, folded.
     query: String,
-    /// Characters with marks and what they stand on, since the host tells it.
-    bases: SortedMap<char, char>,
+    /// What characters become, since it is the host that knows.
+    folded: SortedMap<char, String>,
 }
 
 impl Pattern {
     pub(crate) fn new(query: &str, folding: Folding) -> Self {
-        let mut pattern = Self { folding, query: String::new(), bases: SortedMap::new() };
+        let mut pattern = Self { folding, query: String::new(), folded: SortedMap::new() };
         pattern.query = pattern.fold(query);
         pattern
     }
@@ -48,43 +48,35 @@ impl Pattern {
 
     fn fold(&mut self, text: &str) -> String {
         let mut folded = String::with_capacity(text.len());
-        for c in text.chars() {
-            self.fold_char(c, &mut folded);
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+            let (plain, other) = rest.split_at_checked(at).unwrap_or_default();
+            self.fold_ascii(plain, &mut folded);
+            let mut others = other.chars();
+            if let Some(c) = others.next() {
+                self.fold_char(c, &mut folded);
+            }
+            rest = others.as_str();
         }
+        self.fold_ascii(rest, &mut folded);
         folded
+    }
+
+    fn fold_ascii(&self, text: &str, out: &mut String) {
+        let start = out.len();
+        out.push_str(text);
+        if let Some(added) = out.get_mut(start..).filter(|_| self.folding.case) {
+            added.make_ascii_lowercase();
+        }
     }
 
     fn fold_char(&mut self, c: char, out: &mut String) {
         let Folding { case, accents } = self.folding;
         if c.is_ascii() {
-            return out.push(if case { c.to_ascii_lowercase() } else { c });
+            out.push(if case { c.to_ascii_lowercase() } else { c });
+        } else {
+            out.push_str(self.folded.or_insert_with(c, || folded(c, case, accents)));
         }
-        let c = match accents {
-            true if is_mark(c) => return,
-            true => self.base(c),
-            false => c,
-        };
-        if !case {
-            return out.push(c);
-        }
-        for c in c.to_uppercase().flat_map(char::to_lowercase) {
-            // A letter may get a mark with its small form.
-            if !(accents && is_mark(c)) {
-                out.push(c);
-            }
-        }
-    }
-
-    /// The character that the marks of one stand on; itself where there are none.
-    fn base(&mut self, c: char) -> char {
-        *self.bases.or_insert_with(c, || {
-            let decomposed = normalize(c.encode_utf8(&mut [0; 4]), NormalForm::Nfd);
-            let mut parts = decomposed.chars();
-            match parts.next() {
-                Some(base) if parts.all(is_mark) => base,
-                _ => c,
-            }
-        })
     }
 
     /// Places in the folded text as places in the text. A match that begins or ends within what one character became is none;
@@ -93,15 +85,15 @@ impl Pattern {
         let mut places = Vec::with_capacity(found.len());
         let mut wanted = found.iter().copied().peekable();
         let mut start = None;
-        let mut folded = String::new();
+        let mut piece = String::new();
         let mut at = 0;
         let ends = text.char_indices().map(|(at, c)| (at, Some(c))).chain([(text.len(), None)]);
         for (place, c) in ends {
-            folded.clear();
+            piece.clear();
             if let Some(c) = c {
-                self.fold_char(c, &mut folded);
+                self.fold_char(c, &mut piece);
             }
-            if folded.is_empty() && c.is_some() {
+            if piece.is_empty() && c.is_some() {
                 continue;
             }
             // A match ends where the next character begins.
@@ -114,9 +106,34 @@ impl Pattern {
             if wanted.peek().is_some_and(|(from, _)| *from == at) {
                 start = Some(place);
             }
-            at += folded.len();
+            at += piece.len();
         }
         places
+    }
+}
+
+/// What a character becomes.
+fn folded(c: char, case: bool, accents: bool) -> String {
+    let base = if accents { base(c) } else { c };
+    if accents && is_mark(base) {
+        return String::new();
+    }
+    if !case {
+        return String::from(base);
+    }
+    let mut small = without_case(base);
+    // A letter may get a mark with its small form.
+    small.retain(|c| !(accents && is_mark(c)));
+    small
+}
+
+/// The character that the marks of one stand on; itself where there are none.
+fn base(c: char) -> char {
+    let decomposed = normalize(c.encode_utf8(&mut [0; 4]), NormalForm::Nfd);
+    let mut parts = decomposed.chars();
+    match parts.next() {
+        Some(base) if parts.all(is_mark) => base,
+        _ => c,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Texts in a normal form of Unicode. The tables are the host's: `String.prototype.normalize` in WebAssembly, the crate
-//! `unicode-normalization` elsewhere.
+//! Texts in a normal form of Unicode, and letters in another case. The tables are the host's: methods of strings in WebAssembly, the
+//! crate `unicode-normalization` and the standard library elsewhere. In the module they would be 10 KB (gzip).
 
 /// A normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,4 +38,13 @@ pub(crate) fn normalize(text: &str, form: NormalForm) -> String {
             NormalForm::Nfkc => text.nfkc().collect(),
         }
     }
+}
+
+/// The small form of a character's capital.
+#[cfg(feature = "loom")]
+pub(crate) fn without_case(c: char) -> String {
+    #[cfg(target_arch = "wasm32")]
+    return String::from(js_sys::JsString::from(String::from(c)).to_upper_case().to_lower_case());
+    #[cfg(not(target_arch = "wasm32"))]
+    c.to_uppercase().flat_map(char::to_lowercase).collect()
 }

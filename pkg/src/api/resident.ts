@@ -429,6 +429,9 @@ function compared(
 ): PromptComparison {
   const then = { ...others };
   if (then["tokenizer"] === options["tokenizer"]) delete then["tokenizer"];
+  if (typeof then["tokenizer"] === "object" && then["tokenizer"] !== null) {
+    throw invalid("tokenizer", "a name where it is another than that of the first prompt");
+  }
   return answerOf(method(handle, name), { ...request, options, then }) as PromptComparison;
 }
 

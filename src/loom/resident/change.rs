@@ -98,6 +98,40 @@ pub(super) struct Gone {
 }
 
 impl LoomTree {
+    /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call. Gives
+    /// the change that takes it back.
+    ///
+    /// # Errors
+    /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
+    /// tree is then as it was.
+    pub fn upsert(
+        &mut self,
+        nodes: Vec<Node<'static>>,
+        edges: Vec<Edge<'static>>,
+        limits: &Limits,
+    ) -> Result<ChangeSet> {
+        let nodes = nodes.into_iter().map(Put::from).collect();
+        let edges = edges.into_iter().map(Put::from).collect();
+        self.apply(ChangeSet { nodes, edges, ..ChangeSet::default() }, limits).map(|applied| applied.inverse)
+    }
+
+    /// Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source,
+    /// and goes too when no source is left that it could come from. What went along is in the answer.
+    ///
+    /// # Errors
+    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
+    pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Applied> {
+        for id in nodes {
+            self.tree.find(id)?;
+        }
+        for id in edges {
+            self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?;
+        }
+        let (removed_nodes, removed_edges) = (nodes.to_vec(), edges.to_vec());
+        // Nothing grows that has a limit.
+        self.apply(ChangeSet { removed_nodes, removed_edges, ..ChangeSet::default() }, &Limits::default())
+    }
+
     /// Makes a change.
     ///
     /// # Errors
@@ -365,6 +399,11 @@ impl Place {
     pub(super) fn of(next: Option<String>) -> Self {
         next.map_or(Self::Last, Self::Before)
     }
+}
+
+#[cold]
+fn edge_not_found(id: &str) -> Error {
+    Error::new(Code::EdgeNotFound, format!("edge `{id}` is not in the tree; check the id")).with("edgeId", id)
 }
 
 #[cold]

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::append::{self, Delta};
 use super::change::{ChangeSet, Ending, Place, Put};
-use super::extra::Extra;
-use super::handle::Handle;
+use super::extra::{Extra, extras};
+use super::handle::{Handle, QUESTIONS};
 use super::loom_tree::LoomTree;
+use super::navigation_calls::NAVIGATION;
 use super::preview::{Comparison, Question};
 use super::search::{Field, Search};
 use crate::call::{Answer, Call, Host};
@@ -19,8 +20,10 @@ use crate::limits::Limits;
 use crate::loom::read::{self, About};
 use crate::maps::SortedMap;
 
-/// The methods by their names.
-pub(super) const CHANGE_METHODS: &[Call<Handle>] = &[
+/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION, CHANGES];
+
+const CHANGES: &[Call<Handle>] = &[
     Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
     Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),
@@ -187,16 +190,6 @@ fn read_upsert(request: Value<'_>, limits: &Limits, change: &mut ChangeSet, foun
 fn with_extras<T>(entities: Vec<T>, extras: Vec<Extra>) -> Vec<Put<T>> {
     let put = |(entity, extra)| Put { entity, extra, place: Place::Kept };
     entities.into_iter().zip(extras).map(put).collect()
-}
-
-/// What a list of nodes or edges, which were read, has beyond the model.
-pub(super) fn extras<'t>(
-    fields: Object<'t>,
-    name: &str,
-    of: impl Fn(Value<'t>) -> Result<Extra>,
-) -> Result<Vec<Extra>> {
-    let list = fields.read(name, |list| list.list("a list"))?;
-    list.into_iter().flatten().map(of).collect()
 }
 
 fn read_ending(value: Value<'_>) -> Result<Ending> {

@@ -205,6 +205,16 @@ fn content_form(content: Value<'_>) -> u32 {
     }
 }
 
+/// What a list of nodes or edges, which were read, has beyond the model.
+pub(super) fn extras<'t>(
+    fields: Object<'t>,
+    name: &str,
+    of: impl Fn(Value<'t>) -> Result<Extra>,
+) -> Result<Vec<Extra>> {
+    let list = fields.read(name, |list| list.list("a list"))?;
+    list.into_iter().flatten().map(of).collect()
+}
+
 /// The extras of all nodes, or of all edges, by place. Where none has any, it takes no room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras(Vec<Extra>);

@@ -3,9 +3,7 @@
 
 use std::rc::Rc;
 
-use super::change_calls::{CHANGE_METHODS, extras};
-use super::extra::{Extra, Extras};
-use super::navigation_calls::NAVIGATION_METHODS;
+use super::extra::{Extra, Extras, extras};
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
@@ -21,10 +19,8 @@ use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
-/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
-pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION_METHODS, CHANGE_METHODS];
-
-const QUESTIONS: &[Call<Handle>] = &[
+/// The methods that ask, or set what is asked by.
+pub(super) const QUESTIONS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),

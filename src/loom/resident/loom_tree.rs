@@ -5,16 +5,14 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
-use super::change::{Applied, ChangeSet, Put};
 use super::change_log::{ChangeLog, Changed};
-use super::costs::NodeCosts;
 use super::extra::{Extra, Extras};
+use super::node_costs::NodeCosts;
 use super::relations::Relations;
 use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
-use crate::error::{Code, Error, Result};
-use crate::limits::Limits;
+use crate::error::Result;
 use crate::loom::dialogue_state::DialogueState;
 use crate::loom::growing::{GrowingText, GrowingTexts};
 use crate::loom::pages::Pages;
@@ -24,7 +22,7 @@ use crate::loom::path_context::{InternedTexts, PathContext, Remembered};
 use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{Edge, Node, NodeIx, Tree, TreeSettings};
+use crate::loom::tree::{Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::Provider;
 use crate::text::trim;
 use crate::tokens::memory::{CachingCounter, Memory};
@@ -154,40 +152,6 @@ impl LoomTree {
             self.tree.set_settings(settings);
             self.log.note([Changed::Settings], self.tree.len());
         }
-    }
-
-    /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call. Gives
-    /// the change that takes it back.
-    ///
-    /// # Errors
-    /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
-    /// tree is then as it was.
-    pub fn upsert(
-        &mut self,
-        nodes: Vec<Node<'static>>,
-        edges: Vec<Edge<'static>>,
-        limits: &Limits,
-    ) -> Result<ChangeSet> {
-        let nodes = nodes.into_iter().map(Put::from).collect();
-        let edges = edges.into_iter().map(Put::from).collect();
-        self.apply(ChangeSet { nodes, edges, ..ChangeSet::default() }, limits).map(|applied| applied.inverse)
-    }
-
-    /// Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source,
-    /// and goes too when no source is left that it could come from. What went along is in the answer.
-    ///
-    /// # Errors
-    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
-    pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Applied> {
-        for id in nodes {
-            self.tree.find(id)?;
-        }
-        for id in edges {
-            self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?;
-        }
-        let (removed_nodes, removed_edges) = (nodes.to_vec(), edges.to_vec());
-        // Nothing grows that has a limit.
-        self.apply(ChangeSet { removed_nodes, removed_edges, ..ChangeSet::default() }, &Limits::default())
     }
 
     /// Interns the texts of what is now at this place, and gives up those of what was.
@@ -353,9 +317,4 @@ fn block_size(block: &Block) -> usize {
             tool_call_id.len() + content.iter().map(block_size).sum::<usize>()
         }
     }
-}
-
-#[cold]
-fn edge_not_found(id: &str) -> Error {
-    Error::new(Code::EdgeNotFound, format!("edge `{id}` is not in the tree; check the id")).with("edgeId", id)
 }

@@ -168,9 +168,10 @@ impl LoomTree {
             let differs = |node: &&PromptNode| rewritten.contains(&node.node_id) || !there.contains(&node.node_id);
             nodes.iter().filter(differs).cloned().collect()
         };
-        let same = |(one, other): &(&NodeIx, &NodeIx)| {
-            one == other && ids.get(*one).is_none_or(|id| *id == *self.tree.at(**one).id)
-        };
+        // Another node may have come to a place that became free.
+        let other_nodes: Vec<NodeIx> =
+            ids.iter().filter(|(place, id)| **id != *self.tree.at(**place).id).map(|(&place, _)| place).collect();
+        let same = |(one, other): &(&NodeIx, &NodeIx)| one == other && !other_nodes.contains(one);
         let shared = first.path.iter().zip(&second.path).take_while(same).last();
         let more = |of: fn(&Tokens) -> u64| signed(of(&second.tokens)).saturating_sub(signed(of(&first.tokens)));
         Comparison {
