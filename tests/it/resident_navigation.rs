@@ -18,7 +18,7 @@ pub(crate) fn compare(
     lists: (&[Node<'static>], &[Edge<'static>]),
     options: &Options,
     counter: &CachingCounter<'_>,
-    own: &dyn Counter,
+    uncached: &dyn Counter,
 ) {
     let lists = Lists { nodes: lists.0, edges: lists.1 };
     let mut fresh = LoomTree::new(fresh.clone(), &Memory::default());
@@ -51,7 +51,7 @@ pub(crate) fn compare(
     assert_eq!(tree.node_ids(), ids);
 
     let memory = fresh.memory().clone();
-    let fresh_counter = memory.remember(own);
+    let fresh_counter = memory.remember(uncached);
     let mut choices = options.clone();
     choices.choices = Choices { edges: Default::default(), ..options.choices.clone() };
     for options in [&choices, options] {
@@ -109,7 +109,7 @@ pub(crate) fn compare(
     }
     for tree in [tree, &mut fresh] {
         let counter = tree.memory().clone();
-        let counter = counter.remember(own);
+        let counter = counter.remember(uncached);
         let measured = tree.measure_paths(&tips, asked.clone(), &counter).unwrap();
         let found = tips.iter().zip(measured).map(|(tip, measure)| (tip.clone(), measure.path_length, measure.tokens));
         assert_eq!(found.collect::<Vec<_>>(), expected);
