@@ -466,7 +466,7 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 }
                 if number % 3 == 0 {
                     let lists = (plain.nodes.as_slice(), plain.edges.as_slice());
-                    resident_navigation::compare(&mut tree, &fresh, lists, &options, &counting);
+                    resident_navigation::compare(&mut tree, &fresh, lists, &options, &counting, counter);
                 }
                 options.working_buffer = "and so on".to_owned();
                 let document = shown(tree.assemble_buffer(&options, &counting));

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctxweave::loom::{Choices, Edge, EdgeKind, LoomTree, Node, Options, Position, Relative, SourceRole, Tree};
+use ctxweave::loom::{
+    Choices, Edge, EdgeKind, LoomTree, Node, Options, Position, Relative, SourceRole, Tree, assemble_dialogue,
+};
+use ctxweave::tokens::Counter;
 use ctxweave::tokens::memory::{CachingCounter, Memory};
 use ctxweave::{Code, Error};
 use serde_json::{Value, json};
@@ -15,6 +18,7 @@ pub(crate) fn compare(
     lists: (&[Node<'static>], &[Edge<'static>]),
     options: &Options,
     counter: &CachingCounter<'_>,
+    uncached: &dyn Counter,
 ) {
     let lists = Lists { nodes: lists.0, edges: lists.1 };
     let mut fresh = LoomTree::new(fresh.clone(), &Memory::default());
@@ -47,7 +51,7 @@ pub(crate) fn compare(
     assert_eq!(tree.node_ids(), ids);
 
     let memory = fresh.memory().clone();
-    let fresh_counter = memory.remember(counter);
+    let fresh_counter = memory.remember(uncached);
     let mut choices = options.clone();
     choices.choices = Choices { edges: Default::default(), ..options.choices.clone() };
     for options in [&choices, options] {
@@ -88,17 +92,28 @@ pub(crate) fn compare(
         }
     }
 
-    let mut measured = options.clone();
-    let measure = |tree: &mut LoomTree, tip: &String, counter: &CachingCounter<'_>| {
-        let mut options = options.clone();
+    let mut asked = options.clone();
+    asked.position = Position::Tip(String::new());
+    // What is over the limit is measured all the same.
+    asked.context_window = 1e9;
+    let mut expected = Vec::new();
+    let mut tips: Vec<String> = Vec::new();
+    for tip in ids.iter().rev() {
+        let mut options = asked.clone();
         options.position = Position::Tip(tip.clone());
-        tree.measure_path(&options, counter).ok()
-    };
-    let tips: Vec<String> =
-        ids.iter().rev().filter(|tip| measure(&mut fresh, tip, &fresh_counter).is_some()).cloned().collect();
-    let expected: Vec<_> = tips.iter().map(|tip| measure(&mut fresh, tip, &fresh_counter).unwrap()).collect();
-    measured.position = Position::Tip(String::new());
-    assert_eq!(tree.measure_paths(&tips, measured, counter).unwrap(), expected);
+        if let Ok(whole) = assemble_dialogue(fresh.tree(), &options, counter) {
+            assert!(!whole.report.truncated);
+            expected.push((tip.clone(), whole.report.path.len(), whole.report.tokens.clone()));
+            tips.push(tip.clone());
+        }
+    }
+    for tree in [tree, &mut fresh] {
+        let counter = tree.memory().clone();
+        let counter = counter.remember(uncached);
+        let measured = tree.measure_paths(&tips, asked.clone(), &counter).unwrap();
+        let found = tips.iter().zip(measured).map(|(tip, measure)| (tip.clone(), measure.path_length, measure.tokens));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
 }
 
 /// What a tree says of a node.

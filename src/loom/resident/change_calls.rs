@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::append::{self, Delta};
 use super::change::{ChangeSet, Ending, Place, Put};
 use super::extra::{Extra, extras};
-use super::handle::Handle;
+use super::handle::{Handle, QUESTIONS};
 use super::loom_tree::LoomTree;
+use super::navigation_calls::NAVIGATION;
 use super::preview::{Comparison, Question};
 use super::search::{Field, Search};
 use crate::call::{Answer, Call, Host};
@@ -19,8 +20,10 @@ use crate::limits::Limits;
 use crate::loom::read::{self, About};
 use crate::maps::SortedMap;
 
-/// The methods that change a tree, and those that ask what a change would do.
-pub(super) const CHANGES: &[Call<Handle>] = &[
+/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION, CHANGES];
+
+const CHANGES: &[Call<Handle>] = &[
     Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
     Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
     Call::new("remove", &[], |handle, request, _| handle.remove(request)),

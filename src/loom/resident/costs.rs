@@ -1,87 +1,23 @@
 //! What nodes, the paths to them and what goes on from them cost, for drawing a tree (SPEC §1 "What a front end asks a resident
 //! tree").
 
-use std::rc::Rc;
-
-use super::LoomTree;
 use super::assemble::Measure;
 use super::forest::Forest;
-use crate::content::Media;
+use super::loom_tree::LoomTree;
+use super::node_costs::{NodeCosts, Sums, UNKNOWN};
 use crate::error::Result;
 use crate::loom::path::{self, Choices, Position};
 use crate::loom::path_context::PathContext;
 use crate::loom::request::Options;
 use crate::loom::select::{Mode, left_out_by_mark};
 use crate::loom::tree::NodeIx;
-use crate::maps::SortedMap;
-use crate::prompt::ImageRule;
-use crate::tokens::memory::{CachingCounter, CounterId};
-
-/// What is known of the costs of all nodes. An edit takes back what it changes.
-#[derive(Debug, Default)]
-pub(super) struct NodeCosts {
-    key: Option<CostKey>,
-    /// Tokens of each node, by place.
-    tokens: Vec<u32>,
-    sums: Option<Sums>,
-}
-
-/// Sums by place. Nodes that are excluded or pruned add nothing.
-#[derive(Debug, Default)]
-struct Sums {
-    /// Over the path to each node.
-    paths: Vec<f64>,
-    /// Over each node and all that goes on from it.
-    subtrees: Vec<f64>,
-}
+use crate::tokens::memory::CachingCounter;
 
 /// Which sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sum {
     Path,
     Subtree,
-}
-
-/// What counts depend on.
-#[derive(Debug)]
-struct CostKey {
-    counter: CounterId,
-    image: ImageRule,
-    audio_second: u64,
-    media: Rc<SortedMap<String, Media<'static>>>,
-}
-
-/// A count that is not known.
-const UNKNOWN: u32 = u32::MAX;
-
-impl NodeCosts {
-    /// Takes note of edits at these places.
-    pub(super) fn touch(&mut self, places: &[NodeIx]) {
-        if places.is_empty() {
-            return;
-        }
-        self.sums = None;
-        for &place in places {
-            if let Some(tokens) = self.tokens.get_mut(place as usize) {
-                *tokens = UNKNOWN;
-            }
-        }
-    }
-
-    fn set_key(&mut self, options: &Options, counter: CounterId) {
-        let is_same = self.key.as_ref().is_some_and(|key| {
-            let same_media = Rc::ptr_eq(&key.media, &options.media) || key.media == options.media;
-            key.counter == counter
-                && key.image == options.image
-                && key.audio_second == options.audio_second
-                && same_media
-        });
-        if !is_same {
-            let Options { image, audio_second, .. } = *options;
-            let media = Rc::clone(&options.media);
-            *self = Self { key: Some(CostKey { counter, image, audio_second, media }), ..Self::default() };
-        }
-    }
 }
 
 impl LoomTree {

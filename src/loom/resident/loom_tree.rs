@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use serde::Serialize;
 
 use super::change_log::{ChangeLog, Changed};
-use super::costs::NodeCosts;
 use super::extra::{Extra, Extras};
+use super::node_costs::NodeCosts;
 use super::relations::Relations;
 use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};

@@ -17,6 +17,7 @@ mod handle;
 mod loom_tree;
 mod navigate;
 mod navigation_calls;
+mod node_costs;
 mod preview;
 mod relations;
 mod search;
@@ -27,13 +28,10 @@ pub use crate::loom::report::{CutSummary, ReportSummary};
 pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
 pub use change::{Applied, ChangeSet, Ending, Place, Put};
+pub use change_calls::METHODS;
 pub use extra::Extra;
 pub use handle::{Handle, UNPACKED};
 pub use loom_tree::{LoomTree, TreeSize};
 pub use navigate::Relative;
 pub use preview::{Comparison, Difference, PromptNode, Question};
 pub use search::{Field, Match, Search};
-
-/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
-pub const METHODS: &[&[crate::call::Call<Handle>]] =
-    &[handle::QUESTIONS, navigation_calls::NAVIGATION_METHODS, change_calls::CHANGES];

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::LoomTree;
+use super::loom_tree::LoomTree;
 use super::relations::{self, Relation, Relations, Seen};
 use crate::error::Result;
 use crate::loom::path::{self, Choices};

@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
-use super::handle::ResolvedOptions;
-use super::{Handle, LoomTree, Relative};
+use super::handle::{Handle, ResolvedOptions};
+use super::loom_tree::LoomTree;
+use super::navigate::Relative;
 use crate::call::{Answer, Call, Host};
 use crate::error::Result;
 use crate::json::Value;
 use crate::loom::read::About;
 
 /// The methods by their names.
-pub(super) const NAVIGATION_METHODS: &[Call<Handle>] = &[
+pub(super) const NAVIGATION: &[Call<Handle>] = &[
     Call::new("nodeIds", &[], |handle, _, _| Answer::of(&handle.tree.node_ids())),
     Call::new("roots", &[], |handle, _, _| Answer::of(&handle.tree.roots())),
     Call::new("leaves", &[], |handle, _, _| Answer::of(&handle.tree.leaves())),
