@@ -11,6 +11,8 @@ pub fn run(project: &Project, args: &mut Args) -> Result<()> {
     let words = args.rest();
     setup::all(project)?;
     build::package(project, &project.path("wasm-pack.toml"))?;
-    step("the matrix (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)");
+    step(
+        "the matrix (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
+    );
     run_command(project.node().arg("tests/loading/matrix.mjs").args(words))
 }
