@@ -113,7 +113,9 @@ fn a_name_without_its_vocabulary_says_how_to_load_it() {
     assert_eq!((error.code(), error.details()["tokenizer"].as_str()), (Code::VocabularyNotLoaded, Some("cl100k_base")));
     assert!(error.message().contains("loadVocabulary"), "{error}");
     assert_eq!(tokenizers.get("gpt5").unwrap_err().code(), Code::UnknownValue);
-    assert_eq!(tokenizers.get("gpt2").unwrap_err().code(), Code::VocabularyNotLoaded);
+    let error = tokenizers.get("gpt2").unwrap_err();
+    assert_eq!(error.code(), Code::VocabularyNotLoaded);
+    assert!(error.to_string().contains("`ctxweave-vocab/gpt2`"), "{error}");
     assert_eq!(tokenizers.load("gpt2", &[]).unwrap_err().code(), Code::InvalidVocabulary);
     assert_eq!(tokenizers.load("gpt5", &[]).unwrap_err().code(), Code::InvalidVocabulary);
     assert_eq!(tokenizers.load("heuristic", &[]).unwrap_err().code(), Code::UnknownValue);

@@ -10,11 +10,12 @@ import { bundlers } from "./cases/bundlers.mjs";
 import { next16 } from "./cases/next.mjs";
 import { runtimes } from "./cases/runtimes.mjs";
 import { testers } from "./cases/testers.mjs";
+import { types } from "./cases/types.mjs";
 import { workers } from "./cases/workers.mjs";
 import { row, tableOf } from "./parts/table.mjs";
 import { whole } from "./parts/workspace.mjs";
 
-const groups = { runtimes, bundlers, next: next16, workers, testers };
+const groups = { runtimes, bundlers, next: next16, workers, testers, types };
 
 const words = process.argv.slice(2);
 const chosen = Object.entries(groups).flatMap(([group, cases]) =>

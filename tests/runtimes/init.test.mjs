@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -119,6 +120,21 @@ test("init is idempotent: one load for all who wait, nothing after that", async 
     say(instances);`,
   );
   assert.deepEqual(said, [1]);
+});
+
+test("importing throws nothing where the runtime lacks a decoder, and Node's own takes its place", () => {
+  for (const entry of ["node.js", "node.cjs", "index.cjs", "tokens/node.js", "tokens/index.cjs"]) {
+    const code = `for (const name of ["TextDecoder", "TextEncoder"]) delete globalThis[name];
+      const { encodeTokens, decodeTokens, init } = await import(${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/${entry}`)});
+      const folder = ${JSON.stringify(`file://${dir}/node_modules/ctxweave/dist/vocab/o200k_base.node.`)};
+      await init();
+      await (await import(folder + ${JSON.stringify(entry.split(".")[1])})).load();
+      const tokenizer = "o200k_base";
+      console.log(decodeTokens(encodeTokens("吾輩は猫である".repeat(20), { tokenizer }), { tokenizer }).length);`;
+    const args = ["--input-type=module", "-e", code];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    assert.deepEqual([stdout, stderr], ["140\n", ""], entry);
+  }
 });
 
 test("a call before init says what to do", async () => {

@@ -54,7 +54,8 @@ export async function judged(address) {
         ),
       );
     });
-    await page.goto(address, { waitUntil: "load" });
+    // Development servers compile what they are asked for.
+    await page.goto(address, { waitUntil: "load", timeout: 120_000 });
     await page
       .waitForFunction(() => /^(OK|FAIL)/.test(document.title), undefined, { timeout: 60_000 })
       .catch(() => undefined);

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { installed, pack, root } from "../../packaging/packed.mjs";
 
@@ -60,9 +60,12 @@ class Workspace {
   }
 }
 
-/** With the tools of the project alone, for the part that runs each time. */
+/** With the tools of the project alone, for the part that runs each time, in a folder of its own: others use the packages. */
 export function small() {
-  return new Workspace(installed(), join(root, "node_modules"));
+  const from = join(installed(), "node_modules");
+  const folder = mkdtempSync(join(root, "target/packed/loading-"));
+  for (const name of tried) cpSync(join(from, name), join(folder, "node_modules", name), { recursive: true });
+  return new Workspace(folder, join(root, "node_modules"));
 }
 
 /** With all tools, which npm installs into a folder of target. */
