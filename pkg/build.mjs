@@ -5,15 +5,19 @@
  * Each flavour has a folder, the first one that of all:
  *
  * - `core.js`: what src/entries/FLAVOUR.ts exports, with the glue, so that its entry points share one instance;
- * - `index.js`, `node.js`, `workerd.js`: where the wasm comes from in each kind of runtime. Those of `tokens`, which is there
- *   to count soon, hold the core: each file costs half a millisecond to import;
- * - `core.cjs` and `node.cjs`, the same for `require`.
+ * - `index.js`, `node.js`, `workerd.js`, `edge.js`: where the wasm comes from in each kind of runtime. Those of `tokens`, which
+ *   is there to count soon, hold the core: each file costs half a millisecond to import;
+ * - `core.cjs`, `node.cjs` and `index.cjs`, the same for `require` where that takes no ES module;
+ * - `ctxweave.packed.js`: the wasm as base64, which is loaded where a bundler has left the file behind. `inline.js` has it, too.
+ *
+ * A vocabulary has the same, and besides `NAME.bin` a `NAME.wasm`, a module with nothing in it but the bytes as a section: Workers
+ * import it.
  *
  * `dropins/` are entry points for other libraries, which use `ctxweave/chat` as any user would. `cli/main.js` is the command
  * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
  *
- * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies, `*.packed.js` are files as base64, `types` and
- * `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
+ * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies,
+ * `types` and `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
 import { execFileSync } from "node:child_process";
@@ -23,99 +27,88 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { dropins, vocabularies as vocabulariesOf } from "./exports.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
 const [name, made, out] = [process.argv[2], resolve(process.argv[3]), resolve(process.argv[4])];
 const [main, ...smaller] = process.argv.slice(5);
 
-/** What is in each package besides its flavours. */
-const { vocabularies, dropins, command, docs, inline, types } = {
-  ctxweave: {
-    // Each with the file that it has.
-    vocabularies: {
-      o200k_base: "o200k_base",
-      cl100k_base: "cl100k_base",
-      o200k_harmony: "o200k_base",
-      p50k_base: "p50k_base",
-      p50k_edit: "p50k_base",
-      r50k_base: "r50k_base",
-      gpt2: "r50k_base",
-    },
-    dropins: ["ai-sdk", "langchain", "openai-agents"],
-    command: true,
-    docs: true,
-    inline: true,
-    types: "tsconfig.types.json",
-  },
-  "ctxweave-tiktoken": {
-    vocabularies: {},
-    dropins: [],
-    command: false,
-    docs: false,
-    inline: false,
-    types: "tiktoken/tsconfig.json",
-  },
+const isWhole = name === "ctxweave";
+
+/** The names of the vocabularies in this package, each with that of its file. */
+const vocabularies = vocabulariesOf[name] ?? {};
+
+/** What tsc makes the declarations of. */
+const types = {
+  ctxweave: "tsconfig.types.json",
+  "ctxweave-tiktoken": "tiktoken/tsconfig.json",
+  "ctxweave-vocab": "vocabularies/tsconfig.json",
 }[name];
 
-/** The vocabularies that can be had inside the JavaScript. */
-const inlined = ["o200k_base", "cl100k_base"];
+/** Whether the modules are there packed, too. With tiktoken-rs inside they have several megabytes. */
+const isPacked = isWhole;
 
 /** The modules of src that go into `shared.js`. */
-const shared = ["areas", "error", "source", "unpack", "version", "vocabulary"];
+const shared = ["areas", "coders", "error", "source", "unpack", "version", "vocabulary"];
 
 /** The flavours whose entry points hold their core. */
 const joined = ["tokens"];
 
-await bundle({ stdin: shared.map((name) => `export * from "./${name}.js";`).join("\n"), to: "shared" });
-for (const flavour of [main, ...smaller]) {
+/** How a file is found, where an ES module says so, and where CommonJS does. */
+const ways = { esm: ["", ".node", ".workerd", ".edge"], cjs: [".require", ".node.require"] };
+
+if (main) {
+  await bundle({ stdin: shared.map((name) => `export * from "./${name}.js";`).join("\n"), to: "shared" });
+}
+for (const flavour of [main, ...smaller].filter(Boolean)) {
   const dir = flavour === main ? "" : `${flavour}/`;
   mkdirSync(join(out, dir), { recursive: true });
   copyFileSync(join(made, "flavours", flavour, "ctxweave.wasm"), join(out, dir, "ctxweave.wasm"));
+  if (isPacked) pack(join(out, dir, "ctxweave.wasm"));
   if (!joined.includes(flavour)) await bundle({ flavour, from: `entries/${flavour}`, to: `${dir}core` });
-  for (const entry of ["index", "workerd"]) {
-    await bundle({ flavour, from: entry, to: dir + entry, formats: ["esm"] });
+  for (const [format, kinds] of Object.entries(ways)) {
+    for (const kind of kinds) {
+      const from = kind.startsWith(".require") || kind === "" ? `index${kind}` : kind.slice(1);
+      await bundle({ flavour, from, to: dir + from.replace(".require", ""), formats: [format] });
+    }
   }
-  await bundle({ flavour, from: "node", to: `${dir}node` });
 }
-if (inline) {
-  pack(join(out, "ctxweave.wasm"));
+if (isWhole) {
   await bundle({ flavour: main, from: "slim", to: "slim" });
   await bundle({ flavour: main, from: "inline", to: "inline", formats: ["esm"] });
   await bundle({ flavour: main, from: "inline.require", to: "inline", formats: ["cjs"] });
 }
 for (const [vocabulary, file] of Object.entries(vocabularies)) {
-  const [stem, asset] = [`vocab/${vocabulary}`, join(out, `vocab/${file}.bin`)];
-  mkdirSync(join(out, "vocab"), { recursive: true });
-  copyFileSync(join(made, `vocab/${file}.bin`), asset);
-  const from = (kind) => ({ stdin: template(kind, vocabulary, file), resolveDir: join(src, "vocab"), to: stem + kind });
-  for (const kind of ["", ".workerd"]) await bundle({ ...from(kind), formats: ["esm"] });
-  await bundle(from(".node"));
-  if (!inlined.includes(file)) continue;
-  pack(asset);
-  await bundle({ ...from(".inline"), formats: ["esm"] });
-  await bundle({ ...from(".inline.require"), to: `${stem}.inline`, formats: ["cjs"] });
+  const folder = isWhole ? "vocab/" : "";
+  const asset = join(out, `${folder}${file}.bin`);
+  mkdirSync(dirname(asset), { recursive: true });
+  if (!existsSync(asset)) {
+    copyFileSync(join(made, `vocab/${file}.bin`), asset);
+    writeFileSync(asset.replace(/bin$/, "wasm"), asModule("vocab", readFileSync(asset)));
+    pack(asset);
+  }
+  for (const [format, kinds] of Object.entries(ways)) {
+    for (const kind of [...kinds, ...(isWhole ? [format === "esm" ? ".inline" : ".inline.require"] : [])]) {
+      const to = folder + vocabulary + kind.replace(".require", "");
+      await bundle({ from: `vocab/${vocabulary}`, to, file: { kind, name: file }, formats: [format] });
+    }
+  }
 }
-for (const dropin of dropins) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
-if (command) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
+for (const dropin of isWhole ? dropins : []) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
+if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
+if (isWhole) await bundle({ from: "stores/index", to: "stores" });
 declarations();
-if (docs)
+if (isWhole)
   cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
 
-/** The module of a vocabulary: those of `o200k_base` with the name and the file of another one. */
-function template(kind, vocabulary, file) {
-  const text = readFileSync(join(src, `vocab/o200k_base${kind}.ts`), "utf8");
-  return text.replaceAll('"o200k_base"', `"${vocabulary}"`).replaceAll("./o200k_base.", `./${file}.`);
-}
-
 /** Writes a module of src, or some text, as an ES module and as CommonJS. */
-async function bundle({ flavour, stdin, resolveDir = src, from, to, formats = ["esm", "cjs"] }) {
+async function bundle({ flavour, stdin, from, to, file, formats = ["esm", "cjs"] }) {
   for (const format of formats) {
     const end = format === "esm" ? ".js" : ".cjs";
-    const needsUrl = format === "cjs" && /(^|[/.])node$/.test(to);
     await build({
       ...(stdin
-        ? { stdin: { contents: stdin, resolveDir, loader: "ts" } }
+        ? { stdin: { contents: stdin, resolveDir: src, loader: "ts" } }
         : { entryPoints: [join(src, `${from}.ts`)] }),
       outfile: join(out, to + end),
       bundle: true,
@@ -123,13 +116,15 @@ async function bundle({ flavour, stdin, resolveDir = src, from, to, formats = ["
       platform: format === "esm" ? "neutral" : "node",
       target: format === "esm" ? "es2022" : "node18",
       external: ["node:*", "@langchain/*"],
-      define: {
-        ...(flavour && { AREA: JSON.stringify(flavour) }),
-        ...(needsUrl && { "import.meta.url": "moduleUrl" }),
-      },
-      banner: needsUrl ? { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' } : {},
+      define: { PACKED: String(isPacked), ...(flavour && { AREA: JSON.stringify(flavour) }) },
       plugins: [
-        { name: "layout", setup: (esbuild) => layout(esbuild, { flavour, to, end, isShared: to === "shared" }) },
+        {
+          name: "layout",
+          setup(esbuild) {
+            layout(esbuild, { flavour, to, end, file, isShared: to === "shared" });
+            mended(esbuild);
+          },
+        },
       ],
       logLevel: "warning",
     });
@@ -137,21 +132,25 @@ async function bundle({ flavour, stdin, resolveDir = src, from, to, formats = ["
 }
 
 /** Where each import leads: into the same file, to another one of the package, or to what cargo made. */
-function layout({ onResolve }, { flavour, to, end, isShared }) {
+function layout({ onResolve, onLoad }, { flavour, to, end, file, isShared }) {
   const external = (path) => {
     const short = relative(join(out, dirname(to)), join(out, path)).replaceAll("\\", "/");
     return { path: short.startsWith(".") ? short : `./${short}`, external: true };
   };
   onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
     if (kind === "entry-point") return undefined;
-    if (/\.(wasm|bin|packed\.js)$/.test(path)) return { path, external: true };
+    if (/\.(wasm(\?module)?|packed\.js)$/.test(path)) return { path, external: true };
     const module = relative(src, join(resolveDir, path)).replaceAll("\\", "/").replace(/\.js$/, "");
     if (module === "glue") return { path: join(made, "flavours", flavour, "glue.js") };
+    if (module === "vocab/file") return { path: join(src, `vocab/file${file.kind}.ts`) };
     if (module === "entries/chat" && to.startsWith("dropins/")) return { path: "ctxweave/chat", external: true };
     if (to.startsWith("cli/") && /^(entries|vocab)\//.test(module)) {
       return { path: module.replace(/^(entries\/)?/, "ctxweave/").replace(/\/default$/, ""), external: true };
     }
-    if (!isShared && shared.includes(module)) return external(`shared${end}`);
+    if (module === "entries/commits" && to === "stores") return { path: "ctxweave/commits", external: true };
+    if (!isShared && shared.includes(module)) {
+      return name === "ctxweave-vocab" ? { path: "ctxweave/vocab", external: true } : external(`shared${end}`);
+    }
     // The entry points are written for the first flavour and serve them all.
     if (module === "entries/default" && !to.endsWith("core")) {
       if (joined.includes(flavour)) return { path: join(src, "entries", `${flavour}.ts`) };
@@ -159,6 +158,44 @@ function layout({ onResolve }, { flavour, to, end, isShared }) {
     }
     return undefined;
   });
+  onLoad({ filter: /[/\\]vocab[/\\]file[\w.]*\.ts$/ }, ({ path }) => ({
+    contents: readFileSync(path, "utf8").replaceAll("o200k_base.", `${file.name}.`),
+    loader: "ts",
+  }));
+}
+
+/** wasm-bindgen makes a decoder and an encoder as soon as its glue is imported, with the classes that are there. */
+function mended({ onLoad }) {
+  onLoad({ filter: /[/\\]glue\.js$/ }, ({ path }) => {
+    let glue = readFileSync(path, "utf8");
+    for (const [from, to] of [
+      [/^let cachedTextDecoder = .*\ncachedTextDecoder\.decode\(\);$/m, "let cachedTextDecoder;"],
+      ["if (numBytesDecoded >= MAX_SAFARI", "if (!cachedTextDecoder || numBytesDecoded >= MAX_SAFARI"],
+      [/new TextDecoder\('utf-8', \{ ignoreBOM: true[^}]*\}\)/, 'decoderOf("utf-8")'],
+      [/^const cachedTextEncoder = new TextEncoder\(\);\n\nif \([^]*?\n\}\n/m, ""],
+      ["cachedTextEncoder.encode(", "utf8().encode("],
+      ["cachedTextEncoder.encodeInto(", "utf8().encodeInto("],
+    ]) {
+      const changed = glue.replace(from, to);
+      if (changed === glue) throw new Error(`the glue has no ${from} any more: see what wasm-bindgen writes instead`);
+      glue = changed;
+    }
+    const left = /new Text(De|En)coder|cachedTextEncoder/.exec(glue);
+    if (left) throw new Error(`the glue has another ${left[0]}`);
+    return { contents: `import { decoderOf, utf8 } from "./coders.js";\n${glue}`, resolveDir: src, loader: "js" };
+  });
+}
+
+/** A module with nothing in it but a custom section. */
+function asModule(name, content) {
+  const title = [name.length, ...Buffer.from(name)];
+  let rest = title.length + content.length;
+  const size = [];
+  do {
+    size.push((rest & 127) | (rest > 127 ? 128 : 0));
+    rest >>>= 7;
+  } while (rest > 0);
+  return Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 0, ...size, ...title]), content]);
 }
 
 /** Puts a file into a JavaScript module beside it. */

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{self, Document, Value};
 use crate::tokens::{Counter, Tokenizers};
 
-/// What a call needs beside its request.
+/// The environment of a call beside its request.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     /// The tokenizers that are loaded.
@@ -29,7 +29,7 @@ impl Host {
     }
 }
 
-/// What a call gives.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The result as JSON; `null` where there is none.

@@ -29,7 +29,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// What it means, as the docs table says it.
+            /// Its meaning, as in the table in the docs.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $doc,)+ }
             }
@@ -69,13 +69,14 @@ codes! {
         HandleBusy = "handle_busy", "A method of a handle was called from within another call of it, by a tokenizer of one's own say.";
         HandleFreed = "handle_freed", "A method of a handle was called after `free()`.";
         HandleLost = "handle_lost", "The handle is of an instance of the module that had to be replaced after a defect; make a new one.";
+        HeadConflict = "head_conflict", "A head of a store is at a commit that what was to be added does not follow from. `details`: `head`; `actual`, the commit that it is at; `commitId`, what was to be added.";
         HeadMoved = "head_moved", "A compaction summarises less than has been stored since: its summary would hide the rest. `details`: `covered`, `stored`.";
         IdCollision = "id_collision", "The id that follows from a commit's fields belongs to a commit that says something else. `details`: `commitId`, `artifactRef`, `otherArtifactRef`, and `line` on import.";
         InternalError = "internal_error", "A defect in ctxweave itself; the module has to be loaded again. Please report it.";
         InvalidBlob = "invalid_blob", "A blob is not what its format says. `details`: `format`, `reason`, and `commitId` and `artifactRef` where they are known.";
         InvalidBudget = "invalid_budget", "A token setting is negative, not a whole number or not a number, or the limit that follows from them is not above 0. `details`: `setting`, `value`.";
         InvalidChoice = "invalid_choice", "`choices` or `versionSelections` names something that is not there to choose. `details`: `nodeId`, `choice`, `candidates`.";
-        InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section` where they are known.";
+        InvalidEdit = "invalid_edit", "An edit cannot be made as it stands. `details`: `path` and `section`, or `nodeId`, where they are known.";
         InvalidInput = "invalid_input", "The request does not have the shape that the types give. `details`: `path` where it is known.";
         InvalidVocabulary = "invalid_vocabulary", "The bytes are not the vocabulary asset of that encoding, or are damaged. `details`: `tokenizer`, `reason`; `url` where they came from one.";
         InvalidXml = "invalid_xml", "The task template is not well-formed XML, holds what is refused (a DTD, an entity of its own), or its root is not a task. `details`: `reason`, `line`, `column`.";
@@ -87,12 +88,16 @@ codes! {
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault. `details`: `path`.";
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
+        RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
         RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
         SectionNotFound = "section_not_found", "The section that an edit names is not in the file. `details`: `section`, `sections`, `path` where it is known.";
         StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the one to materialise. `details`: `commitId`, `stop`.";
+        StoreBusy = "store_busy", "What is to be written is being collected as garbage; try again when that is over. `details`: `keys`, and `head` where it is about one.";
+        StoreFailed = "store_failed", "A call of a store failed, each time it was tried; `cause` is what it threw. `details`: `operation`, `key`.";
         SystemContextTooLong = "system_context_too_long", "The system context alone is over the limit; it is never truncated. `details`: `limit`, `required`, `overBy`.";
         TokenizerFailed = "tokenizer_failed", "The caller's own tokenizer threw, or gave something else than a whole number, 0 or more.";
         UnknownValue = "unknown_value", "A field has a value that is not one of those it can have. `details`: `value`, `expected`, and the id of the node or edge.";
+        UnsupportedFormat = "unsupported_format", "A file is of no format that can be read, or does not have the shape of the one that was named. `details`: `expected`, `format` where one was named.";
         UnsupportedVersion = "unsupported_version", "A record is of a version that can be read but not changed. `details`: `commitId`, `artifactRef`, `version`.";
         VocabularyNotLoaded = "vocabulary_not_loaded", "Exact counting was asked for and the vocabulary is not loaded, or its asset could not be had. `details`: `tokenizer`; `reason`, `url` and `status` where an asset was asked for.";
         WasmLoadFailed = "wasm_load_failed", "The WebAssembly module could not be loaded. `details`: `reason`; `url`, `status`, `found` and `expected` where they are known.";
@@ -137,6 +142,17 @@ codes! {
         FormatWithoutAccumulation = "format_without_accumulation", "`accumulation_format` has no meaning where nothing is accumulated.";
         FrontMatterInvalid = "front_matter_invalid", "Front matter is not YAML as it should be; the file watches nothing.";
         GluedRecords = "glued_records", "Two records stand on one line of a JSONL file; both were read.";
+        ImportAuthorUnknown = "import_author_unknown", "A file does not say who wrote a node; the message says whose it is taken to be.";
+        ImportDanglingReference = "import_dangling_reference", "A file names a node that is not in it, or one that follows itself; the node begins a tree, or the name was passed over.";
+        ImportIdChanged = "import_id_changed", "Two nodes of a file have the same id, or one has none; it was given another.";
+        ImportNotExpressed = "import_not_expressed", "A field of a file has no place in a Loom tree; it stays under `imported`.";
+        ImportSecretLeftOut = "import_secret_left_out", "A field of a file looks like a key to a service; it was left out.";
+        ImportTemplateNotEvaluated = "import_template_not_evaluated", "A node of a file is a template, which its program would evaluate; its text was taken as it is written.";
+        ImportTextRewritten = "import_text_rewritten", "A node of a file changes the text before it; it became an edit of the node that it changes.";
+        ImportTimeUnreadable = "import_time_unreadable", "A time in a file cannot be read; it counts as absent, and stays under `imported`.";
+        ImportTimeZoneAssumed = "import_time_zone_assumed", "Times in a file have no zone; they were taken to be in that of `utcOffset`.";
+        ImportUnsupportedContent = "import_unsupported_content", "Something in a file is no part of what a node can say; it stays under `imported`, or was skipped as the message says.";
+        ImportVersionUnknown = "import_version_unknown", "A file is of a version that is not known; it was read as the known one.";
         InvalidRecord = "invalid_record", "A line is no record of a commit; it was left out.";
         InvalidTime = "invalid_time", "The `created_at` of an imported record is not RFC 3339; no time leads to the commit.";
         InvalidUtf8 = "invalid_utf8", "A file is not UTF-8. It was taken as empty; of a session file or of records only what is no UTF-8 was replaced, by U+FFFD: in what is read of them, not in blobs that are joined byte for byte. `line` and `column` say where it stops being so.";
@@ -200,7 +216,7 @@ struct Inner {
     details: Details,
 }
 
-/// What a program may want to know of an error, by names in camelCase, as in JavaScript.
+/// Details of an error for programs, by names in camelCase, as in JavaScript.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details(Vec<(&'static str, Value)>);
 
@@ -283,7 +299,7 @@ impl Error {
         &self.0.message
     }
 
-    /// What a program may want to know.
+    /// Details for programs.
     pub fn details(&self) -> &Details {
         &self.0.details
     }

@@ -50,7 +50,7 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Reader<'a> {
     rest: Option<&'a [u8]>,
     line: u32,
-    /// What is left to read of the current line, and its own bytes.
+    /// The unread rest of the current line, and all bytes of that line.
     current: Cow<'a, str>,
     bytes: &'a [u8],
     /// Where in the current line U+FFFD replaces invalid bytes, and how much longer it is; the last one first.
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
             (_, true) => "the line stops in the middle; it was skipped".to_owned(),
             _ => "the line is not JSON; it was skipped".to_owned(),
         };
-        // Of a line that stops in the middle its last character is named.
+        // For a line that stops in the middle the last character is named.
         let read = text.get(..stopped_at).unwrap_or_default();
         let column = text::utf16_len(read).saturating_sub(usize::from(is_torn));
         self.malformed(&message, at.saturating_add(column));

@@ -7,7 +7,7 @@ pub mod call;
 pub mod chat;
 #[cfg(feature = "commits")]
 pub mod commits;
-#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub mod content;
 pub mod error;
 #[cfg(feature = "folders")]
@@ -15,11 +15,13 @@ pub mod folders;
 #[cfg(any(feature = "commits", feature = "folders", feature = "workspace"))]
 pub mod input;
 mod json;
-#[cfg(any(feature = "commits", feature = "workspace"))]
+#[cfg(any(feature = "commits", feature = "import", feature = "workspace"))]
 mod jsonl;
 pub mod limits;
 #[cfg(feature = "loom")]
 pub mod loom;
+#[cfg(feature = "import")]
+pub mod loom_files;
 pub mod maps;
 #[cfg(any(
     feature = "commits",
@@ -35,11 +37,11 @@ pub mod operators;
 mod order;
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub mod prompt;
-#[cfg(any(feature = "chat", feature = "commits", feature = "folders", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "folders", feature = "import", feature = "loom"))]
 mod sorting;
 #[cfg(feature = "requests")]
 pub mod text;
-#[cfg(any(feature = "commits", feature = "folders", feature = "loom"))]
+#[cfg(any(feature = "commits", feature = "folders", feature = "import", feature = "loom"))]
 pub mod time;
 pub mod tokens;
 #[cfg(target_arch = "wasm32")]
@@ -60,6 +62,8 @@ pub const CALLS: &[&[call::Call]] = &[
     folders::CALLS,
     #[cfg(feature = "loom")]
     loom::CALLS,
+    #[cfg(feature = "import")]
+    loom_files::CALLS,
     #[cfg(feature = "operators")]
     operators::CALLS,
     tokens::CALLS,

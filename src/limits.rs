@@ -41,6 +41,7 @@ limits! {
     content_blocks, "contentBlocks", 10_000, "Blocks in the content of one node, nested ones included.";
     cbor_depth, "cborDepth", 64, "Depth of a CBOR item of a `bureau-agent-v1` blob.";
     json_depth, "jsonDepth", 64, "Depth of the JSON of a node's content, tool arguments included; 100 at most.";
+    file_depth, "fileDepth", 20_000, "Lists and objects within each other in a file that is imported: some looms nest children.";
     commits, "commits", 1_000_000, "Commits in one graph.";
     chain_depth, "chainDepth", 1_000_000, "Commits on the way from one to its root.";
     blob_bytes, "blobBytes", 256 * 1024 * 1024, "Bytes of one blob.";

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::order::{Order, Place};
 
-/// What a key is found by: a reference to one, or to what it borrows as.
+/// How a key is looked up: by a reference to it, or to its borrowed form.
 pub trait Find<K>: Copy {
     /// How a known key compares with the one that is looked for.
     fn compare(self, known: &K) -> Ordering;
@@ -74,7 +74,7 @@ impl<K: Ord> SortedSet<K> {
         self.take(key).is_some()
     }
 
-    /// Those that are not less than this, in order.
+    /// The keys that are not less than this one, in order.
     pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = &K> {
         self.order.from(self.place(key)).filter_map(|number| self.keys.get(number))
     }
@@ -181,19 +181,19 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key, to change it; where it has none, this one.
+    /// The value of a key, to change it; this one is added if the key is absent.
     pub fn or_insert_with(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
         let number = self.keys.add(key).inspect(|_| self.values.push(value()));
         #[expect(clippy::indexing_slicing, reason = "each key has a value")]
         &mut self.values[number.unwrap_or_else(|number| number)]
     }
 
-    /// The value of a key, to change it; where it has none, this one.
+    /// The value of a key, to change it; this one is added if the key is absent.
     pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
         self.or_insert_with(key, || value)
     }
 
-    /// The value of a key, to change it; where it has none, the default.
+    /// The value of a key, to change it; the default is added if the key is absent.
     pub fn or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -206,7 +206,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         Some(self.values.swap_remove(self.keys.take(key)?))
     }
 
-    /// Those whose keys are not less than this, in order.
+    /// The entries whose keys are not less than this one, in order.
     pub fn at_least(&self, key: impl Find<K>) -> impl Iterator<Item = (&K, &V)> {
         self.keys.order.from(self.keys.place(key)).filter_map(|number| self.at(number))
     }

@@ -55,7 +55,7 @@ pub(crate) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// What a line is part of.
+/// The part of a document that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Markdown to be read.
@@ -75,7 +75,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// What the next line is part of.
+    /// The part that the next line belongs to.
     pub(crate) fn next(&mut self, line: &str) -> Part {
         if !self.in_comment && self.is_code(line) {
             return Part::Code;

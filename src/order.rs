@@ -1,4 +1,4 @@
-//! Numbers kept in order, whatever they stand for: the base of maps and sorting.
+//! Numbers kept in an order that a function defines: the base of maps and sorting.
 //!
 //! The B-trees and sorts of std are compiled for each type: 180 KB of wasm for some 60 types of maps alone. Here only the
 //! function that compares depends on the type.
@@ -51,7 +51,7 @@ impl Order {
         if chunk.len() < ROOM {
             return chunk.insert(place.at, number);
         }
-        // What is added in order leaves full chunks behind.
+        // Adding in order leaves full chunks behind.
         let mut rest = chunk.split_off(if place.at == ROOM { ROOM } else { ROOM / 2 });
         match place.at.checked_sub(chunk.len()) {
             Some(at) => rest.insert(at, number),

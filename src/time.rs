@@ -87,6 +87,15 @@ impl Timestamp {
     pub fn unix_millis(self) -> i64 {
         self.seconds * 1000 + i64::from(self.nanos / 1_000_000)
     }
+
+    /// 22 digits that sort as moments do, but later ones first: where a list can only be read upwards, the latest moment at or
+    /// before another one is the first from its key on.
+    #[cfg(feature = "commits")]
+    pub(crate) fn descending_key(self) -> String {
+        // Offsets can lead a day out of the years that RFC 3339 has.
+        const LAST: i64 = 253_402_300_800 + DAY;
+        format!("{:012}{:010}", LAST - self.seconds, 2 * NANOS - 1 - self.nanos)
+    }
 }
 
 /// In UTC, as RFC 3339; with a fraction of a second where there is one.

@@ -1,12 +1,15 @@
 // Tokens, cuts, pieces and streams beside the other packages one can install: through the built package, in one process, in turn,
-// each of them warm; with `--cold` each time the first thing that a fresh process does once it has loaded. Prints a table for each.
+// each of them warm; with `--cold` each time the first thing that a fresh process does once it has loaded. Then what is worst for us alone.
+// Prints the tables that stand in docs/counting.md, and with `--into` puts them there, between the lines that say so.
 //
-//   node benches/tokens/tokenizer.mjs [--quick] [--cold] [--rounds 5]
+//   node benches/tokens/tokenizer.mjs [--quick] [--cold] [--rounds 5] [--open FOLDER] [--into docs/counting.md]
 //
-// Times are of the clock, so the machine should have nothing else to do.
+// `--open` compares the vocabularies of open models that benches/tokens/reference.py has put into a folder with the package `tokenizers` of PyPI.
+// Times are the shortest of all rounds, of the clock, so the machine should have little else to do.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,26 +19,28 @@ if (!existsSync(join(here, "node_modules/tiktoken"))) spawnSync("npm", ["ci"], {
 
 const { texts } = await import("./parts/texts.mjs");
 const quick = process.argv.includes("--quick");
-const asked = process.argv.indexOf("--rounds");
-const rounds = asked > 0 ? Number(process.argv[asked + 1]) : quick ? 1 : 5;
+const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined);
+const rounds = Number(option("--rounds") ?? (quick ? 1 : 5));
 const tokenizer = "o200k_base";
 const cold = process.argv.includes("--cold");
 /** In a fresh process: who does what to which text. */
 const only = process.argv.includes("--only") ? process.argv.slice(process.argv.indexOf("--only") + 1) : undefined;
 
-const ours = await import("ctxweave");
+const ours = await import("ctxweave/tokens");
 await ours.init();
 ours.loadVocabulary(tokenizer, readFileSync(fileURLToPath(import.meta.resolve("ctxweave/vocab/o200k_base.bin"))));
 const none = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 const load = {
   ctxweave: () => ({
+    count: (text) => ours.countTokens(text, { tokenizer }),
     encode: (text) => ours.encodeTokens(text, { tokenizer }),
     decode: (ids) => ours.decodeTokens(ids, { tokenizer }),
     isOurs: true,
   }),
   "gpt-tokenizer": async () => {
     const gpt = await import("gpt-tokenizer/encoding/o200k_base");
-    return { encode: (text) => gpt.encode(text, none), decode: (ids) => gpt.decode(ids) };
+    const count = (text) => gpt.countTokens(text, none);
+    return { count, encode: (text) => gpt.encode(text, none), decode: (ids) => gpt.decode(ids) };
   },
   "ai-tokenizer": async () => {
     const { default: Ai } = await import("ai-tokenizer");
@@ -63,6 +68,7 @@ const most = 2000;
 /** What is done: by us with a call, by others with the tokens of it all, as one does. */
 const jobs = {
   encode: ({ encode }, { text }) => encode(text).length,
+  count: (peer, { text }) => peer.count?.(text) ?? peer.encode(text).length,
   decode: ({ decode }, { ids }) => decode(ids).length,
   // What is put together of parts is made one text only when somebody reads it.
   "decode and read": ({ decode }, { ids }) => {
@@ -95,7 +101,6 @@ const jobs = {
   },
 };
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const all = texts(quick ? 20_000 : 1_000_000);
 const part = (text, at) => text.slice((text.length >> 2) * at, (text.length >> 2) * (at + 1));
 all.push({ name: "mixed", text: [0, 1, 2, 3].flatMap((at) => all.map(({ text }) => part(text, at))).join("\n") });
@@ -124,26 +129,172 @@ if (only) {
   process.exit();
 }
 
+const lines = [];
+const say = (line) => {
+  lines.push(line);
+  console.log(line);
+};
+const shown = (time) => (time < 10 ? time.toFixed(1) : time.toFixed(0));
+/** A table of the shortest times of each, by text, ours first. */
+function table(title, whos, rows) {
+  say(`\n| ${title} | ${whos.join(" | ")} | times the fastest other |`);
+  say(`| --- |${" --: |".repeat(whos.length + 1)}`);
+  for (const [name, times] of rows) {
+    const [first, ...others] = times.map((all) => Math.min(...all));
+    say(`| ${name} | ${[first, ...others].map(shown).join(" | ")} | ${(Math.min(...others) / first).toFixed(1)} |`);
+  }
+}
+
 const peers = {};
 if (!cold) for (const [who, run] of Object.entries(load)) peers[who] = await run();
 const file = fileURLToPath(import.meta.url);
 for (const job of Object.keys(jobs)) {
-  console.log(`\n| ${job}, ${cold ? "cold, " : ""}ms | ${Object.keys(load).join(" | ")} | times the fastest other |`);
-  console.log(`| --- |${" --: |".repeat(Object.keys(load).length + 1)}`);
-  for (const { name, text } of all) {
+  const rows = all.map(({ name, text }) => {
     const times = new Map(Object.keys(load).map((who) => [who, []]));
     for (let round = 0; round < rounds; round += 1) {
       for (const [who, found] of times) {
         if (!cold) {
-          found.push(timed(peers[who], job, text));
+          // Ours takes a few milliseconds, which is soon longer by chance.
+          for (let turn = peers[who].isOurs ? 3 : 1; turn > 0; turn -= 1) found.push(timed(peers[who], job, text));
           continue;
         }
         const args = [file, ...(quick ? ["--quick"] : []), "--only", who, job, name];
         found.push(Number(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout));
       }
     }
-    const [first, ...others] = [...times.values()].map(median);
-    const shown = [first, ...others].map((time) => (time < 10 ? time.toFixed(1) : time.toFixed(0)));
-    console.log(`| ${name} | ${shown.join(" | ")} | ${(Math.min(...others) / first).toFixed(1)} |`);
+    return [name, [...times.values()]];
+  });
+  table(`${job}, ${cold ? "cold, " : ""}ms`, Object.keys(load), rows);
+}
+
+if (option("--open")) open(option("--open"));
+if (!cold) worst();
+if (option("--into")) {
+  const [before, behind] = ["<!-- What `tokenizer.mjs` prints. -->", "<!-- So far. -->"];
+  const docs = readFileSync(option("--into"), "utf8");
+  const from = docs.indexOf(before) + before.length;
+  if (from < before.length || docs.indexOf(behind) < from) throw new Error("the file has no place for the tables");
+  writeFileSync(option("--into"), `${docs.slice(0, from)}\n${lines.join("\n")}\n\n${docs.slice(docs.indexOf(behind))}`);
+}
+
+/** Open models, beside the package `tokenizers` of PyPI. */
+function open(folder) {
+  const models = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const input = join(mkdtempSync(join(tmpdir(), "ctxweave-")), "texts.json");
+  writeFileSync(input, JSON.stringify(all.map(({ text }) => text)));
+  const script = `
+import json, sys, time
+from tokenizers import Tokenizer
+tokenizer = Tokenizer.from_file(sys.argv[1])
+def timed(run):
+    start = time.perf_counter()
+    run()
+    return (time.perf_counter() - start) * 1000
+found = []
+for text in json.load(open(sys.argv[2])):
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    encode = min(timed(lambda: tokenizer.encode(text, add_special_tokens=False).ids) for _ in range(2))
+    found.append([encode, min(timed(lambda: tokenizer.decode(ids)) for _ in range(2))])
+print(json.dumps(found))`;
+  const rows = { encode: [], decode: [] };
+  for (const model of models) {
+    const name = model.replace(".json", "");
+    ours.loadVocabulary(name, ours.vocabularyOf(readFileSync(join(folder, model))));
+    const times = all.map(() => ({ encode: [[], []], decode: [[], []] }));
+    for (let round = 0; round < Math.min(rounds, 2); round += 1) {
+      const python = spawnSync("python3", ["-c", script, join(folder, model), input], { encoding: "utf8" });
+      if (python.status !== 0) throw new Error(python.stderr);
+      JSON.parse(python.stdout).forEach(([encode, decode], at) => {
+        times[at].encode[1].push(encode);
+        times[at].decode[1].push(decode);
+      });
+      for (const [at, { text }] of all.entries()) {
+        for (let turn = 0; turn < 5; turn += 1) {
+          let start = performance.now();
+          const ids = ours.encodeTokens(text, { tokenizer: name });
+          times[at].encode[0].push(performance.now() - start);
+          start = performance.now();
+          ours.decodeTokens(ids, { tokenizer: name });
+          times[at].decode[0].push(performance.now() - start);
+        }
+      }
+    }
+    for (const job of ["encode", "decode"]) {
+      all.forEach((text, at) => rows[job].push([`${name}, ${text.name}`, times[at][job]]));
+    }
+  }
+  for (const job of ["encode", "decode"]) table(`${job}, open models, ms`, ["ctxweave", "tokenizers"], rows[job]);
+}
+
+/** A megabyte of what is worst, by us alone: the slowest side and boundary of each. */
+function worst() {
+  let seed = 1;
+  const below = (end) => {
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+    return (seed >> 8) % end;
+  };
+  const bytes = quick ? 10_000 : 1_000_000;
+  const random = (count, from, end) =>
+    Array.from({ length: count }, () => String.fromCharCode(from + below(end - from))).join("");
+  const kinds = {
+    a: "a".repeat(bytes),
+    spaces: " ".repeat(bytes),
+    "line breaks": "\n".repeat(bytes),
+    "random letters": random(bytes, 0x61, 0x7b),
+    "random ideographs": random(Math.floor(bytes / 3), 0x4e00, 0x9f00),
+    "random marks": random(bytes / 2, 0x300, 0x36f),
+    emoji: "😀".repeat(bytes / 4),
+  };
+  const boundaries = ["token", "grapheme", "word", "line", "sentence"];
+  const sides = ["end", "start", "middle"];
+  const longest = (all) =>
+    Math.max(
+      ...all.map((run) => {
+        const start = performance.now();
+        try {
+          run();
+        } catch (error) {
+          // One cluster may have more tokens than fit.
+          if (error.code !== "invalid_input") throw error;
+        }
+        return performance.now() - start;
+      }),
+    );
+  const cut = (text) => () =>
+    longest(
+      sides.flatMap((side) =>
+        boundaries.flatMap((boundary) =>
+          ["", "…"].map((marker) => () => ours.truncateText(text, 100_000, { tokenizer, side, boundary, marker })),
+        ),
+      ),
+    );
+  const split = (text) => () =>
+    longest(
+      boundaries.map((boundary) => () => ours.splitText(text, { tokenizer, maxTokens: 500, overlap: 50, boundary })),
+    );
+  const stream = (text) => () => {
+    const counter = new ours.TokenCounter({ tokenizer });
+    const start = performance.now();
+    for (const character of text) counter.append(character);
+    const time = performance.now() - start;
+    if (counter.count !== ours.countTokens(text, { tokenizer })) throw new Error("another count");
+    counter.free();
+    return time;
+  };
+  const once = (run) => () => longest([run]);
+  say(
+    "\n| 1,000,000 bytes of one thing, ms | encode | count | truncate | split | stream, a character at a time | deltas |",
+  );
+  say("| --- | --: | --: | --: | --: | --: | --: |");
+  for (const [name, text] of Object.entries(kinds)) {
+    const jobs = [
+      once(() => ours.encodeTokens(text, { tokenizer })),
+      once(() => ours.countTokens(text, { tokenizer })),
+      cut(text),
+      split(text),
+      stream(text),
+    ];
+    const times = jobs.map((job) => Math.min(...Array.from({ length: Math.min(rounds, 3) }, job)));
+    say(`| ${name} | ${times.map((time) => time.toFixed(0)).join(" | ")} | ${[...text].length} |`);
   }
 }

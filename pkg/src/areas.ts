@@ -5,14 +5,12 @@
 
 import { CtxweaveError } from "./error.js";
 import type { InitSource } from "./load.js";
-import type { ReadFile } from "./source.js";
+import type { Standard } from "./source.js";
 
 /** What is known of one of them. */
 export interface Area {
   /** Where its module is when the caller of `init` does not say. */
-  standard?: () => InitSource;
-  /** Reads a file; only where there are files. */
-  readFile?: ReadFile;
+  standard?: Standard<InitSource>;
   /** An `init` that is under way. */
   loading?: Promise<void>;
   /** Its instance, once there is one. */

@@ -15,7 +15,17 @@ export function readFile(address: URL): Uint8Array<ArrayBuffer> | Promise<Uint8A
 }
 
 /** Those that were read, and no copy of them. */
-function readNow(fileSystem: typeof FileSystem, address: URL): Uint8Array<ArrayBuffer> {
+function readNow(fileSystem: typeof FileSystem, address: URL | string): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = fileSystem.readFileSync(address);
   return new Uint8Array(buffer as ArrayBuffer, byteOffset, length);
+}
+
+/**
+ * The bytes of a file beside CommonJS code, where Node's modules are there without being named: what bundles the code for a browser
+ * must not look for them.
+ */
+export function readPresent(folder: () => string, name: string): Uint8Array<ArrayBuffer> {
+  const present = globalThis.process?.getBuiltinModule?.("node:fs");
+  if (!present) throw new TypeError("there are no files here");
+  return readNow(present, `${folder()}/${name}`);
 }

@@ -3,11 +3,13 @@
  * golden that runs through the package proves that the names are really there.
  */
 
+import type { WasmModule } from "./types/platform.js";
+
 /** Compiles (bytes) or takes (a module) and instantiates; does nothing when there is an instance already. */
-export function initSync(options: { module: WebAssembly.Module }): unknown;
+export function initSync(options: { module: WasmModule }): unknown;
 
 /** The same, but that the instance is made aside. */
-export function initAsync(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
+export function initAsync(options: { module_or_path: WasmModule }): Promise<unknown>;
 
 /** Throws the instance away and makes a new one from the same module. */
 export function __wbg_reset_state(): void;
@@ -74,6 +76,14 @@ export function shortRef(artifactRef: string): string;
 export class CommitGraph {
   constructor(options: Uint8Array);
   readonly size: number;
+  call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
+  begin(plan: Uint8Array): Materialization;
+  free(): void;
+}
+
+export class ChainWalk {
+  constructor(options: Uint8Array);
+  readonly wanted: string | undefined;
   call(name: string, request: Uint8Array, bytes: readonly Uint8Array[] | undefined): unknown;
   begin(plan: Uint8Array): Materialization;
   free(): void;

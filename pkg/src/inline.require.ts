@@ -5,4 +5,4 @@ import { unpack } from "./unpack.js";
 
 export * from "./entries/default.js";
 
-area(AREA).standard = async () => unpack((await import("./ctxweave.packed.js")).packed);
+area(AREA).standard = { file: async () => unpack((await import("./ctxweave.packed.js")).packed) };

@@ -9,4 +9,4 @@ import { unpack } from "./unpack.js";
 
 export * from "./entries/default.js";
 
-area(AREA).standard = () => unpack(packed);
+area(AREA).standard = { file: () => unpack(packed) };

@@ -1,5 +1,6 @@
 /** Requests on their way into the wasm: JSON text, and beside it what JSON cannot carry. */
 
+import { utf8 } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import { call } from "./runtime.js";
 import { reasonOf } from "./source.js";
@@ -37,8 +38,6 @@ const SHORT = 2 ** 16;
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-let encoder: TextEncoder | undefined;
 
 /** Where short requests are written; they are copied into the wasm before there is a next one. */
 let short: Uint8Array | undefined;
@@ -170,7 +169,7 @@ class RequestWriter {
 
   /** Any text as UTF-8; gives its length. To write it into bytes that are there takes a third of the time of `encode`. */
   #encoded(text: string): number {
-    encoder ??= new TextEncoder();
+    const encoder = utf8();
     const begin = this.#at;
     const { read, written } = encoder.encodeInto(text, this.#bytes.subarray(begin));
     this.#at += written;

@@ -2,10 +2,20 @@
 
 import { CtxweaveError } from "./error.js";
 import { here, instantiate, instantiateSync, isReady } from "./runtime.js";
-import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile, reasonOf } from "./source.js";
+import {
+  asBytes,
+  asFile,
+  asModule,
+  fromFileOrPacked,
+  isAddress,
+  looksLikeHtml,
+  type ReadFile,
+  reasonOf,
+} from "./source.js";
+import type { PlatformRequest, PlatformResponse, PlatformUrl, WasmModule } from "./types/platform.js";
 
 /** What {@link initSync} takes: the bytes of `ctxweave.wasm`, or the module compiled from them. */
-export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAssembly.Module;
+export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WasmModule;
 
 /**
  * What `init` takes: where `ctxweave.wasm` is (an address, resolved as `fetch` does), an answer to a request for it, its
@@ -13,26 +23,46 @@ export type SyncInitSource = ArrayBuffer | ArrayBufferView<ArrayBuffer> | WebAss
  */
 export type InitSource = AsyncSource | PromiseLike<AsyncSource>;
 
-type AsyncSource = string | URL | Request | Response | SyncInitSource;
+type AsyncSource = string | PlatformUrl | PlatformRequest | PlatformResponse | SyncInitSource;
 
 /**
  * Loads the WebAssembly module; await it once before any other call. Calling it again is harmless, also while it loads;
  * after a failure the next call tries again.
  *
- * @param source where the module comes from; by default it is the package's own file
+ * @param source where the module comes from; by default it is the package's own file, or its packed form where a bundler has
+ *   left the file behind
  * @throws {CtxweaveError} `wasm_load_failed`
  */
 export async function init(source?: InitSource): Promise<void> {
   if (isReady()) return;
   // Whoever comes while it loads waits for the same load, and whoever comes after a failure tries again.
-  here.loading ??= load(source ?? here.standard?.()).finally(() => {
+  here.loading ??= load(source).finally(() => {
     delete here.loading;
   });
   return here.loading;
 }
 
 async function load(source: InitSource | undefined): Promise<void> {
-  await instantiate(await compile(await source, here.readFile));
+  await instantiate(await (source === undefined ? compileStandard() : compile(await source, here.standard?.readFile)));
+}
+
+async function compileStandard(): Promise<WebAssembly.Module> {
+  if (!here.standard) throw nothingToLoad();
+  const { file, packed, readFile } = here.standard;
+  return fromFileOrPacked(async () => compile(await addressOf(file), readFile), packed, compileBytes);
+}
+
+function addressOf(file: () => InitSource): InitSource {
+  try {
+    return file();
+  } catch (cause) {
+    throw new CtxweaveError(
+      "wasm_load_failed",
+      `the code cannot tell where its WebAssembly module is: ${reasonOf(cause)}; pass the bytes or the address of \`ctxweave.wasm\` to \`init\``,
+      { reason: "no_address" },
+      { cause },
+    );
+  }
 }
 
 /**
@@ -42,7 +72,8 @@ async function load(source: InitSource | undefined): Promise<void> {
  */
 export function initSync(source: SyncInitSource): void {
   if (isReady()) return;
-  if (source instanceof WebAssembly.Module) return instantiateSync(source);
+  const compiled = asModule(source);
+  if (compiled) return instantiateSync(compiled);
   const bytes = toBytes(source);
   checkMagic(bytes);
   let module: WebAssembly.Module;
@@ -55,7 +86,8 @@ export function initSync(source: SyncInitSource): void {
 }
 
 async function compile(source: AsyncSource | undefined, readFile: ReadFile | undefined): Promise<WebAssembly.Module> {
-  if (source instanceof WebAssembly.Module) return source;
+  const compiled = asModule(source);
+  if (compiled) return compiled;
   const bytes = asBytes(source);
   if (bytes) return compileBytes(bytes);
   if (isAddress(source)) {
@@ -147,7 +179,7 @@ function checkMagic(bytes: Uint8Array, url?: string): void {
 function cannotCompile(cause: unknown, url?: string): CtxweaveError {
   return new CtxweaveError(
     "wasm_load_failed",
-    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers need the module itself)`,
+    `the WebAssembly module could not be compiled: ${reasonOf(cause)}; see that the file arrives whole, and that this runtime may compile WebAssembly (a content security policy needs \`wasm-unsafe-eval\`; Workers compile nothing: import \`ctxweave\` there, not \`ctxweave/inline\`)`,
     { reason: "not_compiled", ...(url && { url }) },
     { cause },
   );

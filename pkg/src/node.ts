@@ -1,8 +1,13 @@
-/** Node, Bun and Deno: the wasm is read from the file beside this one. */
+/** Node, Bun and Deno: the wasm is read from the file beside this one; what a bundler made of this has the packed form. */
 
 import { area } from "./areas.js";
 import { readFile } from "./files.js";
+import { beside } from "./source.js";
 
 export * from "./entries/default.js";
 
-Object.assign(area(AREA), { standard: () => new URL("./ctxweave.wasm", import.meta.url), readFile });
+area(AREA).standard = {
+  file: () => beside(import.meta.url, "ctxweave.wasm"),
+  packed: PACKED ? () => import("./ctxweave.packed.js") : undefined,
+  readFile,
+};

@@ -4,10 +4,12 @@
  */
 
 import { area, notInitialized } from "./areas.js";
+import { decoderOf } from "./coders.js";
 import { CtxweaveError } from "./error.js";
 import * as glue from "./glue.js";
 import { reasonOf } from "./source.js";
 import type { ErrorCode } from "./types/common.js";
+import type { WasmModule } from "./types/platform.js";
 import { version } from "./version.js";
 
 /** The functions that the wasm exports. */
@@ -32,7 +34,7 @@ export function isReady(): boolean {
 }
 
 /** Makes the instance at once, unless there is one already. Browsers do that on the main thread up to 8 MB only. */
-export function instantiateSync(module: WebAssembly.Module): void {
+export function instantiateSync(module: WasmModule): void {
   if (ready) return;
   checkVersion(module);
   try {
@@ -44,7 +46,7 @@ export function instantiateSync(module: WebAssembly.Module): void {
 }
 
 /** Makes the instance, unless there is one already. */
-export async function instantiate(module: WebAssembly.Module): Promise<void> {
+export async function instantiate(module: WasmModule): Promise<void> {
   if (ready) return;
   checkVersion(module);
   try {
@@ -106,7 +108,7 @@ function restoreVocabularies(): void {
  * The build writes the version into a custom section of the module, so that a stale or foreign file is refused before
  * it is instantiated: the glue keeps the first instance it makes for ever.
  */
-function checkVersion(module: WebAssembly.Module): void {
+function checkVersion(module: WasmModule): void {
   const section = WebAssembly.Module.customSections(module, "ctxweave")[0];
   if (section === undefined) {
     throw new CtxweaveError(
@@ -115,7 +117,7 @@ function checkVersion(module: WebAssembly.Module): void {
       { reason: "not_ctxweave" },
     );
   }
-  const found = new TextDecoder().decode(section);
+  const found = decoderOf("utf-8").decode(section);
   if (found !== version) {
     throw new CtxweaveError(
       "wasm_load_failed",

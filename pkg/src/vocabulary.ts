@@ -3,20 +3,32 @@
 import { checkedOptions } from "./api/checked.js";
 import { type Instance, initsUnderWay, instances, notInitialized } from "./areas.js";
 import { CtxweaveError } from "./error.js";
-import { asBytes, asFile, isAddress, looksLikeHtml, type ReadFile, reasonOf } from "./source.js";
+import {
+  asBytes,
+  asFile,
+  asModule,
+  fromFileOrPacked,
+  isAddress,
+  looksLikeHtml,
+  type ReadFile,
+  reasonOf,
+  type Standard,
+} from "./source.js";
 import type { Encoding } from "./types/common.js";
+import type { PlatformRequest, PlatformResponse, PlatformUrl, WasmModule } from "./types/platform.js";
 
 /**
- * Where an asset is: an address, resolved as `fetch` does, an answer to a request for it, its bytes, or a promise of any
- * of these.
+ * Where an asset is: an address, resolved as `fetch` does, an answer to a request for it, its bytes, the compiled module that has it
+ * as its section `vocab`, or a promise of any of these.
  */
 export type VocabularySource = AsyncSource | PromiseLike<AsyncSource>;
 
-type AsyncSource = string | URL | Request | Response | ArrayBuffer | ArrayBufferView;
+type AsyncSource =
+  string | PlatformUrl | PlatformRequest | PlatformResponse | ArrayBuffer | ArrayBufferView | WasmModule;
 
 /** How to bring an asset. */
 export interface VocabularyOptions {
-  /** Where it comes from; by default it is the package's own file. */
+  /** Where it comes from; by default it is the package's own file, or its packed form where a bundler has left that behind. */
   source?: VocabularySource;
   /**
    * Called with the bytes that have come so far and with how many there will be, where that is known, as they come over
@@ -53,12 +65,18 @@ const SHARED: Partial<Record<Encoding, Encoding>> = {
   gpt2: "r50k_base",
 };
 
+/** Those of `ctxweave-vocab`. */
+const OLDER: readonly Encoding[] = ["p50k_base", "p50k_edit", "r50k_base", "gpt2"];
+
 const fileOf = (name: Encoding): string => `${SHARED[name] ?? name}.bin`;
+
+const exportOf = (name: Encoding): string =>
+  `${OLDER.includes(name) ? "ctxweave-vocab" : "ctxweave/vocab"}/${fileOf(name)}`;
 
 type Progress = NonNullable<VocabularyOptions["onProgress"]>;
 
 /** Makes what one module `ctxweave/vocab/*` exports. `standard` says where the asset is when the caller does not. */
-export function createVocabulary(name: Encoding, standard: () => VocabularySource, readFile?: ReadFile): Vocabulary {
+export function createVocabulary(name: Encoding, standard: Standard<VocabularySource>): Vocabulary {
   let pending: Promise<void> | undefined;
   const watching = new Set<Progress>();
   /** Those of areas that cannot have it. */
@@ -69,17 +87,25 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
 
   async function bytes(options: VocabularyOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { source, onProgress } = checkedOptions(options, OPTIONS);
-    return bring(name, await (source ?? standard()), onProgress ?? (() => undefined), readFile);
+    return brought(source, onProgress ?? (() => undefined));
+  }
+
+  /** The bytes, of the caller's source or of the package's own file. */
+  async function brought(source: VocabularySource | undefined, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
+    const { file, packed, readFile } = standard;
+    if (source !== undefined) return bring(name, await source, progress, readFile);
+    const fromFile = async (): ReturnType<typeof bring> => bring(name, await addressOf(name, file), progress, readFile);
+    return fromFileOrPacked(fromFile, packed, (bytes) => whole(bytes, progress));
   }
 
   async function loadNow(source: VocabularySource | undefined): Promise<void> {
-    const from = await (source ?? standard());
     const progress: Progress = (loaded, total) => watching.forEach((watch) => watch(loaded, total));
-    const asset = await bring(name, from, progress, readFile);
+    const from = await source;
+    const asset = await brought(from, progress);
     await Promise.allSettled(initsUnderWay());
     if (instances().length === 0) throw notInitialized();
     // What becomes of a caller's buffer is the caller's business; what was read here is nobody else's.
-    const kept = source !== undefined && asBytes(from) ? asset.slice() : asset;
+    const kept = asBytes(from) ? asset.slice() : asset;
     let refused: unknown;
     for (const instance of instances()) {
       if (has(instance)) continue;
@@ -110,6 +136,22 @@ export function createVocabulary(name: Encoding, standard: () => VocabularySourc
   return { load, bytes };
 }
 
+function addressOf(name: Encoding, file: () => VocabularySource): VocabularySource {
+  try {
+    return file();
+  } catch (cause) {
+    throw new CtxweaveError(
+      "vocabulary_not_loaded",
+      `the code cannot tell where the vocabulary \`${name}\` is: ${reasonOf(cause)}; pass the bytes or the address of \`${fileOf(name)}\` as \`source\``,
+      { tokenizer: name, reason: "no_address" },
+      { cause },
+    );
+  }
+}
+
+/** The section of a module that is a vocabulary. */
+const SECTION = "vocab";
+
 async function bring(
   name: Encoding,
   source: AsyncSource,
@@ -118,6 +160,11 @@ async function bring(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = asBytes(source);
   if (bytes) return whole(bytes, progress);
+  const module = asModule(source);
+  if (module) {
+    const section = WebAssembly.Module.customSections(module, SECTION)[0];
+    return whole(new Uint8Array(section ?? new ArrayBuffer()), progress);
+  }
   if (isAddress(source)) {
     const file = readFile ? asFile(source) : undefined;
     if (!file) return body(name, await get(name, source), progress);
@@ -142,7 +189,7 @@ async function read(name: Encoding, readFile: ReadFile, file: URL): Promise<Uint
   } catch (cause) {
     throw new CtxweaveError(
       "vocabulary_not_loaded",
-      `the vocabulary \`${name}\` could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass \`source\`, the bytes or address of \`ctxweave/vocab/${fileOf(name)}\``,
+      `the vocabulary \`${name}\` could not be read from \`${file.href}\`: ${reasonOf(cause)}; if a bundler moved the code away from it, pass \`source\`, the bytes or address of \`${exportOf(name)}\``,
       { tokenizer: name, reason: "not_readable", url: file.href },
       { cause },
     );
@@ -167,15 +214,15 @@ async function body(name: Encoding, response: Response, progress: Progress): Pro
       { tokenizer: name, reason: "http_status", status, url },
     );
   }
-  const bytes = await streamed(name, response, progress);
-  if (looksLikeHtml(bytes)) {
-    throw new CtxweaveError(
-      "invalid_vocabulary",
-      `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${fileOf(name)}\` as \`source\``,
-      { tokenizer: name, reason: "html", url },
-    );
-  }
-  return bytes;
+  return streamed(name, response, progress);
+}
+
+function isPage(name: Encoding, url: string): CtxweaveError {
+  return new CtxweaveError(
+    "invalid_vocabulary",
+    `an HTML page came from \`${url}\` instead of the vocabulary \`${name}\`: the server does not have it there; with Vite add \`optimizeDeps: { exclude: ["ctxweave"] }\` to its configuration, else pass the address of \`${fileOf(name)}\` as \`source\``,
+    { tokenizer: name, reason: "html", url },
+  );
 }
 
 async function streamed(name: Encoding, response: Response, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
@@ -188,6 +235,11 @@ async function streamed(name: Encoding, response: Response, progress: Progress):
       throw notFetched(name, response.url, cause);
     });
     if (done) break;
+    if (loaded === 0 && looksLikeHtml(value)) {
+      // Nobody waits for the rest.
+      void reader.cancel().catch(() => undefined);
+      throw isPage(name, response.url);
+    }
     chunks.push(value);
     loaded += value.length;
     // A total that does not hold is none.

@@ -4,10 +4,10 @@ declare module "*.wasm" {
   export default module;
 }
 
-/** What a static import of a data file gives in Workers. */
-declare module "*.bin" {
-  const data: ArrayBuffer;
-  export default data;
+/** The same in the edge runtime of Next and Vercel. */
+declare module "*.wasm?module" {
+  const module: WebAssembly.Module;
+  export default module;
 }
 
 /** Bytes that the build has packed into JavaScript, once for all that need them: base64 of what gzip made of them. */
@@ -17,3 +17,11 @@ declare module "*.packed.js" {
 
 /** The name of the flavour that is built; the build puts it in. */
 declare const AREA: string;
+
+/** Whether the file is there packed, too; the build puts it in. */
+declare const PACKED: boolean;
+
+interface ImportMeta {
+  /** What bundlers say of the build: of which kind it is, and whether it is for a server. */
+  readonly env?: { readonly PROD?: boolean; readonly SSR?: boolean };
+}

@@ -5,4 +5,4 @@ import module from "./ctxweave.wasm";
 
 export * from "./entries/default.js";
 
-area(AREA).standard = () => module;
+area(AREA).standard = { file: () => module };

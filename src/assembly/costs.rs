@@ -1,4 +1,4 @@
-//! What a conversation costs for any choice of what to keep, without rendering it.
+//! The cost of a conversation for any choice of kept items, without rendering it.
 //!
 //! Counts are not additive over concatenation, and merging joins texts. So costs are kept by *seams*: a seam stands
 //! between two neighbours of one role whose touching parts are texts, and its correction is what the joined text costs
@@ -94,7 +94,7 @@ impl Sums {
             self.outlines.push((outline.role, outline.shape));
         }
         let from = match self.coupled.len().checked_sub(1) {
-            // What was the last item may go on in a run with the next.
+            // The last item may continue in a run with the next.
             Some(at) => {
                 at.checked_sub(1).and_then(|seam| self.coupled.get(seam).copied().flatten()).map_or(at, |run| run.first)
             }
@@ -130,7 +130,7 @@ impl Sums {
                     break;
                 }
             }
-            // What the break behind the run costs depends on the run, and no longer on its last text alone.
+            // The cost of the break behind the run depends on the whole run, no longer on its last text alone.
             if last > first && self.goes_on(last) {
                 last += 1;
             }
@@ -176,7 +176,7 @@ impl CoupledRun {
     }
 }
 
-/// What the joined text of the items `first..=last` of a coupled run costs beyond the texts alone.
+/// The cost of the joined text of the items `first..=last` of a coupled run beyond that of the texts alone.
 fn coupled_cost(items: &dyn Items<'_>, prices: &Prices<'_>, first: usize, last: usize) -> i64 {
     let apart: i64 = coupled_texts(items, first, last).map(|text| signed(prices.text(&text))).sum();
     signed(prices.text(&coupled_text(items, first, last))) - apart
@@ -252,7 +252,7 @@ impl Markers {
     }
 }
 
-/// What stands where items were removed, beside the marker's text.
+/// The gap where items were removed, beside the marker's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gap {
     /// Tokens that are kept free there for a text that is not known yet.
@@ -263,7 +263,7 @@ pub(crate) struct Gap {
     pub omitted: usize,
 }
 
-/// What any choice of items costs.
+/// The costs of any choice of items.
 #[derive(Debug)]
 pub(crate) struct Costs<'l, 'a> {
     pub items: &'l dyn Items<'a>,
@@ -280,7 +280,7 @@ pub(crate) struct Costs<'l, 'a> {
     last_break: Cell<Option<(usize, i64)>>,
     last_clean: Cell<Option<(usize, bool)>>,
     gap: Gap,
-    /// What is always there: system, per-request overhead, and the system message's own overhead.
+    /// The fixed costs: system, per-request overhead, and the system message's own overhead.
     pub fixed: u64,
 }
 
@@ -469,7 +469,7 @@ impl<'l, 'a> Costs<'l, 'a> {
         (self.seam_cost(left, Some(marker), right, count), joined)
     }
 
-    /// What joining costs beyond both sides, the marker included.
+    /// The cost of joining beyond both sides, the marker included.
     fn seam_cost(&self, left: Option<usize>, marker: Option<MarkerCost>, right: Option<usize>, count: usize) -> i64 {
         // An item of several parts touches both sides with different texts, so that no coupled run passes through it.
         let run_at = |at: usize, seam: usize| self.coupled_at(seam).filter(|_| self.sums.is_single(at));
@@ -523,7 +523,7 @@ impl<'l, 'a> Costs<'l, 'a> {
     }
 }
 
-/// What was found last, if it was for this item.
+/// The last result, if it was for this item.
 fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl FnOnce(usize) -> T) -> T {
     if let Some((_, known)) = last.get().filter(|&(known, _)| known == at) {
         return known;
@@ -533,7 +533,7 @@ fn remembered<T: Copy>(last: &Cell<Option<(usize, T)>>, at: usize, find: impl Fn
     found
 }
 
-/// What a paragraph break behind a text costs, where counts add up.
+/// The cost of a paragraph break behind a text, where counts add up.
 pub(crate) fn break_after(text: &str, prices: &Prices<'_>) -> i64 {
     // Counts add up at breaks inside the text too, so that only what follows the last one matters.
     // Not `rmatch_indices`, whose searcher is 1 KB of the module.

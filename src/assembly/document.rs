@@ -249,7 +249,7 @@ impl<'p> DocumentPlan<'p> {
         (document, Places { kept, preface: self.preface.len(), gap: marker.len() })
     }
 
-    /// The marker; a rolling window has none.
+    /// The marker; `None` for a rolling window.
     fn marker(&self, kept: KeptText) -> String {
         let whole = kept.head == self.source.text.len();
         if whole || self.settings.truncation_strategy != Strategy::TruncateMiddle {

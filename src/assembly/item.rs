@@ -65,7 +65,7 @@ impl Shape {
     }
 }
 
-/// What costs depend on.
+/// The settings that costs depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
     pub role: Role,
@@ -96,7 +96,7 @@ pub(crate) trait Items<'a> {
     fn utf16_len(&self, at: usize) -> usize;
     fn first_text(&self, at: usize) -> Option<Cow<'_, str>>;
     fn last_text(&self, at: usize) -> Option<Cow<'_, str>>;
-    /// What a paragraph break behind the last text costs; see [`break_after`](super::costs::break_after).
+    /// The cost of a paragraph break behind the last text; see [`break_after`](super::costs::break_after).
     fn break_after(&self, at: usize, prices: &Prices<'_>) -> i64;
     fn item(&self, at: usize) -> Option<Item<'a>>;
     /// Adds items to an index of messages.

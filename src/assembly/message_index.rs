@@ -104,7 +104,7 @@ impl MessageIndex {
 }
 
 /// The messages of the last dialogue, found by their items.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PreviousMessages {
     pub index: Rc<MessageIndex>,
     /// For each slot, the message that began with its item, plus `offset`. Stale entries do not match.
@@ -140,7 +140,7 @@ impl PreviousMessages {
 
     pub(crate) fn replace(&mut self, index: Rc<MessageIndex>, runs: &[Run]) {
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        // What is in the longest run stays noted as it is.
+        // Entries of the longest run are not changed.
         let longest = runs.iter().filter(|run| run.known.is_some()).max_by_key(|run| run.count);
         if let Some(Run { from, known: Some(known), .. }) = longest {
             self.offset = self.offset.wrapping_add(number(*known)).wrapping_sub(number(*from));
@@ -169,7 +169,7 @@ pub(crate) struct Run {
     pub known: Option<usize>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PreviousDialogue {
     system: u64,
     pub known: PreviousMessages,

@@ -341,7 +341,7 @@ impl<'a> Plan<'_, 'a> {
         }
     }
 
-    /// What was removed.
+    /// The removed items.
     pub(crate) fn removed(&self, choice: &Choice<'a>) -> Removed {
         let costs = self.costs();
         let Kept { head, tail } = choice.kept;

@@ -7,7 +7,7 @@ use crate::content::Block;
 use crate::prompt::{Message, MessageSpan, Role};
 use crate::text::Utf16Offsets;
 
-/// What joins texts.
+/// The separator of joined texts.
 pub(crate) const JOIN: &str = "\n\n";
 
 /// Appends a text, joined to the last part if that is a text.

@@ -1,10 +1,10 @@
-//! What was done under a budget, in numbers (SPEC §1 "Result").
+//! The numbers of a report (SPEC §1 "Result").
 
 use std::ops::Range;
 
 use serde::Serialize;
 
-/// What a provider's prompt cache can know again: how the assembly begins as the previous one did.
+/// What a provider's prompt cache can reuse: how much the assembly begins like the previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cached {
     /// Leading messages that are the same in role and content.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::json::number;
 
-/// What happens when the context is over the limit.
+/// The strategy when the context is over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Strategy {
@@ -14,11 +14,11 @@ pub enum Strategy {
     TruncateMiddle,
     /// Only the most recent run that fits stays.
     RollingWindow,
-    /// Nothing goes: being over the limit is an error.
+    /// Nothing is removed: being over the limit is an error.
     StopAtLimit,
 }
 
-/// What a rolling window may begin with.
+/// The role that a rolling window may begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StartOn {
@@ -32,7 +32,7 @@ pub enum StartOn {
 /// Settings of one place, which override those of the next. Numbers are unchecked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preferences {
-    /// What happens over the limit.
+    /// The strategy when over the limit.
     pub truncation_strategy: Option<Strategy>,
     /// Nodes at the end that `truncateMiddle` protects.
     pub minimum_recent_nodes: Option<f64>,
@@ -42,7 +42,7 @@ pub struct Preferences {
     pub truncation_marker: Option<String>,
     /// Tokens to whose multiple removals are rounded up.
     pub cut_quantum: Option<f64>,
-    /// What a rolling window may begin with.
+    /// The role that a rolling window may begin with.
     pub start_on: Option<StartOn>,
 }
 
@@ -65,7 +65,7 @@ impl Preferences {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
-    /// What happens over the limit.
+    /// The strategy when over the limit.
     pub truncation_strategy: Strategy,
     /// Nodes at the end that `truncateMiddle` protects.
     pub minimum_recent_nodes: u64,
@@ -75,7 +75,7 @@ pub struct Settings {
     pub truncation_marker: String,
     /// Tokens to whose multiple removals are rounded up, unless it is 0.
     pub cut_quantum: u64,
-    /// What a rolling window may begin with.
+    /// The role that a rolling window may begin with.
     pub start_on: StartOn,
 }
 

@@ -29,12 +29,12 @@ impl Counter for Uncounted {
 pub(crate) struct Size {
     /// Of texts, and of what may stand between them or replace media.
     pub bytes: usize,
-    /// Of what has a fixed price.
+    /// The tokens of parts with a fixed price.
     pub tokens: u64,
     pub messages: u64,
 }
 
-/// Whether a conversation of this size is below the limit, whatever its texts are.
+/// Whether a conversation of this size is below the limit for any texts.
 pub(crate) fn fits(size: Size, prices: &Prices<'_>, limit: u64) -> bool {
     let overhead = prices.overhead;
     let fixed = overhead.per_request.saturating_add(overhead.per_message.saturating_mul(size.messages));

@@ -72,7 +72,7 @@ impl OverLimit<'_, '_> {
         }
     }
 
-    /// What is kept, and whether with the marker: without it if that keeps more units, the same ones and others where it can.
+    /// The kept items, and whether there is a marker: without it if that keeps more units, the same and others if possible.
     /// Under a quantum the marker stays wherever it fits, so that the cut does not move.
     pub(crate) fn middle_or_unmarked(self) -> Option<(Kept, bool)> {
         if self.settings.cut_quantum > 0 || self.costs.marker(1).is_none() {
@@ -138,7 +138,7 @@ impl OverLimit<'_, '_> {
         Some(Kept { head: first, tail: self.start_of(tail) })
     }
 
-    /// Keeps the longest beginning that fits; nothing where that is not even one unit.
+    /// Keeps the longest beginning that fits; `None` if not even one unit does.
     pub(crate) fn start(&self) -> Option<Kept> {
         let to = Kept { head: 0, tail: self.costs.len };
         let fits = |head: usize| self.costs.kept(Kept { head: self.start_of(head), ..to }, false) <= self.limit;

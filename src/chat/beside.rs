@@ -1,4 +1,4 @@
-//! What a chat costs beside its messages.
+//! The cost of a chat beside its messages.
 
 use super::detect::Format;
 use super::given::each_text;
@@ -9,7 +9,7 @@ use crate::json::{Kind, Object, Value};
 use crate::prompt::{ImageRule, Prices};
 use crate::tokens::chat::{PER_TOOL, PER_TOOLS};
 
-/// What a chat of this format costs.
+/// The prices of a chat of this format.
 pub(super) fn prices(format: Format, options: &Options) -> Prices<'_> {
     let (model, family) = options.model.as_ref().map_or(("", ""), |(name, model)| (name, model.family));
     let image = match (format, family) {
@@ -39,7 +39,7 @@ impl Beside {
     }
 }
 
-/// What the options have beside the messages, with the tools of a container where there are none.
+/// System and tools beside the messages: from the options, else from the container.
 pub(super) fn beside_messages(
     options: Object<'_>,
     tools: Option<Value<'_>>,

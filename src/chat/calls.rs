@@ -64,7 +64,7 @@ fn fit_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     Answer::of(&fitted.each(&read.messages))
 }
 
-/// What a chat costs as it is: the total that a fit reports where it changes nothing.
+/// The cost of a chat as it is: the total that a fit reports if it changes nothing.
 fn count_messages(request: Value<'_>, host: &Host) -> Result<Answer> {
     let request = request.object("a chat and options, an object")?;
     let object = request.need("options")?.object("options, an object")?;

@@ -22,7 +22,7 @@ const AI_SDK: Formats = bit(Format::AiSdk);
 const UI: Formats = bit(Format::AiSdkUi);
 const LANGCHAIN: Formats = bit(Format::LangChain);
 const GEMINI: Formats = bit(Format::Gemini);
-/// Those whose messages have `role` and `content`.
+/// The formats whose messages have `role` and `content`.
 const ROLES: Formats = GENERIC | OPENAI | RESPONSES | AGENTS | ANTHROPIC | AI_SDK | LANGCHAIN;
 
 /// The one format that all messages are in.

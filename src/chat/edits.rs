@@ -1,4 +1,4 @@
-//! What goes before anything is cut: old results, calls, reasoning and images (SPEC §8 "Edits").
+//! Edits before anything is cut: old results, calls, reasoning and images are removed (SPEC §8 "Edits").
 
 use std::cmp::Reverse;
 
@@ -215,7 +215,7 @@ impl Editor<'_, '_> {
         let says = |message: &&Message<'_>| {
             message.removed.is_none() && message.pieces.iter().any(|piece| piece.is_there() && !piece.is_silent())
         };
-        // What else the two messages say stays.
+        // The rest of the two messages stays.
         let says_more = |(message, piece): At| {
             let message = self.messages.get(message).filter(|message| message.removed.is_none());
             let mut others = message.into_iter().flat_map(|message| message.pieces.iter().enumerate());

@@ -27,7 +27,7 @@ use crate::tokens::search;
 
 const PINNED_TOO_LONG: &str = "not even what is pinned fits; pin less, or use a larger limit";
 
-/// What a summary begins with, by which a later fit knows it.
+/// The prefix of a summary, by which a later fit recognises it.
 pub(super) const SUMMARY_PREFIX: &str = "[Summary of the conversation so far]\n\n";
 
 /// A chat that is being fitted.
@@ -37,7 +37,7 @@ pub(super) struct Fit<'r> {
     pub format: Format,
     pub messages: Messages<'r>,
     pub pairs: &'r Pairs<'r>,
-    /// Which messages may be markers or summaries of an earlier fit; nothing where they are to be looked for.
+    /// Which messages may be markers or summaries of an earlier fit; `None` if they have to be searched for.
     pub earlier: Option<&'r [usize]>,
     pub prices: Prices<'r>,
     pub beside: Beside,
@@ -50,7 +50,7 @@ pub(super) struct Fit<'r> {
     pub found: Vec<Diagnostic>,
 }
 
-/// What was cut.
+/// The cut.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     /// The atoms of which nothing is left.
@@ -59,7 +59,7 @@ pub(super) struct Cut {
     pub added: Option<(&'static str, String)>,
 }
 
-/// What a cut has to look after.
+/// The constraints of a cut.
 #[derive(Clone, Copy, Debug)]
 struct Aim<'m> {
     /// Tokens of what stays in any case.
@@ -139,7 +139,7 @@ impl Fit<'_> {
         self.messages.iter().take_while(|message| message.role == Role::System).count()
     }
 
-    /// Says of the messages whether they stay whatever happens.
+    /// Marks the messages that are always kept.
     fn pin(&self, layout: &mut Layout) -> Result<()> {
         let count = self.messages.len();
         if let Some(at) = self.options.pinned.iter().find(|&&at| at >= count) {
@@ -290,7 +290,7 @@ impl Fit<'_> {
         }
     }
 
-    /// What an earlier fit left in the chat.
+    /// Markers and summaries that an earlier fit left in the chat.
     fn earlier(&self) -> Vec<(usize, Earlier)> {
         let found = |index: usize| {
             let message = self.messages.get(index).filter(|message| message.removed.is_none())?;
@@ -379,7 +379,7 @@ impl Fit<'_> {
         let reserved = summarizes.then(|| self.summary_room.saturating_add(of_message));
         let gap = Gap { reserved, overhead: of_message, omitted };
         let costs = Costs::new(free, sums, alone(self.prices), marker, fixed).with_gap(gap);
-        // The gap begins where the earlier one was: what is told stays in its order, and a turn of the user first.
+        // The gap begins where the earlier one did, so that what is summarised stays in order, after a turn of the user.
         let is_before = |start: &usize| free.atoms.get(*start).is_some_and(|atom| atom.message < gap_from);
         let most_head = free.starts.partition_point(is_before);
         let over = |limit| OverLimit { costs: &costs, units: &free.starts, limit, settings, marked: true, most_head };
@@ -541,13 +541,13 @@ impl Fit<'_> {
     /// Keeps tokens for a summary: what is asked for, but at least a sentence, and at most half of what is left beside what stays in
     /// any case.
     fn reserve_summary(&mut self, fixed: u64) {
-        let asked = self.options.summary.unwrap_or(self.options.limit / 4);
+        let wanted = self.options.summary.unwrap_or(self.options.limit / 4);
         let least = self.prices.text(&cut_summary(""));
         let half = self.options.limit.saturating_sub(fixed) / 2;
-        let room = asked.max(least.saturating_add(LEAST_SUMMARY)).min(half).max(least);
-        if room != asked && self.options.summary.is_some() {
+        let room = wanted.max(least.saturating_add(LEAST_SUMMARY)).min(half).max(least);
+        if room != wanted && self.options.summary.is_some() {
             let message = format!(
-                "`summary.maxTokens` is {asked}; the summary may have {room} tokens, of which {least} say that it is one"
+                "`summary.maxTokens` is {wanted}; the summary may have {room} tokens, of which {least} say that it is one"
             );
             let found = Diagnostic::new(DiagnosticCode::InvalidValue, Severity::Warning, message);
             self.found.push(found.at_path("options.summary.maxTokens"));
@@ -640,7 +640,7 @@ fn drop_silent_steps(message: &mut Message<'_>) {
     }
 }
 
-/// So many turns of the user are tried for a window to begin with.
+/// How many turns of the user are tried as the beginning of a window.
 const MOST_TRIES: usize = 8;
 
 /// Tokens that a summary has at least for itself.

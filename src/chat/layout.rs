@@ -1,4 +1,4 @@
-//! What of a chat may be cut, as the strategies see it. A resident chat keeps it, and adds the messages that come.
+//! The cuttable part of a chat, as the strategies see it. A resident chat keeps it and adds new messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::prompt::{Overhead, Prices, Role};
 /// The units of a chat, with what each costs and whether it is pinned.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// Of each message, whether it stays whatever happens.
+    /// For each message, whether it is always kept.
     pub pinned: Vec<bool>,
     /// How many messages the units are made of.
     messages: usize,
@@ -78,14 +78,14 @@ impl Layout {
         from
     }
 
-    /// Says of the messages that came whether they stay whatever happens: the first ones, and some.
+    /// Marks the new messages that are always kept: the leading ones and the pinned.
     pub(super) fn pin(&mut self, messages: &Messages<'_>, first: usize, pinned: &[usize]) {
         let (known, count) = (self.pinned.len(), messages.len());
         self.pinned.extend((known..count).map(|at| at < first));
         for &at in pinned.iter().filter(|&&at| at >= known) {
             self.pinned.get_mut(at).into_iter().for_each(|pinned| *pinned = true);
         }
-        // What follows from reasoning stays with it.
+        // Messages that follow from reasoning stay with it.
         let follows = |message: &Message<'_>| message.role == Speaker::Assistant && !message.is_thought();
         let begin = messages.range(0, known).rposition(|message| !follows(message)).unwrap_or(0);
         let mut stays = false;

@@ -52,7 +52,7 @@ pub(super) const ROLES: &[(&str, Role)] = &[
     ("function", Role::Tool),
 ];
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'t> {
     Text,
@@ -130,15 +130,15 @@ pub(super) struct Piece<'t> {
     pub kind: Kind<'t>,
     /// Everywhere it stands; none where it is all of the message.
     pub places: Vec<Path>,
-    /// What of it may be cut.
+    /// The texts that may be cut.
     pub texts: Vec<Text<'t>>,
     /// Where a text can stand for it, and how it is written there: for results their content, for images the part.
     pub body: Option<(Path, TextShape)>,
-    /// What it cost when it came in.
+    /// Its cost as given.
     pub tokens: u64,
-    /// What of that stays when a text is put in the place of its body.
+    /// The part of that cost that stays when its body is replaced by a text.
     pub beside_body: u64,
-    /// What it costs now.
+    /// Its cost now.
     pub now: u64,
     /// Which step of a run in one message it belongs to.
     pub step: usize,
@@ -163,7 +163,7 @@ impl Piece<'_> {
         std::mem::take(&mut self.now)
     }
 
-    /// Puts a text in the place of its body; how many tokens that frees. Nothing where it would not be less.
+    /// Replaces its body by a text and gives the tokens that frees; 0, and no change, if it would free none.
     pub(super) fn put_text(&mut self, text: &str, tokens: u64, reason: Reason) -> u64 {
         let now = self.beside_body.saturating_add(tokens);
         let Some((path, shape)) = self.body.as_ref().filter(|_| self.removed.is_none() && now < self.now) else {
@@ -187,7 +187,7 @@ impl Piece<'_> {
         self.changed = Some(reason);
     }
 
-    /// Whether it says nothing by itself: reasoning, or a blank text.
+    /// Whether it has no text for the reader: reasoning, or a blank text.
     pub(super) fn is_silent(&self) -> bool {
         match self.kind {
             Kind::Reasoning => true,
@@ -256,12 +256,12 @@ impl Message<'_> {
         !self.pieces.is_empty() && self.pieces.iter().all(|piece| piece.kind == Kind::Reasoning)
     }
 
-    /// What it cost when it came in.
+    /// Its cost as given.
     pub(super) fn tokens(&self) -> u64 {
         self.overhead.saturating_mul(self.steps).saturating_add(self.pieces.iter().map(|piece| piece.tokens).sum())
     }
 
-    /// What it costs now.
+    /// Its cost now.
     pub(super) fn now(&self) -> u64 {
         if self.removed.is_some() {
             return 0;
@@ -272,7 +272,7 @@ impl Message<'_> {
 
 /// The state of a call in a message of the AI SDK's that was not allowed.
 pub(super) const DENIED_STATE: &str = "output-denied";
-/// What the model is told of it where no reason is given.
+/// The text that the model gets where no reason is given.
 pub(super) const DENIED: &str = "Tool execution denied.";
 
 /// What others have added to OpenAI's messages for thoughts: DeepSeek, OpenRouter, and LiteLLM, which has Anthropic's signatures
@@ -396,7 +396,7 @@ impl<'r, 't> Reader<'r, 't> {
     pub(super) fn image_tokens(&self, source: Option<Value<'t>>) -> u64 {
         let head = |source: Value<'t>| source.object("").ok()?.get("\0head").ok()??.as_text();
         let source = source.and_then(|source| source.as_text().or_else(|| head(source)));
-        let size = source.and_then(|source| super::image::size(&source));
+        let size = source.and_then(|source| crate::tokens::images::size(&source));
         self.prices.image.tokens(size)
     }
 

@@ -15,7 +15,7 @@ impl Sum {
         self.content.saturating_add(self.overhead)
     }
 
-    /// What the messages of one list cost: a sum before each, and that of all. Those that are there already stay.
+    /// Prefix sums of the costs of the messages of one list: the sum before each, and that of all.
     pub(super) fn extend(sums: &mut Vec<Self>, messages: &[Message<'_>]) {
         let mut sum = sums.last().copied().unwrap_or_default();
         if sums.is_empty() {
@@ -33,7 +33,7 @@ impl Sum {
 #[derive(Clone, Debug)]
 pub(super) struct Messages<'m> {
     read: &'m [Message<'m>],
-    /// What those before each of them cost, and all of them.
+    /// Prefix sums of their costs.
     sums: &'m [Sum],
     /// The copies, with the index of each.
     copies: Vec<(usize, Message<'m>)>,
@@ -85,7 +85,7 @@ impl<'m> Messages<'m> {
         self.range(0, self.read.len())
     }
 
-    /// Those from one index to another.
+    /// The messages from one index to another.
     pub(super) fn range(
         &self,
         from: usize,
@@ -118,7 +118,7 @@ impl<'m> Messages<'m> {
         self.copies.iter().fold(self.read_sum(0, self.len()).total(), change)
     }
 
-    /// What those from one index to another cost as they were read.
+    /// The cost of the messages from one index to another, as they were read.
     pub(super) fn read_sum(&self, from: usize, to: usize) -> Sum {
         let [from, to] = [from, to].map(|at| self.sums.get(at).copied().unwrap_or_default());
         let content = to.content.saturating_sub(from.content);

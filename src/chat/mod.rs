@@ -14,7 +14,6 @@ mod edits;
 mod fit;
 mod formats;
 mod given;
-mod image;
 mod layout;
 mod message;
 mod messages;

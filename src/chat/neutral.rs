@@ -23,16 +23,16 @@ pub(super) struct Neutral<'t> {
     pub messages: Vec<prompt::Message<'t>>,
     /// For each of them, which message of the chat it is from.
     pub from: Vec<usize>,
-    /// What stands beside the messages.
+    /// Fields beside the messages.
     pub system: Option<String>,
-    /// The messages of the chat that say nothing.
+    /// The empty messages of the chat.
     pub silent: Vec<usize>,
-    /// What has no place in the target.
+    /// Diagnostics about what has no place in the target.
     pub notes: Notes,
 }
 
 impl Neutral<'_> {
-    /// Notes the messages that say nothing: no provider takes them.
+    /// Notes the empty messages: no provider takes them.
     pub(super) fn note_silent(&mut self) {
         for &at in &self.silent {
             self.notes.add(Cow::Borrowed("a message that says nothing"), Severity::Info, at);
@@ -139,7 +139,7 @@ impl<'t> Maker<'t> {
         if name.is_some() && message.role != Role::Tool && role.is_some() {
             self.note("the `name` of who speaks", Severity::Info);
         }
-        // Of an item that is told as a whole, or becomes the arguments of a call, no field is lost by itself.
+        // An item that is reported as a whole, or becomes the arguments of a call, loses no single field.
         let is_whole = |piece: &Piece<'_>| {
             piece.places.is_empty() && matches!(&piece.kind, Kind::Other | Kind::Call { name: Cow::Borrowed(""), .. })
         };
@@ -216,7 +216,7 @@ impl<'t> Maker<'t> {
         self.note(what, Severity::Warning);
     }
 
-    /// What stands at a place.
+    /// The value at a place.
     fn at(&mut self, value: Value<'t>, place: &[Step]) -> Option<Value<'t>> {
         let Some((Step::At(index), before)) = place.split_last() else { return walk(value, place) };
         if self.list.as_ref().is_none_or(|(path, _)| path != before) {
@@ -245,7 +245,7 @@ impl<'t> Maker<'t> {
             None if piece.kind == Kind::Reasoning => part.object("").ok().and_then(|item| proof_of(self.format, item)),
             None => None,
         };
-        // What proves something else than a thought stands before it.
+        // A proof of something other than a thought stands before it.
         if let (Some(proof), true) = (&proof, piece.kind != Kind::Reasoning) {
             self.thought(Cow::Borrowed(""), Some(proof), blocks);
         }
@@ -402,7 +402,7 @@ impl<'t> Maker<'t> {
         Ok(Block::ToolResult { tool_call_id: id, content, is_error: is_error.then_some(true), server: false })
     }
 
-    /// What a tool gave: a text, parts, or any JSON.
+    /// The result of a tool: a text, parts, or any JSON.
     fn shown(&mut self, body: Value<'t>, out: &mut Vec<Block<'t>>) -> Result<()> {
         if let Some(text) = body.as_text() {
             out.push(Block::Text(text));
@@ -485,7 +485,7 @@ impl<'t> Maker<'t> {
     /// A thought, with its proof where the target takes it.
     fn thought(&mut self, text: Cow<'t, str>, proof: Option<&Proof<'t>>, blocks: &mut Vec<Block<'t>>) {
         let signature = proof.filter(|proof| takes(self.target, proof)).map(Proof::write);
-        // What takes no thoughts at all says so by itself.
+        // A target that takes no thoughts reports that itself.
         if proof.is_some() && signature.is_none() && self.target != Format::OpenAi {
             self.note("the proof of a thought, which is another vendor's", Severity::Info);
         }
@@ -560,7 +560,7 @@ fn is_best_thought(message: Object<'_>, place: &[Step]) -> bool {
 const MEDIA: &str = "image image_url input_image image-data image-url media computer_screenshot audio input_audio video file \
      input_file file-data file-url document reasoning-file";
 
-/// The fields of messages and parts that are read, or that say nothing by themselves.
+/// The fields of messages and parts that are read, or that can be dropped without loss.
 const READ: &str = "type role content parts id status state name text thinking reasoning reasoning_content thinking_blocks \
      reasoning_details signature additional_kwargs tool_call_chunks \
      summary rawContent encrypted_content thought thoughtSignature thought_signature data url image image_url source \

@@ -20,7 +20,7 @@ const STRATEGIES: &[(&str, Strategy)] = &[
     ("keepStart", Strategy::KeepStart),
 ];
 
-/// What is asked for: the whole of a fit, or one of the two halves around a summary.
+/// Which call it is: a whole fit, or one of the two halves around a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Fit,
@@ -47,7 +47,7 @@ pub(super) enum RemovedReasoning {
     BeforeLastUser,
 }
 
-/// What may be cleared before anything is cut.
+/// What may be removed before anything is cut.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// Tokens above which edits are made; the limit where it is not given.
@@ -172,7 +172,7 @@ impl Options {
 
     /// Reads what is said of the chat itself.
     fn of_chat(options: Object<'_>, host: &Host, found: Option<&mut Vec<Diagnostic>>) -> Result<Self> {
-        let model = options.read("model", known_model)?;
+        let model = options.read("model", |name| models::known(name, "contextWindow"))?;
         Ok(Self {
             format: options.one_of("format", FORMATS)?,
             limit: u64::MAX,
@@ -211,17 +211,6 @@ fn counter(
             host.counter(None)
         }
         (counter, _) => counter,
-    }
-}
-
-fn known_model(name: Value<'_>) -> Result<(String, models::Model)> {
-    let text = name.text()?.into_owned();
-    match models::model(&text) {
-        Some(model) => Ok((text, model)),
-        None => {
-            let message = format!("`{text}` is no model that is known; give `contextWindow` instead");
-            Err(Error::new(Code::UnknownValue, message).with("path", name.path()).with("value", text))
-        }
     }
 }
 

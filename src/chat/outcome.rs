@@ -1,4 +1,4 @@
-//! What leaves of a chat: which messages stay, what changes in them, and the account of it.
+//! The result of a fit: which messages stay, what changes in them, and the report.
 
 use std::borrow::Cow;
 
@@ -15,14 +15,14 @@ use super::report::{Added, Edit, Fate, Reason, Report, Row, Tokens};
 use crate::sorting;
 use crate::text::is_blank;
 
-/// What leaves.
+/// The result of a fit.
 #[derive(Debug, Serialize)]
 pub(super) struct Fitted {
-    /// What stands where; nothing where nothing changed.
+    /// What stands where; `None` if nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Entry>>,
     pub same: bool,
-    /// The rows of the report, as long as it has none itself.
+    /// The rows of the report, until they are moved into it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Rows>,
     pub report: Report,
@@ -58,7 +58,7 @@ impl Fitted {
     }
 }
 
-/// What is to be summarized, and in how many tokens.
+/// The messages to summarize, and in how many tokens.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SummaryInput {
@@ -125,7 +125,7 @@ impl Outcome {
 }
 
 impl Fit<'_> {
-    /// What leaves, with the account of it.
+    /// The result, with the report.
     pub(super) fn fitted(self, cut: &Cut, edits: Vec<Edit>) -> Fitted {
         let is_summary = cut.added.as_ref().is_some_and(|(kind, _)| *kind == "summary");
         let (fate, reason) = if is_summary { (Fate::Summarized, None) } else { (Fate::Cut, Some(Reason::OverLimit)) };
@@ -135,7 +135,7 @@ impl Fit<'_> {
         let mut outcome = Outcome::default();
         let mut added = None;
         let mut next = 0;
-        // What is to be summarized.
+        // The messages to summarize.
         let (mut indices, mut summarized) = (Vec::new(), String::new());
         let changed = self.messages.changed();
         let mut changed = changed.iter().copied().peekable();
@@ -160,7 +160,7 @@ impl Fit<'_> {
                 }
             };
             if !is_summary {
-                // Of these nothing is left, and nothing else happened to them.
+                // These were removed whole, and not changed otherwise.
                 let end = changed.peek().copied().unwrap_or(count);
                 let atoms = cut.atoms.get(next..).unwrap_or_default().iter().zip(index..end);
                 let whole = atoms.take_while(|(atom, at)| self.is_whole(atom, *at)).count();
@@ -295,7 +295,7 @@ impl Fit<'_> {
         (changes, parts)
     }
 
-    /// What is to be summarized, and in how many tokens.
+    /// The messages to summarize, and in how many tokens.
     fn summarize(&self, indices: Vec<usize>, text: String) -> SummaryInput {
         let previous_summary =
             self.messages.iter().filter(|message| message.removed == Some(Reason::Replaced)).find_map(|message| {
@@ -316,13 +316,13 @@ fn transcribe(message: &Message<'_>, is_gone: impl Fn(usize) -> bool, text: &mut
     };
     let gone = message.pieces.iter().enumerate().filter(|&(place, piece)| is_gone(place) && piece.is_there());
     for (_, piece) in gone {
-        let said: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
+        let texts: Vec<&str> = piece.texts.iter().map(|text| &*text.text).filter(|text| !is_blank(text)).collect();
         let line: Cow<'_, str> = match &piece.kind {
             Kind::Call { name, .. } => format!("[calls {name}]").into(),
-            Kind::CallAndResult { name } => format!("[calls {name}]\n{}", said.join("\n")).into(),
+            Kind::CallAndResult { name } => format!("[calls {name}]\n{}", texts.join("\n")).into(),
             Kind::Image => "[image]".into(),
-            _ if said.is_empty() => continue,
-            _ => said.join("\n").into(),
+            _ if texts.is_empty() => continue,
+            _ => texts.join("\n").into(),
         };
         text.push_str(if text.is_empty() { "" } else { "\n\n" });
         text.push_str(who);

@@ -1,4 +1,4 @@
-//! What of a chat belongs together: calls, their results and their reasoning (SPEC §8 "Units").
+//! The parts of a chat that belong together: calls, their results and their reasoning (SPEC §8 "Units").
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(super) struct Pairs<'i> {
 }
 
 impl<'i> Pairs<'i> {
-    /// Pairs by id: a result belongs to a call before it that has none yet.
+    /// Pairs by id: a result belongs to an earlier call that has no result yet.
     pub(super) fn find<'m>(messages: &'m [Message<'_>], id: fn(&'m str) -> Cow<'i, str>) -> Self {
         let mut found = Self::default();
         found.add(0, messages, id);
@@ -183,7 +183,7 @@ pub(super) fn add_atoms(atoms: &mut Vec<Atom>, messages: &Messages<'_>, from: us
     for (index, message) in messages.filter(|(_, message)| message.removed.is_none()) {
         let (mut from, mut step) = (0, None);
         for (at, piece) in message.pieces.iter().enumerate().filter(|(_, piece)| piece.is_there()) {
-            // What stands before the first step is part of it.
+            // Parts before the first step belong to it.
             if piece.step > 1 && step.is_some_and(|step| step != piece.step) {
                 atoms.push(Atom { message: index, from, to: at });
                 from = at;

@@ -1,4 +1,4 @@
-//! What became of a chat (SPEC §8 "Report").
+//! The report of a fit (SPEC §8 "Report").
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub(super) struct Tokens {
     pub messages: u64,
     /// The definitions of tools.
     pub tools: u64,
-    /// What messages and the request cost beside their contents.
+    /// The overhead of messages and the request.
     pub overhead: u64,
     pub total: u64,
     pub tokenizer: String,
@@ -44,7 +44,7 @@ pub(super) struct Tokens {
     pub tokenizer_error: Option<u32>,
 }
 
-/// What happens when a chat is over the limit.
+/// The strategy for a chat over the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Strategy {
@@ -56,7 +56,7 @@ pub(super) enum Strategy {
     KeepStart,
 }
 
-/// What became of a message, or of a part of one.
+/// The fate of a message, or of a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Row {
     /// Of messages in what came in; of parts in their message.
@@ -71,7 +71,7 @@ pub(super) struct Row {
     pub parts: Vec<Row>,
 }
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Fate {
@@ -103,13 +103,13 @@ pub(super) enum Reason {
     ImageRemoved,
     /// `endOn`: nothing may stand behind the last message of these roles.
     EndOn,
-    /// Nothing of it is left that says anything.
+    /// Nothing with content is left of it.
     NothingLeft,
     /// A marker or summary of an earlier fit, in whose place there is a new one.
     Replaced,
 }
 
-/// What an edit did.
+/// The effect of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Edit {
     pub edit: &'static str,

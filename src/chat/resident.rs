@@ -35,12 +35,12 @@ pub struct Chat {
     /// The JSON that the options were read from.
     request: Vec<u8>,
     options: Options,
-    /// What there was to say of the options.
+    /// Diagnostics about the options.
     found: Vec<Diagnostic>,
     format: Format,
     beside: Beside,
     messages: Vec<Message<'static>>,
-    /// What the messages before each of them cost, and all of them.
+    /// Prefix sums of the costs of the messages.
     sums: Vec<Sum>,
     /// The formats that each message can be in, and that all of them can be in.
     shapes: Vec<Formats>,
@@ -58,7 +58,7 @@ pub struct Chat {
     layout: RefCell<Layout>,
 }
 
-/// What there is after a change.
+/// The state after a change.
 #[derive(Debug, Default, Serialize)]
 struct Changed {
     /// The format is another one now: nothing was changed, and all messages have to be given at once.
@@ -75,7 +75,7 @@ impl Chat {
     /// A chat without messages, from the JSON of `{ options }`.
     ///
     /// # Errors
-    /// Those of options.
+    /// The errors of options.
     pub fn from_json(request: &[u8], host: &Host) -> Result<Self> {
         let document = Document::read(request, &[])?;
         let document: &Document<'_> = &document;
@@ -139,7 +139,7 @@ impl Chat {
             pinned.list("a list of indices")?.map(index).collect::<Result<Vec<usize>>>()
         })?;
         self.check_counter()?;
-        // Nothing fails from here on.
+        // Nothing can fail from here on.
         let came = at..at + list.len();
         let gone = self.messages.get(at..end).unwrap_or_default();
         let acts = |message: &Message<'_>| {
@@ -231,7 +231,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Adds to the text at the end of the last message; nothing where it ends with something else.
+    /// Adds to the text at the end of the last message; `None` if the message does not end in text.
     fn append_text(&mut self, delta: Value<'_>) -> Result<Answer> {
         let delta = delta.text()?;
         let mut grown = self.grown;
@@ -296,7 +296,7 @@ impl Chat {
         };
         let ran = fit.run();
         if options.counter.has_failed() {
-            // What it gave for markers may be worth nothing.
+            // The counts that it gave for markers may be wrong.
             self.layout.take();
         }
         let (cut, edits) = ran?;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::error::{Code, Error, Result};
 
-/// What a full ref begins with; 64 hex digits follow.
+/// The prefix of a full ref; 64 hex digits follow.
 const FULL_PREFIX: &str = "blake3:";
 
-/// What a short ref begins with; the first 12 hex digits of the hash follow.
+/// The prefix of a short ref; the first 12 hex digits of the hash follow.
 const SHORT_PREFIX: &str = "art-";
 
 const SHORT_DIGITS: usize = 12;

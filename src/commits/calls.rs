@@ -15,17 +15,22 @@ use crate::commits::import::{ImportOptions, import_transcript};
 use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::Materializer;
-use crate::commits::plan::{PlanRequest, Stop};
+use crate::commits::plan::{Plan, PlanRequest, Stop};
 use crate::commits::record::{Origin, Provenance, Record, Trigger, given_text, other_fields, required_time};
 use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
+use crate::commits::walk::ChainWalk;
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
 use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
 
-/// The calls on session files.
+/// The calls on session files, and on times.
 pub const CALLS: &[Call] = &[
+    Call::new("timeKey", &["time"], |_, request, _| {
+        let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
+        Answer::of(&time.descending_key())
+    }),
     Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
     Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
     Call::new("transcriptToMessages", FILE, |_, request, _| messages(request)),
@@ -47,7 +52,7 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
     Call::new("history", &["id", "options"], |graph, request, _| history(graph, request)),
     Call::new("importJsonl", &["text", "options"], |graph, request, _| import_jsonl(graph, request)),
     Call::new("lackingSummary", &[], |graph, _, _| Ok(records(&graph.lacking_summary()))),
-    Call::new("planMaterialization", &[], |graph, request, _| plan(graph, request)),
+    Call::new("planMaterialization", &[], |graph, request, _| plan(request, |asked| graph.plan(asked))),
     Call::new("reachableArtifacts", &["tips"], |graph, request, _| reachable_artifacts(graph, request)),
     Call::new("resolve", &["principal", "time"], |graph, request, _| resolve(graph, request)),
     Call::new("resolveArtifact", &["artifactRef"], |graph, request, _| {
@@ -63,8 +68,19 @@ pub const GRAPH_CALLS: &[Call<CommitGraph>] = &[
 pub const CHECKPOINTER_CALLS: &[Call<Checkpointer>] = &[
     Call::new("checkpoint", &["trigger", "fields"], |this, request, _| checkpoint_due(this, request)),
     Call::new("compact", &["summary", "fields"], |this, request, _| compact(this, request)),
-    Call::new("stored", &["id"], |this, request, _| {
-        this.stored(&text(request, "id")?).map(|()| json_answer("null".to_owned()))
+    Call::new("stored", &["id", "storedAs"], |this, request, _| {
+        let id = text(request, "id")?;
+        let stored_as = given_text(arguments(request)?, "storedAs")?;
+        this.stored_as(&id, stored_as.as_deref().unwrap_or(&id)).map(|()| json_answer("null".to_owned()))
+    }),
+];
+
+/// The methods of a walk.
+pub const WALK_CALLS: &[Call<ChainWalk>] = &[
+    Call::new("planMaterialization", &[], |walk, request, _| plan(request, |asked| walk.plan(asked))),
+    Call::new("push", &["records"], |walk, request, _| {
+        let taken = walk.push(&bytes_of(arguments(request)?, "records")?)?;
+        Ok(records(&taken.iter().collect::<Vec<_>>()))
     }),
 ];
 
@@ -271,7 +287,7 @@ fn update_metadata(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer
     Ok(json_answer(record_json(graph.update_metadata(&id, update)?)))
 }
 
-/// What to materialise, and the `cacheKey` of a plan.
+/// A request to materialise, and the `cacheKey` of a plan.
 fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(PlanRequest, Option<String>)> {
     const KNOWN: &[&str] =
         &["commit", "stop", "format", "crossFamily", "inspect", "refs", "steps", "cacheKey", "diagnostics"];
@@ -287,9 +303,9 @@ fn plan_request(request: Value<'_>, found: &mut Vec<Diagnostic>) -> Result<(Plan
     Ok((request, given_text(fields, "cacheKey")?))
 }
 
-fn plan(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
+fn plan(request: Value<'_>, planned: impl FnOnce(PlanRequest) -> Result<Plan>) -> Result<Answer> {
     let mut found = request.repaired();
-    let mut plan = graph.plan(plan_request(request, &mut found)?.0)?;
+    let mut plan = planned(plan_request(request, &mut found)?.0)?;
     error::put_before(found, &mut plan.diagnostics);
     let mut out = JsonObject::default();
     out.text("commit", plan.request.commit.as_deref());
@@ -311,13 +327,44 @@ fn plan(graph: &CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// Begins what a plan or a request describes. A plan must be what the graph would plan now.
 ///
 /// # Errors
-/// Those of [`Materializer::new`]; [`Code::InvalidInput`].
+/// The errors of [`Materializer::new`]; [`Code::InvalidInput`].
 pub fn begin(graph: &CommitGraph, request: &[u8]) -> Result<Materializer> {
+    materializer(request, |request, cache_key| Materializer::new(graph, request, cache_key))
+}
+
+/// Begins what a plan or a request describes, of a walk that is over.
+///
+/// # Errors
+/// Those of [`ChainWalk::begin`]; [`Code::InvalidInput`].
+pub fn begin_walked(walk: &ChainWalk, request: &[u8]) -> Result<Materializer> {
+    materializer(request, |request, cache_key| walk.begin(request, cache_key))
+}
+
+fn materializer(
+    request: &[u8],
+    begin: impl FnOnce(PlanRequest, Option<&str>) -> Result<Materializer>,
+) -> Result<Materializer> {
     let document = Document::read(request, &[])?;
     let request: Value<'_> = document.root();
     let mut found = request.repaired();
     let (request, cache_key) = plan_request(request, &mut found)?;
-    Materializer::new(graph, request, cache_key.as_deref()).map(|work| work.with_diagnostics(found))
+    begin(request, cache_key.as_deref()).map(|work| work.with_diagnostics(found))
+}
+
+/// A walk with `{ commit, stop?, passing?, limits? }`.
+///
+/// # Errors
+/// [`Code::InvalidInput`], [`Code::UnknownValue`].
+pub fn walk(options: &[u8]) -> Result<ChainWalk> {
+    let document = Document::read(options, &[])?;
+    let options = Options::read_strictly(not_null(document.root()), &["commit", "stop", "passing", "limits"])?;
+    let request = PlanRequest {
+        commit: options.text("commit")?,
+        stop: options.text("stop")?.map_or(Ok(Stop::default()), |name| Stop::from_name(&name))?,
+        ..PlanRequest::default()
+    };
+    let walk = ChainWalk::new(request, limits_of(options)?);
+    Ok(if options.flag("passing")? { walk.passing() } else { walk })
 }
 
 /// The result of a materialisation; its bytes come first, unless the caller has them.
@@ -374,7 +421,7 @@ fn snapshot(graph: &mut CommitGraph, request: Value<'_>) -> Result<Answer> {
 /// A checkpointer with the options of its constructor.
 ///
 /// # Errors
-/// Those of [`Checkpointer::new`]; [`Code::InvalidInput`].
+/// The errors of [`Checkpointer::new`]; [`Code::InvalidInput`].
 pub fn checkpointer(options: &[u8]) -> Result<Checkpointer> {
     let known = [&["format", "parent", "every", "tool_calls"], Provenance::FIELDS.as_slice(), &["limits"]].concat();
     let document = Document::read(options, &[])?;

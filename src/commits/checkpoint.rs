@@ -13,7 +13,7 @@ use crate::commits::translate::count_blob;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::limits::{self, Limits};
 
-/// What every commit of a session has in common, and when one is due.
+/// The fields that all commits of a session share, and when one is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointerOptions {
     /// The format of the messages.
@@ -40,7 +40,7 @@ impl CheckpointerOptions {
 pub struct CheckpointFields {
     /// RFC 3339.
     pub created_at: String,
-    /// What the agent understands, for people.
+    /// A summary of the agent's understanding, for people.
     pub summary: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
@@ -53,7 +53,7 @@ pub struct PendingCommit {
     pub record: Record,
     /// The bytes that the ref names.
     pub blob: Vec<u8>,
-    /// What was found while the blob was put together.
+    /// Diagnostics of putting the blob together.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -242,6 +242,15 @@ impl Checkpointer {
     /// # Errors
     /// [`Code::CommitNotFound`] for one that was not given.
     pub fn stored(&mut self, id: &str) -> Result<()> {
+        self.stored_as(id, id)
+    }
+
+    /// The same for a commit that was stored under another id, since it had to be given another parent: the head moves to
+    /// that one.
+    ///
+    /// # Errors
+    /// Those of [`Checkpointer::stored`].
+    pub fn stored_as(&mut self, id: &str, stored_id: &str) -> Result<()> {
         let Some(commit) = self.outstanding.iter().rev().find(|commit| commit.id == id) else {
             let message =
                 format!("commit `{id}` is none that this checkpointer gave, or {OUTSTANDING} others came after it");
@@ -253,7 +262,7 @@ impl Checkpointer {
             self.stored = commit.stored;
             self.stored_turns = self.stored_turns.max(commit.turns);
             self.head_number = commit.number;
-            self.head = Some(commit.id.clone());
+            self.head = Some(stored_id.to_owned());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::commits::transcript::{Role, Transcript};
-pub use crate::content::tree::{BookmarkData, EdgeData, LoomTreeData, NodeData, SourceData, TreeData};
+pub use crate::content::tree::{EdgeData, LoomTreeData, MetadataData, NodeData, SourceData, TreeData};
 use crate::content::tree::{Named, ids, take_system};
 use crate::content::{self, Block};
 use crate::error::Diagnostic;

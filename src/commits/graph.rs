@@ -54,7 +54,7 @@ type Lists = SortedMap<String, Vec<usize>>;
 /// The order of unrelated commits: by time, then those without a time (1), then those whose chain has no root (2); and by id.
 type Key<'g> = (u8, Option<Timestamp>, &'g str);
 
-/// What [`CommitGraph::update_metadata`] changes; `Some(None)` and an empty list remove.
+/// The changes of [`CommitGraph::update_metadata`]; `Some(None)` and an empty list remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataUpdate {
     /// The new summary, if it changes.
@@ -250,15 +250,19 @@ impl CommitGraph {
     fn last_of(&self, principal: &str, candidates: &[usize]) -> Result<&Record> {
         let records = candidates.iter().filter_map(|&at| self.records.get(at));
         let mut left: SortedMap<&str, &Record> = records.clone().map(|record| (record.id.as_str(), record)).collect();
+        let mut chains = records.map(|record| Ok(self.chain(&record.id)?.skip(1))).collect::<Result<Vec<_>>>()?;
         let mut walked = SortedSet::new();
-        for record in records {
-            for ancestor in self.chain(&record.id)?.skip(1) {
-                let ancestor = ancestor?;
+        // All chains at once, a step at a time: mostly a commit led to the other one directly.
+        while left.len() > 1 && !chains.is_empty() {
+            let mut going = Vec::with_capacity(chains.len());
+            for mut chain in chains {
+                let Some(ancestor) = chain.next().transpose()? else { continue };
                 left.remove(ancestor.id.as_str());
-                if !walked.insert(ancestor.id.as_str()) {
-                    break;
+                if walked.insert(ancestor.id.as_str()) {
+                    going.push(chain);
                 }
             }
+            chains = going;
         }
         if let (1, Some(last)) = (left.len(), left.values().next()) {
             return Ok(last);
@@ -299,7 +303,7 @@ impl CommitGraph {
     }
 
     /// All commits, in an order that does not depend on how they came: parents before children, otherwise by time, then id.
-    /// Those of a chain without a root come last.
+    /// Commits of a chain without a root come last.
     pub fn commits(&self) -> Vec<&Record> {
         self.order().into_iter().filter_map(|at| self.records.get(at)).collect()
     }
@@ -382,7 +386,7 @@ impl CommitGraph {
         self.in_order(self.by_session.get(session_id).into_iter().flatten())
     }
 
-    /// The commits that nobody has written a summary for.
+    /// The commits without a summary.
     pub fn lacking_summary(&self) -> Vec<&Record> {
         self.in_order(self.lacking_summary.iter())
     }
@@ -405,7 +409,7 @@ impl CommitGraph {
     /// The last commit that the chains of two commits share, which may be one of the two.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::history`], for either chain.
+    /// The errors of [`CommitGraph::history`], for either chain.
     pub fn common_ancestor(&self, one: &str, other: &str) -> Result<Option<&Record>> {
         let mut of_one = SortedSet::new();
         for record in self.chain(one)? {
@@ -425,7 +429,7 @@ impl CommitGraph {
     /// The refs of all artifacts that the chains of these commits need, sorted: what garbage collection must keep.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::history`].
+    /// The errors of [`CommitGraph::history`].
     pub fn reachable_artifacts(&self, tips: &[impl AsRef<str>]) -> Result<Vec<String>> {
         let mut refs = SortedSet::new();
         let mut walked = SortedSet::new();
@@ -509,25 +513,34 @@ impl<'g> Chain<'g> {
             return Err(Error::new(Code::InternalError, "the graph has lost a record"));
         };
         if self.seen.get_mut(at).is_some_and(|seen| std::mem::replace(seen, true)) {
-            let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
-            return Err(record.source().about(Error::new(Code::ChainCycle, message)));
+            return Err(cycle(record));
         }
         self.walked = self.walked.saturating_add(1);
         limits::check("chainDepth", self.walked, self.graph.limits.chain_depth)?;
         self.next = record.parent.as_deref().map(|parent| {
-            self.graph.index_of(parent).map_err(|_| {
-                Error::new(Code::CommitNotFound, missing_parent(&record.id, parent))
-                    .with("commitId", parent)
-                    .with("childId", record.id.as_str())
-                    .with("artifactRef", record.artifact_ref.as_str())
-            })
+            self.graph.index_of(parent).map_err(|_| parent_not_found(&record.id, &record.artifact_ref, parent))
         });
         Ok(record)
     }
 }
 
 #[cold]
-fn not_found(id: &str) -> Error {
+pub(crate) fn cycle(record: &Record) -> Error {
+    let message = format!("the chain comes back to `{}`; import records of a chain that has a root", record.id);
+    record.source().about(Error::new(Code::ChainCycle, message))
+}
+
+/// The error for a parent that a walk has no record of; the child is named with the ref of its blob.
+#[cold]
+pub(crate) fn parent_not_found(child: &str, artifact_ref: &str, parent: &str) -> Error {
+    Error::new(Code::CommitNotFound, missing_parent(child, parent))
+        .with("commitId", parent)
+        .with("childId", child)
+        .with("artifactRef", artifact_ref)
+}
+
+#[cold]
+pub(crate) fn not_found(id: &str) -> Error {
     Error::new(Code::CommitNotFound, format!("commit `{id}` is not in the graph")).with("commitId", id)
 }
 

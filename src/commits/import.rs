@@ -29,7 +29,7 @@ use crate::tokens::Counter;
 /// How many bytes of a compaction's summary its record carries.
 const SUMMARY_BYTES: usize = 1_000;
 
-/// What the file itself does not say.
+/// Facts that the file itself does not contain.
 #[derive(Clone, Debug)]
 pub struct ImportOptions<'a> {
     /// Where the commits come from; by default with the session that the file names.
@@ -59,7 +59,7 @@ pub struct ImportedBranch {
     pub side_chain: bool,
 }
 
-/// What a session file is as commits.
+/// A session file as commits.
 #[derive(Debug, Default)]
 pub struct Import {
     /// The records, parents before children.
@@ -175,8 +175,8 @@ impl<'o> Builder<'o> {
         record.message_count = Some(transcript.turns.len() as u64);
         record.token_count = Some(u64::from(transcript.count(options.counter)));
         if record.commit_type == CommitType::Compaction {
-            let said = transcript.turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks);
-            let texts = said.filter_map(Block::as_text);
+            let blocks = transcript.turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks);
+            let texts = blocks.filter_map(Block::as_text);
             record.summary = Some(shortened(&texts.collect::<Vec<_>>().join("\n\n"))).filter(|text| !text.is_empty());
         }
         if let Some(from) = &self.side_chain_of {
@@ -270,8 +270,9 @@ fn codex(builder: &mut Builder<'_>, bytes: &[u8], notes: &mut Notes) -> Result<(
             }
             LineKind::Item(item) => {
                 let kind = codex::item_kind(item);
-                let asked = kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
-                if asked {
+                let is_prompt =
+                    kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
+                if is_prompt {
                     splitter.before_question(builder)?;
                 } else if kind != "ghost_snapshot" {
                     splitter.answering = true;

@@ -79,7 +79,7 @@ impl Inspector {
             let message = "the line is not one JSON object; it was kept as it is".to_owned();
             let finding = match finding.code {
                 DiagnosticCode::InvalidUtf8 => finding,
-                // To a line by itself every end is the end of the file.
+                // A line read alone cannot tell its end from the end of the file.
                 DiagnosticCode::TornLine => Diagnostic { code: DiagnosticCode::MalformedLine, message, ..finding },
                 _ => Diagnostic { message, ..finding },
             };

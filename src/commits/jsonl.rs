@@ -11,7 +11,7 @@ use crate::maps::SortedMap;
 use crate::{jsonl, limits, sorting};
 use serde::Serialize;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportReport {
@@ -34,9 +34,9 @@ pub enum MetadataChoice {
     /// The one there is, and of two the one that sorts last: the same in any order.
     #[default]
     Merge,
-    /// Those of the first record, also if it has none.
+    /// Those of the first record; may be empty.
     Keep,
-    /// Those of the last record, also if it has none.
+    /// Those of the last record; may be empty.
     Replace,
 }
 
@@ -86,7 +86,7 @@ impl CommitGraph {
     /// The same, with a choice of which summaries and tags stay.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::import_jsonl`].
+    /// The errors of [`CommitGraph::import_jsonl`].
     pub fn import_jsonl_with(&mut self, text: &[u8], metadata: MetadataChoice) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         limits::check("inputBytes", text.len(), self.limits().input_bytes)?;

@@ -8,12 +8,13 @@ use crate::commits::formats::append::{needs_newline, torn};
 use crate::commits::formats::{BlobSource, Concatenator, Format};
 use crate::commits::graph::CommitGraph;
 use crate::commits::inspect::Inspector;
-use crate::commits::plan::{Plan, PlanRequest, Stop};
+use crate::commits::plan::{Plan, PlanRequest, Stop, plan_chain};
+use crate::commits::record::Record;
 use crate::commits::translate::{Delta, Materialized, Tier, TranslateOptions, count_blob, translate};
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result};
 use crate::limits::{self, Limits};
 
-/// What the caller has to append to the result for a blob.
+/// The bytes that the caller has to append to the result for a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendAction {
     /// The blob.
@@ -64,9 +65,15 @@ impl Materializer {
     /// Plans and begins a materialisation; `planned` is the cache key that the plan must have.
     ///
     /// # Errors
-    /// Those of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
+    /// The errors of [`CommitGraph::plan`]; [`Code::PlanMismatch`].
     pub fn new(graph: &CommitGraph, request: PlanRequest, planned: Option<&str>) -> Result<Self> {
-        let plan = graph.plan(request)?;
+        let chain = graph.chain_of(&request)?;
+        let plan = plan_chain(request, &chain, |record| graph.full_ref(record))?;
+        Self::of(plan, &chain, planned, graph.limits())
+    }
+
+    /// Begins what was planned for a chain, whose records come newest first.
+    pub(crate) fn of(plan: Plan, chain: &[&Record], planned: Option<&str>, limits: &Limits) -> Result<Self> {
         if let Some(cache_key) = planned.filter(|planned| *planned != plan.cache_key) {
             let commit = plan.request.commit.clone().unwrap_or_default();
             let message = format!("the plan for commit `{commit}` is not what the graph would plan now; plan again");
@@ -74,8 +81,7 @@ impl Materializer {
         }
         let native = Format::from_name(&plan.format).filter(|_| plan.is_native());
         let mut parts = Vec::new();
-        for step in plan.included() {
-            let record = graph.show(&step.id)?;
+        for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
             parts.push(PlannedBlob {
                 commit: step.id.clone(),
                 artifact_ref: step.artifact_ref.clone(),
@@ -95,7 +101,7 @@ impl Materializer {
             Some(format) => {
                 let inspector =
                     (format == Format::GeminiV1 && !plan.request.skip_inspection).then(|| Inspector::new(format));
-                JoinMode::Concatenate(format, Box::new(Concatenator::new(format, graph.limits(), 0)), inspector)
+                JoinMode::Concatenate(format, Box::new(Concatenator::new(format, limits, 0)), inspector)
             }
             None => JoinMode::Translate(Vec::new()),
         };
@@ -108,7 +114,7 @@ impl Materializer {
             bytes: 0,
             message_count: 0,
             token_count: 0,
-            limits: *graph.limits(),
+            limits: *limits,
         })
     }
 
@@ -272,7 +278,7 @@ impl PlannedBlob {
 /// ```
 ///
 /// # Errors
-/// Those of [`CommitGraph::plan`] and of [`Materializer::push`]; [`Code::BlobMissing`].
+/// The errors of [`CommitGraph::plan`] and of [`Materializer::push`]; [`Code::BlobMissing`].
 pub fn materialize<'b>(
     graph: &CommitGraph,
     request: PlanRequest,

@@ -20,9 +20,12 @@ mod record;
 mod render;
 pub mod transcript;
 pub mod translate;
+mod walk;
 
 pub use artifact::{artifact_ref, short_ref};
-pub use calls::{CALLS, CHECKPOINTER_CALLS, GRAPH_CALLS, begin, checkpointer, graph, materialized};
+pub use calls::{
+    CALLS, CHECKPOINTER_CALLS, GRAPH_CALLS, WALK_CALLS, begin, begin_walked, checkpointer, graph, materialized, walk,
+};
 pub use checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 pub use graph::{CommitGraph, MetadataUpdate};
 pub use id::{ID_CONTEXT, commit_id};
@@ -31,3 +34,4 @@ pub use materialize::{AppendAction, Materializer, materialize};
 pub use plan::{DEFAULT_FORMAT, Plan, PlanRequest, PlanStep, Reason, Stop};
 pub use record::{CommitType, Provenance, RECORD_VERSION, Record, Trigger};
 pub use translate::{CrossFamily, Materialized, Tier};
+pub use walk::ChainWalk;

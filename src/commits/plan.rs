@@ -44,6 +44,23 @@ impl Stop {
         }
     }
 
+    /// Whether a walk towards the root ends with this record.
+    pub(crate) fn is_at(&self, record: &Record) -> bool {
+        match self {
+            Self::Compaction => matches!(record.commit_type, CommitType::Compaction | CommitType::Snapshot),
+            Self::Root => false,
+            Self::At(id) => record.id == *id,
+        }
+    }
+
+    /// Fails where a walk that is over at the root should have come to a commit before.
+    pub(crate) fn at_root_of(&self, commit: &str) -> Result<()> {
+        let Self::At(id) = self else { return Ok(()) };
+        let message =
+            format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
+        Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()))
+    }
+
     /// As it is on the wire.
     pub fn as_str(&self) -> &str {
         match self {
@@ -54,7 +71,7 @@ impl Stop {
     }
 }
 
-/// What to materialise.
+/// A request to materialise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
     /// The commit: a tip resumes, any other forks; `None` starts a new conversation.
@@ -101,10 +118,10 @@ pub struct PlanStep {
     pub reason: Reason,
 }
 
-/// What a materialisation needs, and how it is made.
+/// The blobs that a materialisation needs, and how it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What was asked for, with the format that follows.
+    /// The request, with the resulting format.
     pub request: PlanRequest,
     /// The format of the result.
     pub format: String,
@@ -114,7 +131,7 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
     /// A key to cache the result under: equal for plans that give the same bytes.
     pub cache_key: String,
-    /// What to know about the chain.
+    /// Diagnostics about the chain.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -138,50 +155,12 @@ impl CommitGraph {
     /// [`Code::StopNotInChain`], [`Code::UnsupportedVersion`] for a kind of commit that only a later version knows,
     /// [`Code::AmbiguousRef`], [`Code::LimitExceeded`].
     pub fn plan(&self, request: PlanRequest) -> Result<Plan> {
-        let chain = match &request.commit {
-            None => Vec::new(),
-            Some(commit) => self.chain_until(commit, &request.stop)?,
-        };
-        let is_known = |format: &str| Format::from_name(format).is_some();
-        let mut diagnostics = Vec::new();
-        let mut steps = Vec::with_capacity(chain.len());
-        for (place, record) in chain.iter().rev().enumerate() {
-            let reason = reason(record, place == 0, &request.stop)?;
-            let included = matches!(reason, Reason::Delta | Reason::Start);
-            if !included && record.parent.is_none() {
-                let message = format!(
-                    "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
-                    record.id
-                );
-                diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
-            }
-            if included && !is_known(&record.format) {
-                diagnostics.push(unknown_format(&record.format, &format!(" of commit `{}`", record.id)));
-            }
-            steps.push(PlanStep {
-                id: record.id.clone(),
-                artifact_ref: self.full_ref(record)?,
-                commit_type: record.commit_type.as_str().to_owned(),
-                format: record.format.clone(),
-                included,
-                reason,
-            });
-        }
-        let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
-        let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
-        if !is_known(&format) {
-            diagnostics.push(unknown_target(&format));
-        }
-        let mut seen = crate::maps::SortedSet::new();
-        let mut refs = Vec::new();
-        for step in steps.iter().filter(|step| step.included) {
-            if seen.insert(step.artifact_ref.as_str()) {
-                refs.push(step.artifact_ref.clone());
-            }
-        }
-        let mut plan = Plan { request, format, refs, steps, cache_key: String::new(), diagnostics };
-        plan.cache_key = cache_key(&plan, &chain);
-        Ok(plan)
+        plan_chain(request.clone(), &self.chain_of(&request)?, |record| self.full_ref(record))
+    }
+
+    /// The records that a plan is made of, newest first.
+    pub(crate) fn chain_of(&self, request: &PlanRequest) -> Result<Vec<&Record>> {
+        request.commit.as_ref().map_or(Ok(Vec::new()), |commit| self.chain_until(commit, &request.stop))
     }
 
     /// A record for a snapshot of what a plan gives, with the provenance of the requested commit as its child; without a
@@ -222,22 +201,61 @@ impl CommitGraph {
         for record in self.chain(commit)? {
             let record = record?;
             chain.push(record);
-            let enough = match stop {
-                Stop::Compaction => matches!(record.commit_type, CommitType::Compaction | CommitType::Snapshot),
-                Stop::Root => false,
-                Stop::At(id) => record.id == *id,
-            };
-            if enough {
+            if stop.is_at(record) {
                 return Ok(chain);
             }
         }
-        if let Stop::At(id) = stop {
-            let message =
-                format!("`{id}` is not in the chain of commit `{commit}`; stop at one of its ancestors, or at `root`");
-            return Err(Error::new(Code::StopNotInChain, message).with("commitId", commit).with("stop", id.as_str()));
-        }
-        Ok(chain)
+        stop.at_root_of(commit).map(|()| chain)
     }
+}
+
+/// Plans what becomes of a chain: its records from the commit that was asked for to the one where it stops. `full_ref` gives
+/// the full ref of a record's blob.
+pub(crate) fn plan_chain(
+    request: PlanRequest,
+    chain: &[&Record],
+    full_ref: impl Fn(&Record) -> Result<String>,
+) -> Result<Plan> {
+    let is_known = |format: &str| Format::from_name(format).is_some();
+    let mut diagnostics = Vec::new();
+    let mut steps = Vec::with_capacity(chain.len());
+    for (place, record) in chain.iter().rev().enumerate() {
+        let reason = reason(record, place == 0, &request.stop)?;
+        let included = matches!(reason, Reason::Delta | Reason::Start);
+        if !included && record.parent.is_none() {
+            let message = format!(
+                "the chain begins with the compaction `{}`, which was left out as all of them are; what it summarises is not in the graph",
+                record.id
+            );
+            diagnostics.push(Diagnostic::new(DiagnosticCode::CompactionLeftOut, Severity::Warning, message));
+        }
+        if included && !is_known(&record.format) {
+            diagnostics.push(unknown_format(&record.format, &format!(" of commit `{}`", record.id)));
+        }
+        steps.push(PlanStep {
+            id: record.id.clone(),
+            artifact_ref: full_ref(record)?,
+            commit_type: record.commit_type.as_str().to_owned(),
+            format: record.format.clone(),
+            included,
+            reason,
+        });
+    }
+    let tip_format = chain.first().map_or(DEFAULT_FORMAT, |tip| tip.format.as_str());
+    let format = request.format.clone().unwrap_or_else(|| tip_format.to_owned());
+    if !is_known(&format) {
+        diagnostics.push(unknown_target(&format));
+    }
+    let mut seen = crate::maps::SortedSet::new();
+    let mut refs = Vec::new();
+    for step in steps.iter().filter(|step| step.included) {
+        if seen.insert(step.artifact_ref.as_str()) {
+            refs.push(step.artifact_ref.clone());
+        }
+    }
+    let mut plan = Plan { request, format, refs, steps, cache_key: String::new(), diagnostics };
+    plan.cache_key = cache_key(&plan, chain);
+    Ok(plan)
 }
 
 /// Why a commit is included or not; `first` is the oldest of the chain.
@@ -276,10 +294,10 @@ fn cache_key(plan: &Plan, chain: &[&Record]) -> String {
     }
     for (step, record) in plan.steps.iter().zip(chain.iter().rev()).filter(|(step, _)| step.included) {
         fields.extend([step.commit_type.as_str(), &step.format, &step.artifact_ref]);
-        // A narrative names its commits and what was said of them.
+        // A narrative names its commits and their summaries.
         if !native {
-            let said = [&record.provenance.template, &record.summary].map(|said| said.as_deref().unwrap_or_default());
-            fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(said));
+            let texts = [&record.provenance.template, &record.summary].map(|text| text.as_deref().unwrap_or_default());
+            fields.extend([step.id.as_str(), record.created_at.as_str()].into_iter().chain(texts));
         }
     }
     let key = derive(CACHE_CONTEXT, fields);

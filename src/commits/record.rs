@@ -104,7 +104,7 @@ pub struct Record {
     pub provenance: Provenance,
     /// Why it was made.
     pub checkpoint: Option<Trigger>,
-    /// What the agent understood, for people. May be changed.
+    /// A summary of the agent's understanding, for people. May be changed.
     pub summary: Option<String>,
     /// Words to find it by. May be changed.
     pub tags: Vec<String>,
@@ -121,7 +121,7 @@ pub struct Record {
 /// Where a commit comes from, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// What kind of agent it is.
+    /// The kind of agent.
     pub template: Option<String>,
     /// Who executes it.
     pub principal: Option<String>,

@@ -94,7 +94,7 @@ pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// What is open behind a line.
+/// The element that is open behind a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Open {
     Nothing,
@@ -128,10 +128,10 @@ const RAW: [(&str, &str); 8] = [
     ("<!", ">"),
 ];
 
-/// To CommonMark each of these ends any of the elements, to others only its own does.
+/// In CommonMark each of these ends any of the elements, in other dialects only its own.
 const ELEMENT_ENDS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
 
-/// What a line of prose that begins with `<` opens.
+/// The element that a line of prose beginning with `<` opens.
 fn html(line: &str) -> Open {
     let lower = line.to_ascii_lowercase();
     for (start, end) in RAW {

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::content::{Block, Image, Media, data_url};
+use crate::content::vendor::Unknown;
+pub(crate) use crate::content::vendor::{arguments, flag, image, list, object, objects, owned, text};
+use crate::content::{Block, Image, Media};
 pub use crate::content::{Role, Turn};
 pub(crate) use crate::content::{arguments_object, parse_arguments};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
@@ -23,20 +25,6 @@ pub(crate) fn type_placeholder(block: &Block<'_>) -> String {
         Block::Audio(audio) => format!("[audio: {}]", audio.mime_type),
         _ => String::new(),
     }
-}
-
-/// The image at a URL, which may be a `data:` URL.
-pub(crate) fn image_at(url: &str) -> Image<'static> {
-    let (mime_type, media) = match data_url(url) {
-        Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
-        None => ("image/*", Media::Url(url.to_owned().into())),
-    };
-    image(mime_type.to_owned(), media)
-}
-
-/// An image with its bytes or its URL.
-pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> {
-    Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
 }
 
 /// The URL of an image; a `data:` URL if its bytes are here.
@@ -91,7 +79,7 @@ const MAX_KINDS: usize = 100;
 /// In characters.
 const MAX_NAME: usize = 60;
 
-/// What was found while reading or writing: findings, and counts of things of one kind.
+/// Notes of reading or writing: findings, and counts of things of one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     findings: Vec<Diagnostic>,
@@ -166,6 +154,12 @@ impl Notes {
     }
 }
 
+impl Unknown for Notes {
+    fn unknown(&mut self, kind: &str) {
+        Self::unknown(self, kind);
+    }
+}
+
 /// A finding with the place that it was made in before its own path; an empty one changes nothing.
 pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
     if !place.is_empty() {
@@ -177,45 +171,9 @@ pub(crate) fn within(place: &str, mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
-    map.get(key).and_then(Value::as_str)
-}
-
-pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
-    text(map, key).map(|text| text.to_owned().into())
-}
-
-/// The arguments of a call: JSON text, or an object.
-pub(crate) fn arguments(value: Option<&Value>) -> Value {
-    match value {
-        Some(object @ Value::Object(_)) => object.clone(),
-        other => parse_arguments(other.and_then(Value::as_str).unwrap_or_default()),
-    }
-}
-
 /// An id; an empty one is none.
 pub(crate) fn given_id(map: &Map<String, Value>, key: &str) -> Option<String> {
     owned(map, key).filter(|id: &String| !id.is_empty())
-}
-
-pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
-    map.get(key).and_then(Value::as_bool).unwrap_or(false)
-}
-
-pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Map<String, Value>> {
-    map.get(key).and_then(Value::as_object)
-}
-
-/// The list under a key; empty if there is none.
-pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
-    map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// The objects of a list; other values are counted as `other`.
-pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut Notes) -> Vec<&'m Map<String, Value>> {
-    let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
-    (objects.len()..list.len()).for_each(|_| notes.unknown(other));
-    objects
 }
 
 pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {

@@ -40,7 +40,7 @@ pub enum Tier {
     Raw,
 }
 
-/// What becomes of the turns of another family.
+/// How the turns of another family are translated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CrossFamily {
     /// A narrative: "here is what the previous session knew".
@@ -71,7 +71,7 @@ pub struct Delta<'a> {
 /// How to translate.
 #[derive(Clone, Copy, Debug)]
 pub struct TranslateOptions<'a> {
-    /// What becomes of the turns of another family.
+    /// How the turns of another family are translated.
     pub cross_family: CrossFamily,
     /// Whether compactions within the blobs are read through, as for a chain from its root.
     pub through_compactions: bool,
@@ -132,7 +132,7 @@ pub fn translate(parts: &[Delta<'_>], target: &str, options: &TranslateOptions<'
     let (message_count, token_count) = match target_format.filter(|_| tier > Tier::Native) {
         Some(format) => {
             let transcript = read_back(format, &bytes, options)?;
-            tell_orphans(&transcript, &mut diagnostics);
+            report_orphans(&transcript, &mut diagnostics);
             counts(&transcript, options)
         }
         None => count(target_format, &bytes, options)?,
@@ -178,18 +178,18 @@ fn broken_pair(what: &str, id: &str) -> Diagnostic {
     Diagnostic::new(DiagnosticCode::ToolPairBroken, Severity::Warning, message)
 }
 
-/// Reports each result of a conversation that has no call before it, unless it is told already.
-fn tell_orphans(transcript: &Transcript, found: &mut Vec<Diagnostic>) {
-    let (mut calls, mut told) = (SortedSet::new(), SortedSet::new());
+/// Reports each tool result without a call before it, unless it was reported already.
+fn report_orphans(transcript: &Transcript, found: &mut Vec<Diagnostic>) {
+    let (mut calls, mut reported) = (SortedSet::new(), SortedSet::new());
     for finding in found.iter().filter(|finding| finding.code == DiagnosticCode::ToolPairBroken) {
-        told.insert(finding.message.clone());
+        reported.insert(finding.message.clone());
     }
     for block in transcript.turns.iter().flat_map(|turn| &turn.blocks) {
         match block {
             Block::ToolCall { id, .. } => drop(calls.insert(&**id)),
             Block::ToolResult { tool_call_id, server: false, .. } if !calls.contains(&**tool_call_id) => {
                 let orphan = broken_pair("result", tool_call_id);
-                if told.insert(orphan.message.clone()) {
+                if reported.insert(orphan.message.clone()) {
                     found.push(orphan);
                 }
             }
@@ -222,7 +222,7 @@ impl Output {
     fn new(format: Option<Format>, parts: &[Delta<'_>], limits: &Limits) -> Self {
         let Some(format) = format else { return Self::Markdown(String::new()) };
         let capacity = parts.iter().map(|part| part.blob.len()).sum();
-        // What is made up follows from the chain.
+        // Made-up values are derived from the chain.
         let seed = parts.first().map(seed).unwrap_or_default();
         let joined = Concatenator::new(format, limits, capacity);
         Self::Conversation(Box::new(Conversation { format, joined, continuation: Continuation::new(&seed), seed }))
@@ -296,7 +296,7 @@ impl Output {
                 }
             }
             None => {
-                OpenPairs::read(target, before, after, options)?.tell(true, &mut notes);
+                OpenPairs::read(target, before, after, options)?.report(true, &mut notes);
                 (run.iter().map(|part| Turn::text(Role::User, raw(part))).collect(), Tier::Raw)
             }
         };
@@ -345,11 +345,11 @@ impl OpenPairs {
             }
             Ok((calls, result_ids(&turns)))
         };
-        let ((mut calls, answered), (asked, mut results)) = (halves(before)?, halves(after)?);
+        let ((mut calls, answered), (later_calls, mut results)) = (halves(before)?, halves(after)?);
         for id in answered.iter() {
             calls.remove(id);
         }
-        for id in asked.iter() {
+        for id in later_calls.iter() {
             results.remove(id);
         }
         Ok(Self { calls, results })
@@ -367,7 +367,7 @@ impl OpenPairs {
             _ => false,
         });
         turns.retain(|turn| !turn.blocks.is_empty());
-        self.tell(!turns.is_empty(), notes);
+        self.report(!turns.is_empty(), notes);
         let narrative = (!turns.is_empty()).then(|| {
             let timestamp = turns.iter().rev().find_map(|turn| turn.timestamp.clone());
             Turn { timestamp, ..Turn::text(Role::User, render::narrative(&turns, from)) }
@@ -375,10 +375,10 @@ impl OpenPairs {
         [results, narrative, calls].into_iter().flatten().collect()
     }
 
-    /// Reports these calls and results, unless both halves meet with nothing said between them.
-    fn tell(&self, said: bool, notes: &mut Notes) {
+    /// Reports these calls and results, unless both halves meet with nothing between them.
+    fn report(&self, separated: bool, notes: &mut Notes) {
         let mut find = |what, id: &String| notes.push(broken_pair(what, id));
-        let calls = self.calls.iter().filter(|id| said || !self.results.contains(id.as_str()));
+        let calls = self.calls.iter().filter(|id| separated || !self.results.contains(id.as_str()));
         calls.for_each(|id| find("call", id));
         self.results.iter().filter(|id| !self.calls.contains(id.as_str())).for_each(|id| find("result", id));
     }

@@ -27,7 +27,7 @@ pub enum Block<'a> {
         /// Whether the vendor ran the tool. Only transcripts say so.
         server: bool,
     },
-    /// What a tool answered.
+    /// The result of a tool.
     ToolResult {
         /// The call it answers.
         tool_call_id: Cow<'a, str>,
@@ -38,7 +38,7 @@ pub enum Block<'a> {
         /// Whether the vendor ran the tool. Only transcripts say so.
         server: bool,
     },
-    /// What the model thought.
+    /// A thought of the model.
     Reasoning {
         /// The thoughts; empty where they are sealed.
         text: Cow<'a, str>,
@@ -60,7 +60,7 @@ pub struct Image<'a> {
     pub width: Option<u32>,
     /// Pixels.
     pub height: Option<u32>,
-    /// What it shows, in words.
+    /// A description of it.
     pub alt_text: Option<Cow<'a, str>>,
     /// Where its bytes are; none in a tree, which has the `ref` alone.
     pub media: Option<Media<'a>>,

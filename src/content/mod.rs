@@ -1,33 +1,37 @@
-//! What nodes, messages and turns say: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
+//! The content of nodes, messages and turns: texts, media, calls of tools with their results, and reasoning (SPEC §1 "Model").
 //!
 //! A tree borrows texts from the JSON that it is read from, and a message from its tree. A resident tree and a transcript hold
 //! [`Block<'static>`](Block). Spans call the blocks of a message its parts.
 
 mod block;
-#[cfg(feature = "loom")]
+#[cfg(any(feature = "import", feature = "loom"))]
 mod read;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 pub(crate) mod tree;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 mod turn;
 #[cfg(any(feature = "chat", feature = "loom"))]
 mod unanswered;
+#[cfg(any(feature = "commits", feature = "import"))]
+pub(crate) mod vendor;
 mod write;
 
 #[cfg(feature = "commits")]
 pub(crate) use block::arguments_text;
 pub(crate) use block::data_url;
 pub use block::{Audio, Block, Image, Media};
-#[cfg(feature = "loom")]
+#[cfg(any(feature = "import", feature = "loom"))]
 pub(crate) use read::{ContentReader, Keep, own};
-#[cfg(feature = "commits")]
+#[cfg(any(feature = "commits", feature = "import"))]
 pub(crate) use turn::arguments_object;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 pub(crate) use turn::parse_arguments;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import"))]
 pub use turn::{Role, Turn};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use unanswered::Unanswered;
 pub(crate) use write::serialize;
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(feature = "loom")]
+pub(crate) use write::serialize_mixed;
+#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
 pub(crate) use write::serialize_node;

@@ -49,7 +49,7 @@ pub struct TreeData {
 pub struct NodeData {
     /// The turn's id if it is the first with it, else `turn-N`.
     pub id: String,
-    /// What it says; its images have the `ref` alone.
+    /// Its content; images have the `ref` alone.
     #[serde(serialize_with = "content::serialize_node")]
     pub content: Vec<Block<'static>>,
     /// `model` or `human`.
@@ -60,9 +60,15 @@ pub struct NodeData {
     /// When it was said, as the format wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// A bookmark on the summary of a compaction.
+    /// The id of the node that it is an edit of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<BookmarkData>,
+    pub edited_from: Option<String>,
+    /// What it says, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What is noted about it; on the summary of a compaction a bookmark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<MetadataData>,
 }
 
 /// An edge of such a tree.
@@ -71,8 +77,8 @@ pub struct NodeData {
 pub struct EdgeData {
     /// The ids of both nodes.
     pub id: String,
-    /// The older node.
-    pub sources: [SourceData; 1],
+    /// The older node, before others that are reference material or instructions.
+    pub sources: Vec<SourceData>,
     /// The newer node.
     pub target_node_id: String,
 }
@@ -83,16 +89,32 @@ pub struct EdgeData {
 pub struct SourceData {
     /// The id of a node.
     pub node_id: String,
+    /// `primary`, `context` or `instruction`; without it `primary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
 }
 
-/// A bookmark of a node.
-#[derive(Debug, Serialize)]
+/// What is noted about a node.
+#[derive(Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BookmarkData {
-    /// `true`.
+pub struct MetadataData {
+    /// Whether it is left out of every context.
+    #[serde(skip_serializing_if = "is_false")]
+    pub excluded: bool,
+    /// Whether it has a bookmark.
+    #[serde(skip_serializing_if = "is_false")]
     pub bookmarked: bool,
-    /// `compaction`.
-    pub bookmark_label: &'static str,
+    /// What the bookmark says; `compaction` on the summary of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bookmark_label: Option<Cow<'static, str>>,
+    /// What the file says of it and a Loom tree has no field for.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub imported: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
@@ -115,9 +137,9 @@ pub(crate) fn take_system(turns: &mut Vec<Turn>, diagnostics: &mut Vec<Diagnosti
 pub(crate) fn loom_tree(mut turns: Vec<Turn>, mut diagnostics: Vec<Diagnostic>) -> LoomTreeData {
     let system_context = take_system(&mut turns, &mut diagnostics);
     let ids = ids(&turns);
-    let mut images = Named { media: Some(Map::new()), ..Named::default() };
+    let mut images = Named::for_tree();
     let edge = |(before, id): (&String, &String)| {
-        let sources = [SourceData { node_id: before.clone() }];
+        let sources = vec![SourceData { node_id: before.clone(), role: None }];
         EdgeData { id: format!("{before}>{id}"), sources, target_node_id: id.clone() }
     };
     let edges = ids.iter().zip(ids.iter().skip(1)).map(edge).collect();
@@ -128,7 +150,13 @@ pub(crate) fn loom_tree(mut turns: Vec<Turn>, mut diagnostics: Vec<Diagnostic>) 
         author_type: if turn.role == Role::Assistant { "model" } else { "human" },
         author_agent_id: turn.model,
         created_at: turn.timestamp,
-        metadata: turn.summary.then_some(BookmarkData { bookmarked: true, bookmark_label: "compaction" }),
+        edited_from: None,
+        summary: None,
+        metadata: turn.summary.then(|| MetadataData {
+            bookmarked: true,
+            bookmark_label: Some(Cow::Borrowed("compaction")),
+            ..MetadataData::default()
+        }),
     };
     let nodes = turns.into_iter().zip(ids).map(node).collect();
     let tree = TreeData { mode: "dialogue", root_node_id, system_context, nodes, edges };
@@ -159,10 +187,15 @@ pub(crate) fn ids(turns: &[Turn]) -> Vec<String> {
 pub(crate) struct Named {
     count: u32,
     /// They by name for a tree; in messages each carries its bytes or URL itself.
-    media: Option<Map<String, Value>>,
+    pub media: Option<Map<String, Value>>,
 }
 
 impl Named {
+    /// For the nodes of a tree.
+    pub(crate) fn for_tree() -> Self {
+        Self { media: Some(Map::new()), ..Self::default() }
+    }
+
     /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
     pub(crate) fn named(&mut self, block: Block<'static>) -> Block<'static> {
         match block {
@@ -177,11 +210,11 @@ impl Named {
                 }
                 Block::ToolResult { tool_call_id, content, is_error, server: false }
             }
-            Block::Image(mut image) => {
+            Block::Image(mut image) if image.reference.is_none() => {
                 image.reference = Some(self.name("image-", &mut image.media));
                 Block::Image(image)
             }
-            Block::Audio(mut audio) => {
+            Block::Audio(mut audio) if audio.reference.is_empty() => {
                 audio.reference = self.name("audio-", &mut audio.media);
                 Block::Audio(audio)
             }

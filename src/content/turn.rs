@@ -1,4 +1,4 @@
-//! A turn of a conversation, whatever it was read from.
+//! A turn of a conversation, the same for all formats it may be read from.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ impl Role {
 pub struct Turn {
     /// Who said it.
     pub role: Role,
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block<'static>>,
     /// The id that the format gave it.
     pub id: Option<String>,

@@ -10,6 +10,8 @@ enum Form {
     Message,
     /// In trees: one text alone as a string, one block as it is, several as a mixed block.
     Node,
+    /// In trees: a mixed block, however many there are.
+    MixedNode,
     /// The list of a mixed block.
     Mixed,
 }
@@ -24,9 +26,15 @@ pub(crate) fn serialize<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> R
 }
 
 /// Writes the content of a node.
-#[cfg(any(feature = "chat", feature = "commits"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
 pub(crate) fn serialize_node<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::Node).serialize(serializer)
+}
+
+/// Writes the content of a node as a mixed block.
+#[cfg(feature = "loom")]
+pub(crate) fn serialize_mixed<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    WrittenBlocks(blocks, Form::MixedNode).serialize(serializer)
 }
 
 impl Serialize for WrittenBlocks<'_, '_> {
@@ -34,7 +42,7 @@ impl Serialize for WrittenBlocks<'_, '_> {
         match *self {
             Self([Block::Text(text)], Form::Message | Form::Node) => serializer.serialize_str(text),
             Self([only], Form::Node) => WrittenBlock(only, Form::Node).serialize(serializer),
-            Self(blocks, Form::Node) => {
+            Self(blocks, Form::Node | Form::MixedNode) => {
                 let mut map = serializer.serialize_map(None)?;
                 map.serialize_entry("type", "mixed")?;
                 map.serialize_entry("blocks", &WrittenBlocks(blocks, Form::Mixed))?;

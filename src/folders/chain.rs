@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::maps::{SortedMap, SortedSet};
 use crate::markdown::{self, Blocks, Part};
 use crate::sorting;
+use crate::text::case::lowercase;
 use crate::text::{is_blank, trim};
 use crate::tokens::Counter;
 
@@ -43,7 +44,7 @@ pub enum Reason {
     Ancestor,
 }
 
-/// What a loaded file's watches load.
+/// Which files the watches of a loaded file load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeWatched {
     /// Ancestors of loaded folders.
@@ -65,20 +66,20 @@ pub enum Overrides {
     None,
 }
 
-/// What to load, and how much of it.
+/// Which files to load, and how much of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The folders, or their context files.
     pub folders: Vec<String>,
-    /// What watches load.
+    /// Which files watches load.
     pub include_watched: IncludeWatched,
     /// The older mode, which always adds all ancestors and the root.
     pub parent_chain: bool,
-    /// What gives way to the same thing further down.
+    /// What is overridden by the same thing further down.
     pub overrides: Overrides,
     /// The most tokens that all files together may have.
     pub max_tokens: Option<u32>,
-    /// What a file that is cut ends with; `{count}` is how many lines are missing, `{path}` which file it is.
+    /// The last line of a cut file; `{count}` is how many lines are missing, `{path}` which file it is.
     pub truncation_marker: Option<String>,
 }
 
@@ -134,11 +135,11 @@ pub struct OmittedFile {
     pub level: Level,
     /// Why it would be there.
     pub reason: Reason,
-    /// What it would cost.
+    /// Its cost in tokens.
     pub tokens: u32,
 }
 
-/// What was loaded.
+/// The loaded files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chain {
@@ -146,7 +147,7 @@ pub struct Chain {
     pub files: Vec<ChainFile>,
     /// Tokens of all files.
     pub total_tokens: u32,
-    /// What counted.
+    /// The name of the counter.
     pub tokenizer: String,
     /// By how many percent the counts may be off, where the tokenizer says so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -258,7 +259,7 @@ fn select(
         }
     }
     if selection.parent_chain {
-        // Of a selected folder without a file the ancestors are loaded all the same.
+        // The ancestors of a selected folder are loaded even where it has no file.
         for folder in selected.iter() {
             load_ancestors(vault, folder, &mut loaded);
         }
@@ -282,9 +283,9 @@ fn load_ancestors(vault: &Vault<'_>, folder: &str, loaded: &mut Loaded) -> Vec<S
 fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded, limits: &Limits) {
     let include = selection.include_watched;
     let ancestors: SortedSet<&str> = loaded.keys().flat_map(|folder| paths::ancestors(folder)).collect();
-    // Whatever is added is an ancestor of what was there, so these are all that can be added.
+    // Added folders are ancestors of those that were there, so these are all that can be added.
     let in_reach = |folder: &str| include == IncludeWatched::All || ancestors.contains(folder);
-    let asked: Vec<String> = vault.keys().filter(|folder| in_reach(folder)).cloned().collect();
+    let folders: Vec<String> = vault.keys().filter(|folder| in_reach(folder)).cloned().collect();
     let mut watching = Vault::new();
     for (folder, entry) in vault.iter() {
         if in_reach(folder) || loaded.contains_key(folder) {
@@ -293,7 +294,7 @@ fn follow_watches(vault: &Vault<'_>, selection: &Selection, loaded: &mut Loaded,
     }
     let index = WatchIndex::of_vault(&watching, limits, &mut Vec::new());
     let mut watched: SortedMap<String, Vec<String>> = SortedMap::new();
-    for folder in asked {
+    for folder in folders {
         for watcher in index.watchers_of_folder(&folder) {
             watched.or_default(paths::folder_of(&watcher.path).to_owned()).push(folder.clone());
         }
@@ -400,8 +401,8 @@ fn keys(
     sections: &[SectionRange],
     numbers: &mut Numbers,
 ) -> Vec<String> {
-    // What stands beside the bullets above the first heading, then below each: comments, and NUL for text.
-    let mut said = vec![String::new(); sections.len().saturating_add(1)];
+    // The content beside bullets, above the first heading and below each: comments, and NUL for text.
+    let mut bodies = vec![String::new(); sections.len().saturating_add(1)];
     let mut of_items = Vec::new();
     let (mut headings, mut listed) = (sections.iter().peekable(), items.iter().peekable());
     let (mut at, mut item_end, mut blocks) = (0_usize, 0, Blocks::default());
@@ -415,27 +416,27 @@ fn keys(
         } else if line.start >= item_end
             && !is_blank(line.text)
             && !items::is_break(line.text)
-            && let Some(said) = said.get_mut(at)
+            && let Some(body) = bodies.get_mut(at)
         {
-            said.push_str(if part == Part::Comment { line.text } else { "\0" });
+            body.push_str(if part == Part::Comment { line.text } else { "\0" });
         }
     }
     let mut number = |above: usize, text: &str| {
         let next = numbers.len().saturating_add(1);
-        *numbers.or_insert(format!("{above}\0{}", text.to_lowercase()), next)
+        *numbers.or_insert(format!("{above}\0{}", lowercase(text)), next)
     };
     let has_title = sections.first().is_some_and(|first| first.at == 0)
         && sections.iter().enumerate().all(|(at, place)| (at == 0) == (place.level == 1));
     let headings = sections.iter().map(|place| (place.level, place.title.as_str()));
     let mut path: Vec<(usize, usize)> = Vec::new();
     let mut found = Vec::new();
-    for ((level, title), said) in std::iter::once((0, "")).chain(headings).zip(&said) {
+    for ((level, title), body) in std::iter::once((0, "")).chain(headings).zip(&bodies) {
         path.retain(|(above, _)| *above < level);
         let above = path.last().map_or(0, |(_, number)| *number);
         let own = number(above, title);
-        let own = match said.contains('\0') {
+        let own = match body.contains('\0') {
             true => number(own, &format!("\0{folder}")),
-            false => number(own, said),
+            false => number(own, body),
         };
         path.push((level, if has_title && level == 1 { above } else { own }));
         found.push(own);
@@ -479,7 +480,7 @@ impl<'a> Repeated<'a> {
                 by: vault.get(&below).map(|entry| entry.path.clone()).unwrap_or_default(),
             });
         }
-        // Those within a section stand behind it.
+        // Subsections follow their section.
         let mut empty: SortedSet<usize> = SortedSet::new();
         for (at, place) in body.sections.iter().enumerate().rev() {
             let first = gone.partition_point(|(start, _)| *start < place.start);
@@ -566,7 +567,7 @@ fn apply_budget(chain: &mut Chain, max_tokens: u32, marker: &str, counter: &dyn 
     }
 }
 
-/// What each selected file may have, and what is left for the others if all of these fit.
+/// How many tokens each selected file may have, and how many are left for the others if all of these fit.
 fn share_selected(
     files: &[ChainFile],
     max_tokens: u32,
@@ -576,7 +577,7 @@ fn share_selected(
     let selected = files.iter().enumerate().filter(|(_, file)| file.reason == Reason::Selected);
     let all: Vec<u32> = selected.clone().map(|(_, file)| file.tokens).collect();
     let (equal, left) = fair_share(&all, max_tokens);
-    // What of each can be shown at least, its tokens and its place. Those that need the least come first.
+    // The least that can be shown of each file, its tokens and its place; the smallest first.
     let least = |(at, file): (usize, &ChainFile)| {
         let first =
             Some(file).filter(|file| file.tokens > equal).and_then(|file| cut(file, 2, u32::MAX, marker, counter));
@@ -612,7 +613,7 @@ fn fair_share(tokens: &[u32], max_tokens: u32) -> (u32, Option<u32>) {
 }
 
 /// The first lines of a file that fit, less than `below`, with the marker behind them. Their number is found by bisection, in which a larger
-/// budget takes the same steps and more, so that it never finds fewer, whatever the counter says.
+/// budget takes the same steps and more, so it never finds fewer, with any counter.
 fn cut(file: &ChainFile, below: usize, max_tokens: u32, marker: &str, counter: &dyn Counter) -> Option<(String, u32)> {
     let lines: Vec<markdown::Line<'_>> = markdown::lines(&file.content).collect();
     let shown = |count: usize| -> Option<(String, u32)> {

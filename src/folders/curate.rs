@@ -6,18 +6,19 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::markdown::{self, Blocks, Part};
+use crate::text::case::lowercase;
 use crate::text::{Utf16Offsets, is_blank, trim};
 use crate::time::Timestamp;
 
 use super::file::{SectionRange, section_ranges, without_blank_edges};
 use super::{front_matter, items};
 
-/// What to do with a file.
+/// An edit of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Edits a section.
     Section {
-        /// What to do with it.
+        /// The edit of the section.
         action: SectionEdit,
         /// The section's heading, in any case.
         section: String,
@@ -30,7 +31,7 @@ pub enum Edit {
     Undo(Change),
 }
 
-/// What to do with a section.
+/// An edit of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionEdit {
     /// Adds the lines at the end of the section's own text, before the sections within it.
@@ -52,9 +53,9 @@ pub enum SectionEdit {
 pub struct Change {
     /// Where, in UTF-16 code units.
     pub at: usize,
-    /// What was there.
+    /// The old text.
     pub removed: String,
-    /// What is there now.
+    /// The new text.
     pub inserted: String,
 }
 
@@ -63,7 +64,7 @@ pub struct Change {
 pub struct Edited {
     /// The new text.
     pub text: String,
-    /// What is different.
+    /// The change.
     pub change: Change,
 }
 
@@ -121,8 +122,8 @@ impl<'a> File<'a> {
 
     /// The topmost section of this name.
     fn find(&self, section: &str, create: bool) -> Result<Option<SectionRange>> {
-        let wanted = trim(section).to_lowercase();
-        let same = || self.sections.iter().filter(|place| place.title.to_lowercase() == wanted);
+        let wanted = lowercase(trim(section));
+        let same = || self.sections.iter().filter(|place| lowercase(&place.title) == wanted);
         let level = same().map(|place| place.level).min();
         let mut found = same().filter(|place| Some(place.level) == level);
         match (found.next(), found.next()) {

@@ -36,7 +36,7 @@ pub struct ParsedFile {
     pub body: String,
     /// The body's first line in the file, from 1.
     pub body_line: usize,
-    /// What was wrong with it.
+    /// Problems found in it.
     pub diagnostics: Vec<Diagnostic>,
 }
 

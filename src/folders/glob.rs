@@ -21,9 +21,9 @@ pub(super) enum Segment {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// What the braces expand to; no segments for the root.
+    /// The patterns that the braces expand to; no segments for the root.
     pub alternatives: Vec<Vec<Segment>>,
-    /// What may be understood otherwise than meant.
+    /// Warnings about patterns that may be misunderstood.
     pub notes: Vec<&'static str>,
 }
 
@@ -115,7 +115,7 @@ fn separators(pattern: &str) -> String {
 /// Expands braces that are closed and hold a comma.
 fn expand(pattern: &str, max: usize) -> Result<Vec<String>, Reason> {
     let mut done: Vec<String> = Vec::new();
-    // What is still to be expanded, the next one last.
+    // Patterns still to be expanded, the next one last.
     let mut waiting = vec![(String::new(), pattern.to_owned())];
     while let Some((mut head, rest)) = waiting.pop() {
         let Some((before, choices, after)) = first_braces(&rest) else {

@@ -7,6 +7,7 @@ use crate::input::Content;
 use crate::limits::{self, Limits};
 use crate::maps::{SortedMap, SortedSet};
 use crate::markdown;
+use crate::text::case::lowercase;
 
 use super::discover::file_in;
 use super::file::without_blank_edges;
@@ -15,7 +16,7 @@ use super::{front_matter, paths};
 
 const LEGACY: &str = "Chat/contexts";
 
-/// What there is to migrate.
+/// The files to migrate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MigrationInput {
     /// The legacy files, and the context files that there are already.
@@ -28,7 +29,7 @@ pub struct MigrationInput {
     pub contexts: Vec<String>,
 }
 
-/// What becomes of a legacy file.
+/// The action for a legacy file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -49,7 +50,7 @@ pub struct Move {
     pub to: String,
     /// Its folder; empty for the root.
     pub folder: String,
-    /// What becomes of it.
+    /// The action.
     pub action: Action,
     /// The text of `to` after all moves up to this one.
     pub content: String,
@@ -64,7 +65,7 @@ pub struct Unresolved {
     pub candidates: Vec<String>,
 }
 
-/// What to write, and what sessions select from now on.
+/// The files to write, and the new selections of sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Migration {
@@ -74,7 +75,7 @@ pub struct Migration {
     pub unresolved: Vec<Unresolved>,
     /// The folders that stand for the session's `contexts`, in order, each once.
     pub context_folders: Vec<String>,
-    /// What could not be read or placed.
+    /// Files that could not be read or placed.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -187,7 +188,7 @@ fn stem(path: &str) -> String {
 /// Lower-case words joined by `-`.
 fn slug(name: &str) -> String {
     let words = name.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+    words.map(lowercase).collect::<Vec<_>>().join("-")
 }
 
 /// The text of a context file with a legacy file added.

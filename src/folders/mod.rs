@@ -2,7 +2,7 @@
 //!
 //! A folder's context file is its `AGENTS.md`, else its `CLAUDE.md`. Selecting a folder loads that file, and ancestors on
 //! demand. [`build_chain`] decides what is loaded and fits a budget, [`render_prompt`] writes the prompt, [`WatchIndex`] finds
-//! who is told of a change, [`edit_file`] makes a curator's edits.
+//! who is notified of a change, [`edit_file`] makes a curator's edits.
 
 mod calls;
 mod chain;
@@ -32,4 +32,4 @@ pub use paths::{CONTEXT_FILE_NAMES, normalize};
 pub use records::{Diff, SessionContext, WatchRecord, diff, session_records};
 pub use render::render_prompt;
 pub use vault::VaultFile;
-pub use watch::{Told, WatchIndex, Watcher, watch_records};
+pub use watch::{Notified, WatchIndex, Watcher, watch_records};

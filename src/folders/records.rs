@@ -60,7 +60,7 @@ pub fn session_records(
     Ok(rows)
 }
 
-/// What has to change in a table.
+/// The changes to make in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diff<R> {
     /// Rows that are new, in their new order.

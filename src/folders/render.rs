@@ -1,6 +1,7 @@
 //! The prompt section (SPEC §3, "Prompt").
 
 use crate::limits::Limits;
+use crate::text::case::uppercase;
 
 use super::chain::{ChainFile, Level, PROMPT_HEADINGS};
 use super::file::without_blank_edges;
@@ -67,11 +68,9 @@ fn one_line(text: &str) -> String {
 fn title_case(name: &str) -> String {
     let words = name.split([' ', '-', '_']).filter(|word| !word.is_empty());
     let titled = words.map(|word| {
-        let mut chars = word.chars();
-        match chars.next() {
-            Some(first) if !word.contains(char::is_uppercase) => first.to_uppercase().chain(chars).collect(),
-            _ => word.to_owned(),
-        }
+        let first = word.chars().next().filter(|_| !word.contains(char::is_uppercase)).map_or(0, char::len_utf8);
+        let (first, rest) = word.split_at_checked(first).unwrap_or_default();
+        uppercase(first) + rest
     });
     let title = titled.collect::<Vec<String>>().join(" ");
     if title.is_empty() { name.to_owned() } else { title }

@@ -1,4 +1,4 @@
-//! Who watches a folder, and who is told of a change (SPEC §3, "Bubbling").
+//! Which files watch a folder, and which are notified of a change (SPEC §3, "Bubbling").
 //!
 //! All patterns are in one tree of segments. A changed folder is looked up segment by segment, along equal names and the
 //! globs whose literal beginning its name has, so that a change does not try all patterns.
@@ -26,14 +26,14 @@ pub struct Watcher {
     pub patterns: Vec<String>,
 }
 
-/// A file that is told of changes.
+/// A file that is notified of changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct Notified {
     /// The file.
     pub path: String,
     /// 1 for a watcher of something that changed, 2 for a watcher of such a watcher, and so on.
     pub depth: usize,
-    /// The files that it is told about, in path order, with its patterns that match each.
+    /// The changed files, in path order, with its patterns that match each.
     pub because: Vec<Watcher>,
 }
 
@@ -237,17 +237,17 @@ impl WatchIndex {
         found.into_iter().map(|(path, patterns)| Watcher { path: path.to_owned(), patterns }).collect()
     }
 
-    /// The files that are told of changes, and those that are told of them in turn, down to `max_depth`; in the order of depth,
-    /// then path. Each file is told once. One that changed itself is told only of the other changes given here.
+    /// The files that watch the changed ones, and the files that watch those in turn, down to `max_depth`; in the order of
+    /// depth, then path. Each file is there once. One that changed itself is notified only of the other changes.
     ///
     /// # Errors
     /// [`crate::Code::PathOutsideVault`], [`crate::Code::LimitExceeded`].
-    pub fn bubble(&self, changed: &[String], max_depth: usize, limits: &Limits) -> Result<Vec<Told>> {
+    pub fn bubble(&self, changed: &[String], max_depth: usize, limits: &Limits) -> Result<Vec<Notified>> {
         let mut front: SortedSet<String> = SortedSet::new();
         for path in changed {
             front.insert(paths::normalize(path, limits)?);
         }
-        let mut told: Vec<Told> = Vec::new();
+        let mut notified: Vec<Notified> = Vec::new();
         let mut seen: SortedSet<String> = SortedSet::new();
         let changed: SortedSet<String> = front.iter().map(|path| paths::folder_of(path).to_owned()).collect();
         let mut depth = 0_usize;
@@ -265,9 +265,9 @@ impl WatchIndex {
             }
             front = next.keys().filter(|path| !changed.contains(paths::folder_of(path))).cloned().collect();
             seen.extend(next.keys().cloned());
-            told.extend(next.into_iter().map(|(path, because)| Told { path, depth, because }));
+            notified.extend(next.into_iter().map(|(path, because)| Notified { path, depth, because }));
         }
-        Ok(told)
+        Ok(notified)
     }
 }
 

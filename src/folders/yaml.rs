@@ -159,7 +159,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Kind {
     }
 }
 
-/// What a plain scalar is in YAML's core schema.
+/// The type of a plain scalar in YAML's core schema.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

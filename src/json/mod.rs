@@ -15,9 +15,11 @@ pub(crate) use special::{CHUNK, first_special, is_special};
 pub(crate) use tape::Kind;
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) use value::bytes_reference;
+#[cfg(feature = "loom")]
+pub(crate) use value::lone_surrogates;
 pub(crate) use value::{Document, List, Object, Value, refuse_unknown, unescape, unknown_value};
 #[cfg(any(feature = "chat", feature = "loom"))]
 pub(crate) use write::append;
-#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) use write::object;
 pub(crate) use write::{text, write};

@@ -18,7 +18,7 @@ pub(crate) fn number(value: f64) -> serde_json::Value {
 struct Decimal<'t> {
     head: u64,
     power: i64,
-    /// What comes behind these digits: so many more, with a point between them or none, and whether they are all zeros.
+    /// The digits behind the first ones: how many, with or without a point among them, and whether all are zeros.
     rest: &'t [u8],
     behind: usize,
     is_all: bool,
@@ -77,7 +77,7 @@ impl<'t> Decimal<'t> {
         if count == 0 || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        // A larger one is beyond all floats, whatever the digits.
+        // A number with a larger exponent is infinite for any digits.
         let power = digits.iter().fold(0, |power: i64, digit| (power * 10 + i64::from(digit - b'0')).min(1 << 40));
         let power = if is_negative { -power } else { power } + behind as i64;
         let power = power - point.map_or(0, |point| count - point) as i64;
@@ -120,7 +120,7 @@ impl<'t> Decimal<'t> {
                     if shift < 0 { &mut theirs } else { &mut ours }.shift(shift.unsigned_abs());
                     ours.0.len().cmp(&theirs.0.len()).then(ours.0.iter().rev().cmp(theirs.0.iter().rev()))
                 };
-                // What is in the middle of two floats is the even one's.
+                // Half-way between two floats, the even one is taken.
                 if order.is_eq() && mantissa % 2 == 0 { None } else { Some(order) }
             };
             // Below a power of two they are half as far apart.

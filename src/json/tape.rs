@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits;
 
 /// How deep lists and objects may be nested in a request.
-const DEPTH_MAX: usize = 256;
+pub(super) const DEPTH_MAX: usize = 256;
 
 /// Offsets stay below this: the bits above it say what a [`Step`] is.
 const OFFSETS: u32 = 1 << 29;
@@ -89,13 +89,19 @@ impl<'t> Tape<'t> {
             None => Ok(()),
             Some(_) => Err(reader.stop("the end")),
         });
-        read.map(|()| reader.tape).map_err(|stopped| stopped.error(text))
+        read.map(|()| reader.tape).map_err(|stopped| stopped.error(text, "the request"))
     }
 
     /// Reads the value that the text begins with, and says where it ends.
     pub(super) fn read_first(text: &'t str) -> std::result::Result<(Self, usize), Stopped> {
+        Self::read_first_within(text, DEPTH_MAX)
+    }
+
+    /// The same of a text with lists and objects within each other to this depth.
+    pub(super) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
         let text = text.get(..text.floor_char_boundary(OFFSETS as usize - 1)).unwrap_or_default();
         let mut reader = Reader::new(text, 16);
+        reader.depth = depth;
         reader.value().map(|()| (reader.tape, reader.at))
     }
 
@@ -169,7 +175,7 @@ impl<'t> Tape<'t> {
         Some((raw, step.end & ESCAPED != 0))
     }
 
-    /// The bytes of the string at a step; nothing where it holds escapes.
+    /// The bytes of the string at a step; `None` if it holds escapes.
     #[inline(always)]
     pub(super) fn plain_string(&self, at: u32) -> Option<&'t [u8]> {
         let step = self.step(at);
@@ -185,6 +191,11 @@ impl<'t> Tape<'t> {
         self.step(at).end & (ESCAPED | UNUSUAL) == ESCAPED
     }
 
+    /// Whether there may be texts as they are.
+    pub(super) fn has_texts(&self) -> bool {
+        self.has_texts
+    }
+
     /// Bytes of the whole text.
     pub(super) fn len(&self) -> usize {
         self.text.len()
@@ -195,6 +206,8 @@ impl<'t> Tape<'t> {
 struct Reader<'t> {
     bytes: &'t [u8],
     at: usize,
+    /// How deep lists and objects may be nested.
+    depth: usize,
     tape: Tape<'t>,
 }
 
@@ -214,8 +227,9 @@ pub(crate) struct Stopped {
 }
 
 impl Stopped {
+    /// The error for a text that is called `what`.
     #[cold]
-    fn error(self, text: &str) -> Error {
+    pub(crate) fn error(self, text: &str, what: &str) -> Error {
         if self.is_too_deep {
             return limits::exceeded("jsonDepth", DEPTH_MAX + 1, limits::JSON_DEPTH_MAX);
         }
@@ -225,8 +239,7 @@ impl Stopped {
         let column = before.rsplit('\n').next().map_or(0, |line| line.encode_utf16().count()) + 1;
         let found = text.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{}`", found.escape_default()));
-        let message =
-            format!("the request is not JSON: {found} at line {line} column {column} where {expected} should be");
+        let message = format!("{what} is not JSON: {found} at line {line} column {column} where {expected} should be");
         Error::new(Code::InvalidInput, message).with("line", line).with("column", column)
     }
 }
@@ -236,7 +249,7 @@ type Read<T> = std::result::Result<T, Stopped>;
 impl<'t> Reader<'t> {
     fn new(text: &'t str, steps: usize) -> Self {
         let tape = Tape { text, steps: Vec::with_capacity(steps), has_texts: false, lone_surrogates: Vec::new() };
-        Self { bytes: text.as_bytes(), at: 0, tape }
+        Self { bytes: text.as_bytes(), at: 0, depth: DEPTH_MAX, tape }
     }
 
     /// Reads one value.
@@ -253,7 +266,7 @@ impl<'t> Reader<'t> {
                 b'{' | b'[' => {
                     self.push(if first == b'{' { Kind::Object } else { Kind::List }, self.at, 0);
                     self.at += 1;
-                    if open.len() == DEPTH_MAX {
+                    if open.len() == self.depth {
                         return Err(Stopped { is_too_deep: true, ..self.stop("") });
                     }
                     open.push(Open { step, items: 0, is_object: first == b'{' });

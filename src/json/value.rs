@@ -18,7 +18,7 @@ use crate::text::trim;
 
 use super::number::{float, number, whole};
 use super::special::plain_bytes;
-use super::tape::{Kind, Stopped, Tape, code_unit, is_high, is_low};
+use super::tape::{DEPTH_MAX, Kind, Stopped, Tape, code_unit, is_high, is_low};
 
 /// The key of an object that stands for something JSON cannot carry: `{ "\u0000": "NaN" }`. The npm package writes it.
 const NOT_JSON: &str = "\0";
@@ -55,6 +55,12 @@ impl<'t> Document<'t> {
         Tape::read_first(text).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
     }
 
+    /// The same of a file, whose lists and objects may be deep within each other.
+    #[cfg(feature = "import")]
+    pub(crate) fn read_first_within(text: &'t str, depth: usize) -> std::result::Result<(Self, usize), Stopped> {
+        Tape::read_first_within(text, depth).map(|(tape, end)| (Self { tape, bytes: &[] }, end))
+    }
+
     /// A value as it stands in the text, to the byte.
     pub(crate) fn json(&self, value: Value<'_>) -> &'t str {
         self.tape.json(value.at)
@@ -70,10 +76,19 @@ impl<'t> Document<'t> {
         let mut found = Vec::new();
         let mut repaired = self.tape.lone_surrogates().iter().copied().peekable();
         if repaired.peek().is_some() {
-            self.root().report_repaired(&mut String::new(), &mut repaired, &mut found);
+            self.root().report_repaired(&mut String::new(), 0, &mut repaired, &mut found);
         }
         found
     }
+}
+
+/// The diagnostic for halves of surrogate pairs that were replaced.
+pub(crate) fn lone_surrogates(count: u32) -> Diagnostic {
+    let message = match count {
+        1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
+        count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
+    };
+    Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message)
 }
 
 /// The steps of strings that were repaired, and in how many places.
@@ -99,19 +114,34 @@ impl<'t> Value<'t> {
         self.document.diagnostics()
     }
 
-    /// Reports the repaired strings in this value; one walk finds the paths of all.
-    fn report_repaired(self, path: &mut String, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
+    /// Reports the repaired strings in this value; one walk finds the paths of all. What is deeper than a request can be has the
+    /// path of what it is in.
+    fn report_repaired(
+        self,
+        path: &mut String,
+        depth: usize,
+        repaired: &mut Repaired<'_>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let start = path.len();
         self.report_if_repaired(path, repaired, found);
         let is_in = |value: Self, repaired: &mut Repaired<'_>| {
             repaired.peek().is_some_and(|&(step, _)| step < self.document.tape.next(value.at))
         };
+        if depth > DEPTH_MAX {
+            while is_in(self, repaired) {
+                repaired.peek().copied().into_iter().for_each(|(at, _)| {
+                    Self { at, ..self }.report_if_repaired(path, repaired, found);
+                });
+            }
+            return;
+        }
         match self.kind() {
             Kind::List => {
                 for (index, item) in List(self.inside()).enumerate() {
                     if is_in(item, repaired) {
                         path.push_str(&format!("[{index}]"));
-                        item.report_repaired(path, repaired, found);
+                        item.report_repaired(path, depth + 1, repaired, found);
                         path.truncate(start);
                     }
                 }
@@ -122,7 +152,7 @@ impl<'t> Value<'t> {
                         path.push_str(if start == 0 { "" } else { "." });
                         path.push_str(&key.as_text().unwrap_or_default());
                         key.report_if_repaired(path, repaired, found);
-                        value.report_repaired(path, repaired, found);
+                        value.report_repaired(path, depth + 1, repaired, found);
                         path.truncate(start);
                     }
                 }
@@ -133,17 +163,24 @@ impl<'t> Value<'t> {
 
     fn report_if_repaired(self, path: &str, repaired: &mut Repaired<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((_, count)) = repaired.next_if(|&(step, _)| step == self.at) {
-            let message = match count {
-                1 => "half of a surrogate pair was replaced by U+FFFD".to_owned(),
-                count => format!("{count} halves of surrogate pairs were replaced by U+FFFD"),
-            };
-            let diagnostic = Diagnostic::new(DiagnosticCode::LoneSurrogateReplaced, Severity::Warning, message);
+            let diagnostic = lone_surrogates(count);
             found.push(if path.is_empty() { diagnostic } else { diagnostic.at_path(path) });
         }
     }
 
     pub(crate) fn kind(self) -> Kind {
         self.document.tape.kind(self.at)
+    }
+
+    /// The first half of a surrogate pair at the end of a string, which became U+FFFD.
+    #[cfg(feature = "loom")]
+    pub(crate) fn half_at_end(self) -> Option<u16> {
+        let (raw, _) = self.document.tape.string(self.at).filter(|(_, is_escaped)| *is_escaped)?;
+        let (before, digits) = raw.split_at_checked(raw.len().checked_sub(4)?)?;
+        let before = before.strip_suffix("\\u")?;
+        // A backslash that is itself escaped begins no escape.
+        let is_escape = before.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0;
+        u16::from_str_radix(digits, 16).ok().filter(|unit| is_escape && (0xD800..0xDC00).contains(unit))
     }
 
     pub(crate) fn is_null(self) -> bool {
@@ -173,7 +210,7 @@ impl<'t> Value<'t> {
         })
     }
 
-    /// A string; nothing where it is none.
+    /// The string; `None` if the value is not a string.
     pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
         let (raw, is_escaped) = self.document.tape.string(self.at)?;
         Some(if is_escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
@@ -184,7 +221,7 @@ impl<'t> Value<'t> {
     #[cfg(feature = "loom")]
     pub(crate) fn escaped_text(self) -> Option<&'t str> {
         let (raw, _) = self.document.tape.string(self.at).filter(|_| self.document.tape.has_usual_escapes(self.at))?;
-        // What the last character is part of is told by the one before it.
+        // A backslash before the last character means that it is part of an escape.
         let visible =
             !raw.starts_with('\\') && !matches!(raw.as_bytes(), [.., b'\\', _]) && trim(raw).len() == raw.len();
         visible.then_some(raw)
@@ -223,7 +260,7 @@ impl<'t> Value<'t> {
         self.text().map(Cow::into_owned)
     }
 
-    /// A number; nothing where it is none.
+    /// The number; `None` if the value is not a number.
     pub(crate) fn as_number(self) -> Option<f64> {
         if self.kind() == Kind::Number { float(self.raw()) } else { None }
     }
@@ -232,7 +269,7 @@ impl<'t> Value<'t> {
         self.as_number().ok_or_else(|| self.mismatch("a number"))
     }
 
-    /// A number, even one that JSON cannot carry: for settings that say themselves what they cannot be.
+    /// A number, also NaN and the infinities: for settings that check their own range.
     pub(crate) fn any_number(self) -> Result<f64> {
         let not_finite = || match &*self.not_json()? {
             "NaN" => Some(f64::NAN),
@@ -264,6 +301,57 @@ impl<'t> Value<'t> {
             Kind::Bool => Ok(self.raw() == "true"),
             _ => Err(self.mismatch("true or false")),
         }
+    }
+
+    /// The bytes that it stands for, which came beside the text.
+    #[cfg(feature = "import")]
+    pub(crate) fn beside(self) -> Option<&'t [u8]> {
+        self.as_bytes()
+    }
+
+    /// A list; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_list(self) -> Option<List<'t>> {
+        (self.kind() == Kind::List).then(|| List(self.inside()))
+    }
+
+    /// An object, be it one that stands for something JSON cannot carry; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_object(self) -> Option<Object<'t>> {
+        (self.kind() == Kind::Object).then_some(Object(self))
+    }
+
+    /// The value as JSON, with lone surrogates as they stand there.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_written(self) -> Cow<'t, str> {
+        if self.document.tape.has_texts() { self.json() } else { Cow::Borrowed(self.document.json(self)) }
+    }
+
+    /// The code units of a string, halves of surrogate pairs too; nothing where it is none.
+    #[cfg(feature = "import")]
+    pub(crate) fn as_utf16(self) -> Option<Vec<u16>> {
+        let (raw, is_escaped) = self.document.tape.string(self.at)?;
+        if !is_escaped {
+            return Some(raw.encode_utf16().collect());
+        }
+        let (mut units, mut rest) = (Vec::with_capacity(raw.len()), raw);
+        while !rest.is_empty() {
+            match code_unit(rest.as_bytes()) {
+                Some(unit) => {
+                    units.push(unit as u16);
+                    rest = rest.get(6..).unwrap_or_default();
+                }
+                None => {
+                    // To the next such escape, over another one that the text begins with.
+                    let skip = if rest.starts_with('\\') { 2 } else { 0 };
+                    let next = rest.get(skip..).unwrap_or_default().find('\\').map_or(rest.len(), |at| at + skip);
+                    let (plain, behind) = rest.split_at_checked(next).unwrap_or((rest, ""));
+                    units.extend(unescape(plain).encode_utf16());
+                    rest = behind;
+                }
+            }
+        }
+        Some(units)
     }
 
     /// A list; `expected` says of what.
@@ -312,7 +400,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; nothing where it is neither.
+    /// Bytes: those that came beside the text, or a list of numbers from 0 to 255; `None` if the value is neither.
     pub(crate) fn bytes(self) -> Option<Cow<'t, [u8]>> {
         if let Some(bytes) = self.as_bytes() {
             return Some(Cow::Borrowed(bytes));
@@ -327,7 +415,7 @@ impl<'t> Value<'t> {
         self.document.bytes.get(at).map(Vec::as_slice)
     }
 
-    /// What it is where it is something that JSON cannot carry.
+    /// The name of a value that JSON cannot carry, such as `NaN`.
     fn not_json(self) -> Option<Cow<'t, str>> {
         self.single_entry(NOT_JSON)?.as_text()
     }
@@ -437,7 +525,7 @@ impl<'t> Value<'t> {
         invalid(format!("{} lacks `{field}`{meant}", place(&path)), &path)
     }
 
-    /// An error about this value, in words of one's own: `make` is given what to call it.
+    /// An error about this value with a message of the caller's: `make` gets the name to use for the value.
     #[cold]
     pub(crate) fn invalid(self, make: impl FnOnce(&str) -> String) -> Error {
         let path = self.path();
@@ -455,6 +543,7 @@ struct Steps<'t> {
 }
 
 impl<'t> Steps<'t> {
+    #[inline]
     fn next(&mut self) -> Option<Value<'t>> {
         if self.at >= self.close {
             return None;
@@ -479,6 +568,7 @@ impl List<'_> {
 impl<'t> Iterator for List<'t> {
     type Item = Value<'t>;
 
+    #[inline]
     fn next(&mut self) -> Option<Value<'t>> {
         let next = self.0.next();
         self.0.left -= usize::from(next.is_some());
@@ -503,7 +593,7 @@ impl<'t> Iterator for Entries<'t> {
     }
 }
 
-/// An object of which fields are asked for by name. A field that is `null` is as good as absent.
+/// An object whose fields are looked up by name. A field that is `null` counts as absent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object<'t>(Value<'t>);
 
@@ -540,7 +630,7 @@ impl<'t> Object<'t> {
         self.entries().filter(|(key, _)| key.is_string(name)).last().map(|(_, value)| value)
     }
 
-    /// A field; nothing where it is absent or `null`.
+    /// A field; `None` if it is absent or `null`.
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has it twice.
@@ -553,6 +643,7 @@ impl<'t> Object<'t> {
     ///
     /// # Errors
     /// [`Code::InvalidInput`] where the object has one of them twice.
+    #[inline]
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> Result<[Option<Value<'t>>; N]> {
         let mut found = [None; N];
         self.find_fields(&names, &mut found)?;
@@ -605,22 +696,22 @@ impl<'t> Object<'t> {
         Ok(map)
     }
 
-    /// A field that must be there.
+    /// A required field.
     pub(crate) fn need(self, name: &str) -> Result<Value<'t>> {
         self.get(name)?.ok_or_else(|| self.0.lacks(name))
     }
 
-    /// A field, read by a function; nothing where it is absent or `null`.
+    /// A field, read by a function; `None` if it is absent or `null`.
     pub(crate) fn read<T>(self, name: &str, read: impl FnOnce(Value<'t>) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(read).transpose()
     }
 
-    /// A string that must be there.
+    /// A required string.
     pub(crate) fn text(self, name: &str) -> Result<Cow<'t, str>> {
         self.need(name)?.text()
     }
 
-    /// A string of one's own that may be there.
+    /// An optional string, owned.
     pub(crate) fn string(self, name: &str) -> Result<Option<String>> {
         self.read(name, Value::string)
     }
@@ -636,7 +727,7 @@ impl<'t> Object<'t> {
     /// The object itself, whose fields must all be known: the options of a call without diagnostics.
     ///
     /// # Errors
-    /// That of [`refuse_unknown`].
+    /// The error of [`refuse_unknown`].
     pub(crate) fn only(self, known: &[&str]) -> Result<Self> {
         let mut found = Vec::new();
         self.report_unknown(known, &mut found);
@@ -653,7 +744,7 @@ impl<'t> Object<'t> {
         let mut count = 0_usize;
         for (key, _) in self.entries() {
             let key = key.as_text().unwrap_or_default();
-            // What has a dot is where an option is that is looked for here.
+            // A name with a dot says where an option lives that is often put here by mistake.
             if known.contains(&&*key) && !is_nested(&key) {
                 continue;
             }
@@ -689,7 +780,7 @@ pub(crate) fn refuse_unknown(diagnostics: &[Diagnostic]) -> Result<()> {
     }
 }
 
-/// What stands in the JSON of a result for bytes that go beside it.
+/// The value that refers to bytes beside the JSON of a result.
 #[cfg(any(feature = "commits", feature = "loom"))]
 pub(crate) fn bytes_reference(index: usize) -> serde_json::Value {
     super::object([(BYTES, index.into())])
@@ -700,7 +791,7 @@ fn is_nested(name: &str) -> bool {
     name.as_bytes().contains(&b'.')
 }
 
-/// What to write instead of a name that is not known.
+/// The end of a message about an unknown name: the nearest known one, or all of them.
 #[cold]
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, &mut known.iter().copied(), 0.5) {
@@ -743,7 +834,7 @@ pub(crate) fn unknown_value(what: &str, name: &str, expected: &[&str]) -> Error 
     Error::new(Code::UnknownValue, message).with("value", name).with("expected", expected.to_vec())
 }
 
-/// What errors call the value at a path.
+/// The name that error messages use for the value at a path.
 fn place(path: &str) -> String {
     if path.is_empty() { "the request".to_owned() } else { format!("`{path}`") }
 }
@@ -766,7 +857,7 @@ pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
     loop {
-        // What stands between the quotes and is not plain is a backslash.
+        // The only byte between the quotes that is not plain is a backslash.
         let (plain, escape) = rest.split_at_checked(plain_bytes(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
         let (ch, length) = match escape.as_bytes().get(1) {

@@ -20,14 +20,14 @@ use crate::tokens::Counter;
 pub struct RequestBody<'a> {
     /// JSON in UTF-8, ready to be sent.
     pub bytes: Vec<u8>,
-    /// That of the assembly; its diagnostics include what the provider cannot express.
+    /// The report of the assembly; its diagnostics include what the provider cannot express.
     pub report: Report<'a>,
 }
 
 /// Assembles the path and writes the body for a target: a document for a plain completion, messages for all others.
 ///
 /// # Errors
-/// Those of [`assemble_dialogue`](crate::loom::assemble_dialogue) and [`assemble_buffer`].
+/// The errors of [`assemble_dialogue`](crate::loom::assemble_dialogue) and [`assemble_buffer`].
 pub fn request_body<'a>(
     tree: &'a Tree<'a>,
     options: &'a Options,
@@ -50,7 +50,7 @@ pub fn request_body<'a>(
     })
 }
 
-/// The same bytes, where nobody asks for the report.
+/// The same bytes without a report.
 ///
 /// # Errors
 /// As [`request_body`].

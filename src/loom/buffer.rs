@@ -105,11 +105,12 @@ pub(crate) fn document<'a>(context: &PathContext<'a>, state: &mut PathState) -> 
     let source = concatenate(context, &selection.entries, &mut diagnostics);
 
     let in_document = matches!(options.system_placement, SystemPlacement::Message(_)) && !system.is_empty();
-    let preface = if in_document { format!("{system}{JOIN}") } else { String::new() };
+    let mut preface = if in_document { format!("{system}{JOIN}") } else { String::new() };
     let system_field = if in_document { 0 } else { prices.text(&system) };
     let preface_tokens = prices.text(&preface);
     let fixed = system_field + options.overhead.per_request;
     check_system(&system, fixed + preface_tokens, limit)?;
+    preface.push_str(options.buffer_prefix.as_ref().or(tree.settings().buffer_prefix.as_ref()).map_or("", |it| it));
 
     let plan = DocumentPlan::new(&source, &settings, limit, &preface, fixed, prices.counter);
     let kept = plan.choose(selection.entries.iter().map(|entry| &*tree.at(entry.node).id))?;
@@ -212,7 +213,7 @@ impl<'a> Page<'_, 'a> {
         (spans, span)
     }
 
-    /// What was cut; the rows note it, too.
+    /// The cut; the rows note it, too.
     fn cut(&self, rows: &mut [Row]) -> Cut<'a> {
         let mut cut = Cut::default();
         for (entry, part) in self.entries.iter().zip(&self.source.parts) {

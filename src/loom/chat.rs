@@ -34,7 +34,7 @@ pub(super) fn to_chat(request: Value<'_>, host: &Host) -> Result<Answer> {
     let limits = Limits::read(options.get("limits")?, &mut found)?;
     let tree = read::tree(request.need("tree")?, &limits, identity)?;
     let (options, _) = read::options(options, read::About::Path, limits, &mut Vec::new())?;
-    // What else an assembly takes was reported above.
+    // The other options of an assembly were reported above.
     let options = Options {
         context_window: f64::from(u32::MAX),
         preferences: Preferences::default(),

@@ -29,9 +29,9 @@ pub(crate) struct Conversation {
     pub members: Vec<Member>,
     /// Where each unit begins among the members; a last element closes the last unit.
     pub units: Vec<usize>,
-    /// What repairing found, by entry.
+    /// Diagnostics of the repair, by entry.
     tools_found: Vec<(usize, Diagnostic)>,
-    /// What making parts found, by member.
+    /// Diagnostics of making parts, by member.
     parts_found: Vec<(usize, Diagnostic)>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Member {
     shape: Shape,
     /// Bytes of its text, where that is all of its node.
     bytes: u32,
-    /// Length of its text in UTF-16 code units, where that is all of its node and somebody asked.
+    /// Length of its text in UTF-16 code units, where spans were asked for and the text is the whole node.
     utf16_len: OnceCell<usize>,
 }
 
@@ -67,7 +67,7 @@ enum MemberBlocks {
 }
 
 impl Conversation {
-    /// What was found in making it.
+    /// Diagnostics of making it.
     pub(crate) fn found(&self) -> impl Iterator<Item = &Diagnostic> {
         self.tools_found.iter().chain(&self.parts_found).map(|(_, found)| found)
     }
@@ -196,7 +196,7 @@ fn member(
     let mut diagnostics = Vec::new();
     let parts = parts::parts(&mut blocks.iter().copied(), &node.id, &context.options.media, &mut diagnostics);
     found.extend(diagnostics.into_iter().map(|diagnostic| (at, diagnostic)));
-    let alone = parts.iter().map(|part| context.prices.block(part)).sum();
+    let alone = parts.iter().map(|part| context.part_tokens(entry.node, part)).sum();
     let shape = Shape::of(&parts);
     if blocks.len() == node.content.len() {
         return Member { entry, alone, blocks: MemberBlocks::All, shape, bytes: 0, utf16_len: OnceCell::new() };
@@ -216,7 +216,7 @@ pub(crate) struct ConversationItems<'l, 'a> {
     pub framing: &'l Framing,
 }
 
-/// What stands at a place among the items.
+/// The item at a place.
 enum Slot<'l> {
     Block(&'l str, u64),
     /// A member and its number.

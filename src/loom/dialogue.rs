@@ -26,7 +26,7 @@ use crate::loom::report::{Cut, CutSummary, Fate, LoomAwareTokens, NodeReport, Re
 use crate::loom::request::{Options, SystemPlacement};
 use crate::loom::select::{Mode, Row, check_annotations, set_fate};
 use crate::loom::system;
-use crate::loom::tree::Tree;
+use crate::loom::tree::{NodeIx, Tree};
 use crate::prompt::Message;
 use crate::tokens::Counter;
 
@@ -46,7 +46,7 @@ pub struct DialogueAssembly<'a> {
 /// Assembles the path into messages that stay under the limit (SPEC §1).
 ///
 /// # Errors
-/// Those of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
+/// The errors of the path ([`PathCycle`](crate::Code::PathCycle), [`NodeNotFound`](crate::Code::NodeNotFound),
 /// [`AmbiguousPath`](crate::Code::AmbiguousPath), [`EdgeWithoutSource`](crate::Code::EdgeWithoutSource),
 /// [`InvalidChoice`](crate::Code::InvalidChoice)) and of the budget ([`InvalidBudget`](crate::Code::InvalidBudget),
 /// [`SystemContextTooLong`](crate::Code::SystemContextTooLong), [`ContextTooLong`](crate::Code::ContextTooLong)).
@@ -59,7 +59,7 @@ pub fn assemble_dialogue<'a>(
     plan_dialogue(context, &mut DialogueState::default(), Purpose::Send, |plan| plan.assembly(None))
 }
 
-/// What a plan is made for.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To be sent, and accounted for.
@@ -80,6 +80,13 @@ pub(crate) struct DialoguePlan<'l, 'a> {
     pub plan: Plan<'l, 'a>,
     added: Option<Added<'a>>,
     diagnostics: Vec<Diagnostic>,
+}
+
+/// The nodes before and after a cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CutEnds {
+    before: Option<String>,
+    after: Option<String>,
 }
 
 /// The previous dialogue of a resident tree.
@@ -140,9 +147,9 @@ fn system_text(context: &PathContext<'_>, state: &DialogueState) -> Result<(Stri
     Ok((text, diagnostics))
 }
 
-/// Whether the conversation is below the limit whatever its texts are.
+/// Whether the conversation is below the limit for any texts of its length.
 fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &str, limit: u64) -> bool {
-    // What a loom-aware agent is told is not text of the tree.
+    // The frame of a loom-aware agent is not text of the tree.
     if context.options.loom_aware.is_some() {
         return false;
     }
@@ -155,7 +162,7 @@ fn fits_for_certain(context: &PathContext<'_>, state: &DialogueState, system: &s
 }
 
 impl<'a> DialoguePlan<'_, 'a> {
-    /// What is kept, as messages.
+    /// The kept items, as messages.
     pub(crate) fn choose(&self) -> Result<Planned<'a>> {
         Ok(self.plan.planned(self.plan.choose()?))
     }
@@ -172,7 +179,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         self.plan.system.field().map(str::to_owned)
     }
 
-    /// What would be cut; nothing where all fits.
+    /// What would be cut; `None` if everything fits.
     pub(crate) fn would_cut(&self) -> Result<Option<Cut<'a>>> {
         let choice = self.plan.choose()?;
         Ok(choice.truncated().then(|| self.cut(&choice)))
@@ -183,6 +190,31 @@ impl<'a> DialoguePlan<'_, 'a> {
         let members = self.state.conversation.members.len();
         let framing = self.plan.items.len() - members;
         (self.tokens(self.plan.whole(), 0..members + framing), members)
+    }
+
+    /// The nodes of the path, oldest first.
+    pub(crate) fn path_nodes(&self) -> impl Iterator<Item = NodeIx> {
+        self.state.path.steps.iter().map(|step| step.node)
+    }
+
+    /// The nodes of which something is sent, and the tokens of each content: first those of the system context.
+    pub(crate) fn sent_nodes(&self, choice: &Choice<'a>) -> impl Iterator<Item = (NodeIx, u64)> {
+        let PathContext { tree, prices, .. } = self.context;
+        let instructions = self.state.path.selected.selection.instructions.iter();
+        let instructions = instructions.map(|entry| (entry.node, parts::content_cost(tree.at(entry.node), prices)));
+        let costs = self.plan.costs();
+        let kept = choice.kept_items(self.plan.items.len());
+        let kept = kept.filter_map(move |at| Some((self.items.member(at)?.entry.node, costs.alone(at, at + 1))));
+        instructions.chain(kept)
+    }
+
+    /// Where something is cut; nothing where nothing is.
+    pub(crate) fn cut_ends(&self, choice: &Choice<'a>) -> Option<CutEnds> {
+        let id = |at: usize| Some(self.context.tree.at(self.items.member(at)?.entry.node).id.to_string());
+        choice.truncated().then(|| {
+            let before = choice.kept.head.checked_sub(1).and_then(id);
+            CutEnds { before, after: id(choice.kept.tail) }
+        })
     }
 
     /// How many nodes the path has.
@@ -310,7 +342,7 @@ impl<'a> DialoguePlan<'_, 'a> {
         }
     }
 
-    /// What became of each node.
+    /// The fate of each node.
     fn node_reports(&self, mut rows: Vec<Row>, planned: &Planned<'a>) -> Vec<NodeReport<'a>> {
         let removed = self.plan.removed(&planned.choice);
         for member in self.members(removed.whole) {

@@ -9,7 +9,7 @@ use crate::loom::path_context::PathContext;
 use crate::loom::path_state::PathState;
 use crate::loom::tree::NodeIx;
 
-/// What follows from tree, position and options, without the budget.
+/// All that follows from tree, position and options, and does not depend on the budget.
 #[derive(Debug, Default)]
 pub(crate) struct DialogueState {
     pub path: PathState,

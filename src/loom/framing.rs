@@ -1,4 +1,4 @@
-//! What stands around the nodes of a conversation: a block before and one behind all of them, and a header on each.
+//! The frame around the nodes of a conversation: a block before and one behind all of them, and a header on each.
 
 use crate::assembly::render::JOIN;
 use crate::loom::tree::NodeIx;

@@ -24,16 +24,18 @@ pub(crate) struct Ids {
 struct Bucket {
     /// The hash and the place of each id; used ones come first.
     ids: [(u32, u32); ROOM],
-    used: usize,
+    used: u16,
+    /// Whether an id of it had no room once.
+    is_short: bool,
 }
 
 impl Bucket {
     fn ids(&self) -> &[(u32, u32)] {
-        self.ids.get(..self.used).unwrap_or_default()
+        self.ids.get(..usize::from(self.used)).unwrap_or_default()
     }
 
     fn push(&mut self, hash: u32, place: u32) -> bool {
-        let free = self.ids.get_mut(self.used);
+        let free = self.ids.get_mut(usize::from(self.used));
         let room = free.is_some();
         if let Some(free) = free {
             *free = (hash, place);
@@ -57,7 +59,7 @@ impl Ids {
         let bucket = self.buckets.get(self.bucket_of(hash))?;
         let found = bucket.ids().iter().find(|&&(known, place)| known == hash && is_it(place));
         found.map(|&(_, place)| place).or_else(|| {
-            if self.rest.is_empty() {
+            if !bucket.is_short {
                 return None;
             }
             let first = (strong_hash(id), 0);
@@ -74,9 +76,11 @@ impl Ids {
         self.reserve(1);
         let hash = quick_hash(id);
         let bucket = self.bucket_of(hash);
-        if self.buckets.get_mut(bucket).is_some_and(|bucket| bucket.push(hash, place)) {
+        let Some(bucket) = self.buckets.get_mut(bucket) else { return true };
+        if bucket.push(hash, place) {
             self.count += 1;
         } else {
+            bucket.is_short = true;
             self.rest.insert((strong_hash(id), place));
         }
         true
@@ -91,7 +95,7 @@ impl Ids {
         match found {
             Some((at, bucket)) => {
                 bucket.used -= 1;
-                bucket.ids.swap(at, bucket.used);
+                bucket.ids.swap(at, usize::from(bucket.used));
                 self.count -= 1;
             }
             None => drop(self.rest.remove(&(strong_hash(id), place))),
@@ -104,6 +108,9 @@ impl Ids {
 
     fn resize(&mut self, buckets: usize) {
         let old = std::mem::replace(&mut self.buckets, vec![Bucket::default(); buckets]);
+        for (bucket, before) in self.buckets.iter_mut().zip(old.iter().cycle()) {
+            bucket.is_short = before.is_short;
+        }
         for (hash, place) in old.iter().flat_map(Bucket::ids).copied() {
             let at = self.bucket_of(hash);
             // A bucket's ids go to two buckets, so that there is room.
@@ -114,9 +121,9 @@ impl Ids {
     }
 }
 
-/// How many buckets so many ids take: with three in each, few have no room.
+/// How many buckets so many ids take: with five in each, few have no room.
 fn buckets_for(ids: usize) -> usize {
-    ids.div_ceil(3).next_power_of_two().max(LEAST)
+    ids.div_ceil(5).next_power_of_two().max(LEAST)
 }
 
 /// A hash that is fast and no more.

@@ -16,9 +16,11 @@ mod created;
 mod dialogue;
 mod dialogue_state;
 mod framing;
+mod growing;
 mod ids;
 mod node_content;
 mod packed;
+mod pages;
 mod parts;
 mod path;
 mod path_context;
@@ -28,6 +30,7 @@ mod report;
 mod request;
 pub mod resident;
 mod select;
+mod sequence;
 mod system;
 mod tools;
 mod tree;
@@ -45,5 +48,8 @@ pub use report::{
     Tokens,
 };
 pub use request::{Annotations, InstructionScope, Options, SystemPlacement};
-pub use resident::{Change, DialogueDelta, DialogueSummary, LoomTree, Measure, Removal, SummarizedBody, TreeSize};
+pub use resident::{
+    Appended, Applied, Change, ChangeSet, Comparison, Delta, DialogueDelta, DialogueSummary, LoomTree, Measure, Place,
+    Put, Relative, SummarizedBody, TreeSize,
+};
 pub use tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, Tree, TreeMode, TreeSettings};

@@ -1,4 +1,4 @@
-//! What a node says: blocks, or one text that nobody has had to read yet.
+//! The content of a node: blocks, or one text that is still escaped as it stood in the request.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -36,6 +36,20 @@ impl<'t> NodeContent<'t> {
     /// The blocks; none where all there is is a text that is still escaped. For those who look for anything but texts.
     pub(crate) fn read_blocks(&self) -> &[Block<'t>] {
         if self.escaped().is_some() { &[] } else { self }
+    }
+
+    /// Changes the text at the end. Where the last block is no text, an empty one is added for it.
+    pub(crate) fn edit_last_text(&mut self, edit: impl FnOnce(&mut String)) {
+        if !matches!(self.0, Form::Blocks(_)) {
+            self.0 = Form::Blocks(self.as_slice().to_vec());
+        }
+        let Form::Blocks(blocks) = &mut self.0 else { return };
+        if !matches!(blocks.last(), Some(Block::Text(_))) {
+            blocks.push(Block::text(""));
+        }
+        if let Some(Block::Text(text)) = blocks.last_mut() {
+            edit(text.to_mut());
+        }
     }
 
     /// The blocks.

@@ -40,7 +40,7 @@ pub(crate) fn parts<'a>(
     parts
 }
 
-/// What a tool answered stays as it is: its white space may matter.
+/// The text of a tool result is not trimmed: its white space may matter.
 fn result_content<'a>(
     blocks: &'a [Block<'a>],
     node: &str,
@@ -88,7 +88,7 @@ fn push_media<'a>(
     push_text(parts, Cow::Owned(stand_in));
 }
 
-/// What a node's content costs that is not in the conversation, as far as it can be told: its texts.
+/// The cost of a node that is not in the conversation: that of its texts, which is all that can be known.
 pub(crate) fn content_cost(node: &Node, prices: &Prices<'_>) -> u64 {
     node.content.iter().map(|block| block_cost(block, prices)).sum()
 }

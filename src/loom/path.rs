@@ -17,7 +17,7 @@ pub enum Position {
     Path(Vec<String>),
 }
 
-/// What to do where the tree leaves a choice.
+/// The caller's choices where the tree leaves one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Node → the incoming edge to follow, or the predecessor it leads from.
@@ -52,14 +52,14 @@ pub(crate) struct NewSteps {
     /// How many stay.
     pub keep: usize,
     pub steps: Vec<Step>,
-    /// What was found at which step of the path, last found first.
+    /// Diagnostics with the step of the path that they belong to, latest first.
     pub found: Vec<(usize, Diagnostic)>,
 }
 
 /// The versions that are selected: of each node that is no edit of another, the one to use.
 pub(crate) type SelectedVersions = SortedMap<NodeIx, NodeIx>;
 
-/// What chooses nothing is a mistake, even where the path does not pass.
+/// A choice that fits no edge is an error, even off the path.
 pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVersions> {
     for id in choices.edges.keys() {
         let node = tree.find(id)?;
@@ -81,7 +81,7 @@ pub(crate) fn check_choices(tree: &Tree, choices: &Choices) -> Result<SelectedVe
 }
 
 /// Walks back from the tip, up to where the path begins or a step is known: `known` gives its number and the edge to it.
-/// That step is new again, since the one behind it is another.
+/// That step is made anew too, since the step after it has changed.
 pub(crate) fn walk_back(
     tree: &Tree,
     tip: NodeIx,
@@ -182,8 +182,20 @@ pub(crate) fn edge_into(tree: &Tree, node: NodeIx, choices: &Choices) -> Result<
     }
 }
 
+/// The node that the path to a node comes from, as choices and versions say; where they leave several edges, over the first.
+/// Nothing where the path begins.
+pub(crate) fn step_back(tree: &Tree, node: NodeIx, choices: &Choices, versions: &SelectedVersions) -> Option<NodeIx> {
+    let (at, edges) = edges_into(tree, node);
+    let first = edges.first().copied()?;
+    let edge = match edges {
+        [_] => first,
+        edges => choose_edge(tree, node, at, edges, choices).unwrap_or(first),
+    };
+    predecessor(tree, edge, versions, &mut Vec::new()).ok().map(|(node, _)| node)
+}
+
 /// The edges into a node, and the node that they lead to: itself, or one that it is an edit of.
-fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
+pub(crate) fn edges_into<'a>(tree: &'a Tree, node: NodeIx) -> (NodeIx, &'a [EdgeIx]) {
     let mut at = node;
     // Few nodes are edits without an edge.
     let mut seen = None;
@@ -243,7 +255,7 @@ pub(crate) fn primaries(tree: &Tree, edge: EdgeIx) -> Vec<NodeIx> {
 }
 
 /// The node that an edge leads from, and the versions of it that were passed over.
-fn predecessor(
+pub(crate) fn predecessor(
     tree: &Tree,
     edge: EdgeIx,
     selected: &SelectedVersions,
@@ -292,7 +304,8 @@ fn latest_version(tree: &Tree, versions: &[NodeIx], diagnostics: &mut Vec<Diagno
     newest.or_else(|| versions.last().copied())
 }
 
-/// What a node is an edit of in the end; itself where it is none. Of edits in a circle all have the same, too.
+/// The version that a node goes back to by `editedFrom`; the node itself if it edits no other. Edits in a circle
+/// all have the same one.
 fn original(tree: &Tree, node: NodeIx) -> NodeIx {
     if tree.at(node).edited_from.is_none() {
         return node;

@@ -1,9 +1,15 @@
-//! What a path is looked at with: tree, options, and a counter that may remember what it counted.
+//! The context in which a path is read: tree, options, and a counter that may cache its counts.
 
+use std::borrow::Cow;
 use std::rc::Rc;
+
+use smallvec::SmallVec;
 
 use crate::assembly::costs::break_after;
 use crate::assembly::size_bound::Uncounted;
+use crate::content::Block;
+use crate::loom::growing::GrowingTexts;
+use crate::loom::pages::Pages;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
 use crate::loom::tree::{NodeIx, Tree};
@@ -23,14 +29,19 @@ pub(crate) struct PathContext<'a> {
     remembered: Option<Remembered<'a>>,
 }
 
-/// What a resident tree remembers of its nodes, by place.
+/// The interned texts of a node. Most have one.
+pub(crate) type InternedTexts = SmallVec<[Rc<InternedText>; 1]>;
+
+/// The cache of a resident tree, by the place of each node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remembered<'a> {
     pub counter: &'a CachingCounter<'a>,
     /// The texts that are counted: the first is the node's one text, where it has no more.
-    pub texts: &'a [Box<[Rc<InternedText>]>],
+    pub texts: &'a Pages<InternedTexts>,
+    /// The texts that grow, which are not among them.
+    pub growing: &'a GrowingTexts,
     /// How often what is there changed.
-    pub revisions: &'a [u32],
+    pub revisions: &'a Pages<u32>,
 }
 
 impl<'a> PathContext<'a> {
@@ -55,7 +66,7 @@ impl<'a> PathContext<'a> {
         self.remembered.is_some()
     }
 
-    /// What the counter is called.
+    /// The counter's name.
     pub(crate) fn tokenizer(&self) -> &'a str {
         self.prices.counter.name()
     }
@@ -76,13 +87,28 @@ impl<'a> PathContext<'a> {
 
     /// Tokens of the one text of a node.
     pub(crate) fn text_tokens(&self, node: NodeIx, text: &str) -> u64 {
+        if let Some(tokens) = self.growing_tokens(node, text) {
+            return tokens;
+        }
         match self.interned(node) {
             Some((counter, interned)) => counter.interned(interned, text).into(),
             None => self.prices.text(text),
         }
     }
 
-    /// What a paragraph break behind the one text of a node costs.
+    /// Tokens of a part of the message that a node is.
+    pub(crate) fn part_tokens(&self, node: NodeIx, part: &Block<'_>) -> u64 {
+        let grown = if let Block::Text(Cow::Borrowed(text)) = part { self.growing_tokens(node, text) } else { None };
+        grown.unwrap_or_else(|| self.prices.block(part))
+    }
+
+    /// Tokens of a text of a node, where it is the one that grows.
+    fn growing_tokens(&self, node: NodeIx, text: &str) -> Option<u64> {
+        let remembered = self.remembered?;
+        remembered.growing.tokens(node, self.tree.at(node), text, remembered.counter).map(u64::from)
+    }
+
+    /// The cost of a paragraph break behind the one text of a node.
     pub(crate) fn break_after(&self, node: NodeIx, text: &str) -> i64 {
         let find = || break_after(text, &self.prices);
         match self.interned(node) {

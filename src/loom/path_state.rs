@@ -154,7 +154,7 @@ impl PathState {
             anew = !self.selected.expect(context.tree, &new.steps);
         }
         if anew {
-            // What stood beside the path comes to be on it, or the reverse: earlier steps would have gone otherwise.
+            // A node beside the path comes onto it, or leaves it: earlier steps would have chosen otherwise.
             let mut steps = std::mem::take(&mut self.steps);
             steps.truncate(new.keep);
             steps.append(&mut new.steps);
@@ -192,7 +192,7 @@ impl PathState {
             Position::Path(ids) => {
                 let mut new = path::explicit(tree, ids, &options.choices, &options.limits)?;
                 let same = self.steps.iter().zip(&new.steps).take_while(|(old, new)| old == new).count();
-                // What belongs to a step depends on the one behind it.
+                // The nodes of a step depend on the step after it.
                 new.keep = same.min(self.dirty).saturating_sub(1);
                 new.steps.drain(..new.keep);
                 self.found.clear();
@@ -222,7 +222,7 @@ impl PathState {
                 *place = 0;
             }
         }
-        // That of the step itself was found on the edge to it, which stays.
+        // The diagnostic of the step itself was found on the edge to it, which stays.
         self.found.retain(|&(step, _)| step <= keep);
         if let Some(&mark) = self.dependency_marks.get(keep) {
             for place in self.dependencies.drain(mark..) {
@@ -268,7 +268,7 @@ impl PathState {
             }
         };
         note(step.node);
-        // What is selected and not on the path comes to be on it when it becomes a version of what is.
+        // A selected node beside the path comes onto it when it becomes a version of one that is on it.
         if at == 0 {
             let ids = context.options.choices.versions.iter().flat_map(|(key, version)| [key, version]);
             let places = ids.filter_map(|id| tree.find_opt(id)).flat_map(|place| path::origins(tree, place));

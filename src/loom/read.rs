@@ -1,4 +1,4 @@
-//! What a request for an assembly holds: the tree and the options (SPEC §7).
+//! Reads a request for an assembly: the tree and the options (SPEC §7).
 //!
 //! The tree, its nodes and edges, agents and media are entities, which may hold fields that are not known. All else are
 //! options, and one that is not known is reported.
@@ -49,6 +49,7 @@ pub(crate) const OPTIONS: &[&str] = &[
     "overhead",
     "mediaCosts",
     "loomAware",
+    "bufferPrefix",
     "workingBuffer",
     "target",
     "previous",
@@ -73,6 +74,8 @@ pub(crate) enum About {
     Node(String),
     /// The tree, or nodes that are named elsewhere.
     Tree,
+    /// Assemblies whose tips are named elsewhere: there has to be a `contextWindow`.
+    Tips,
 }
 
 /// Reads everything but the tree.
@@ -86,7 +89,7 @@ pub(crate) fn options(
         (About::Node(tip), ..) => Position::Tip(tip.clone()),
         (_, Some(tip), None) => Position::Tip(tip),
         (_, None, Some(path)) => Position::Path(path_of(path, &limits)?),
-        (About::Tree, None, None) => Position::Tip(String::new()),
+        (About::Tree | About::Tips, None, None) => Position::Tip(String::new()),
         (_, None, None) => {
             return Err(invalid("give `tip`, the id of the node to end at, or `path`, a list of ids"));
         }
@@ -94,7 +97,7 @@ pub(crate) fn options(
     };
     let context_window = match (about, request.read("contextWindow", Value::any_number)?) {
         (_, Some(window)) => window,
-        (About::Assembly, None) => return Err(lacks(request, "contextWindow")),
+        (About::Assembly | About::Tips, None) => return Err(lacks(request, "contextWindow")),
         (_, None) => f64::from(u32::MAX),
     };
     let target = request.read("target", |target| Target::read(target, found))?;
@@ -147,12 +150,14 @@ pub(crate) fn options(
         image: image_cost.map_or(image, ImageRule::Flat),
         audio_second: audio_second.unwrap_or(crate::prompt::AUDIO_SECOND),
         media: Rc::new(request.read("media", media)?.unwrap_or_default()),
+        buffer_prefix: request.string("bufferPrefix")?,
         working_buffer: request.string("workingBuffer")?.unwrap_or_default(),
         previous: request.read("previous", |value| Fingerprint::parse(&value.text()?))?,
         limits,
         ..Options::new(position, context_window)
     };
-    limits::check("inputBytes", options.working_buffer.len(), limits.input_bytes)?;
+    let prefix = options.buffer_prefix.as_ref().map_or(0, String::len);
+    limits::check("inputBytes", options.working_buffer.len().saturating_add(prefix), limits.input_bytes)?;
     Ok((options, target))
 }
 
@@ -186,6 +191,10 @@ pub(crate) fn tree<'t, 'b>(value: Value<'t>, limits: &Limits, keep: Keep<'t, 'b>
     Tree::new(settings, self::nodes(nodes, limits, keep)?, self::edges(edges, limits, keep)?, limits)
 }
 
+/// What a tree says about itself.
+pub(crate) const TREE_SETTINGS: &[&str] =
+    &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences"];
+
 /// Reads what a tree says about itself. What is absent stays as it is; `null` is the default again. Unknown preferences are
 /// reported where there is a list for that.
 pub(crate) fn tree_settings(
@@ -206,13 +215,16 @@ pub(crate) fn tree_settings(
     if let Some(included) = given(fields, "bufferModeSystemContext")? {
         settings.buffer_mode_system_context = included.map(Value::bool).transpose()?.unwrap_or_default();
     }
+    if let Some(prefix) = given(fields, "bufferPrefix")? {
+        settings.buffer_prefix = prefix.map(Value::string).transpose()?;
+    }
     if let Some(given) = given(fields, "preferences")? {
         settings.preferences = given.map(|value| preferences(value, found)).transpose()?.unwrap_or_default();
     }
     Ok(())
 }
 
-/// A setting: nothing where it is absent, nothing in it where it is `null`.
+/// A setting: `None` if it is absent, `Some(None)` if it is `null`.
 pub(crate) fn given<'t>(fields: Object<'t>, name: &str) -> Result<Option<Option<Value<'t>>>> {
     Ok(fields.get_or_null(name)?.map(|value| Some(value).filter(|value| !value.is_null())))
 }

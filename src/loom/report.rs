@@ -18,7 +18,7 @@ pub struct Report<'a> {
     pub tokens: Tokens,
     /// Whether anything was cut.
     pub truncated: bool,
-    /// What was cut.
+    /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut<'a>>,
     /// How much is the same as in the previous assembly, if that was asked for.
@@ -84,7 +84,7 @@ pub struct LoomAwareTokens {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalId<'a> {
-    /// What a loom-aware agent calls it.
+    /// Its local id, for a loom-aware agent.
     pub local_id: String,
     /// The node.
     pub node_id: &'a str,
@@ -107,16 +107,16 @@ pub struct Cut<'a> {
     pub marker: Option<String>,
 }
 
-/// What became of one node.
+/// The fate of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeReport<'a> {
     /// The node.
     pub node_id: &'a str,
-    /// What it is to the path.
+    /// Its relation to the path.
     #[serde(rename = "as")]
     pub part: NodePart,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// Why it is missing or not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +149,7 @@ pub enum NodePart {
     Pinned,
 }
 
-/// What became of a node.
+/// The fate of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fate {
@@ -203,7 +203,7 @@ pub struct ReportSummary {
     pub tokens: Tokens,
     /// Whether anything was cut.
     pub truncated: bool,
-    /// What was cut.
+    /// The cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSummary>,
     /// How much is the same as in the previous assembly, if the options have `previous`.

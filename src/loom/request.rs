@@ -36,7 +36,7 @@ pub struct Options {
     pub system_placement: SystemPlacement,
     /// The provider's overhead of messages.
     pub overhead: Overhead,
-    /// What images cost.
+    /// The cost of images.
     pub image: ImageRule,
     /// Tokens of a second of audio.
     pub audio_second: u64,
@@ -44,6 +44,8 @@ pub struct Options {
     pub media: Rc<SortedMap<String, Media<'static>>>,
     /// The additions for a loom-aware agent.
     pub loom_aware: Option<LoomAware>,
+    /// Buffer mode: the text before that of the path; where there is none, the tree's.
+    pub buffer_prefix: Option<String>,
     /// Buffer mode: text that is not yet a node.
     pub working_buffer: String,
     /// The fingerprint of the last assembly, for the report to say what is the same.
@@ -75,6 +77,7 @@ impl Options {
             audio_second: crate::prompt::AUDIO_SECOND,
             media: Rc::default(),
             loom_aware: None,
+            buffer_prefix: None,
             working_buffer: String::new(),
             previous: None,
             limits: Limits::default(),
@@ -90,7 +93,7 @@ pub enum Annotations {
     None,
     /// All of the path's.
     All,
-    /// Those named.
+    /// The named ones.
     Named(SortedSet<String>),
 }
 
@@ -107,10 +110,10 @@ impl Annotations {
 /// Whose instruction sources count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionScope {
-    /// Those of every edge on the path, and the pending ones.
+    /// The sources of every edge on the path, and the pending ones.
     #[default]
     Path,
-    /// Those of the tip's edge, and the pending ones.
+    /// The sources of the tip's edge, and the pending ones.
     Generation,
 }
 

@@ -1,4 +1,4 @@
-//! What belongs to the path, in order, and what the rules leave out (SPEC §1 "Exclusion", "Context sources").
+//! Which nodes belong to the path, in order, and which the rules leave out (SPEC §1 "Exclusion", "Context sources").
 
 use crate::content::Block;
 use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
@@ -53,7 +53,7 @@ pub(crate) enum Mode {
     Buffer,
 }
 
-/// What was selected for the steps of a path so far. It can be taken back to any step, and go on from there.
+/// The selection for the steps of a path so far. It can be rolled back to any step and go on from there.
 #[derive(Debug, Default)]
 pub(crate) struct SelectionState {
     pub selection: Selection,

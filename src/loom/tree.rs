@@ -10,6 +10,8 @@ use crate::error::{Code, Error, Result};
 use crate::limits::{self, Limits};
 use crate::loom::ids::Ids;
 use crate::loom::node_content::NodeContent;
+use crate::loom::pages::Pages;
+use crate::loom::sequence::Sequence;
 use crate::maps::SortedSet;
 
 /// One piece of writing by a human or a model. Its texts may be borrowed from what it was read from.
@@ -116,6 +118,8 @@ pub struct TreeSettings {
     pub system_context: Option<String>,
     /// Whether a buffer assembly includes the system context.
     pub buffer_mode_system_context: bool,
+    /// Stands at the beginning of a document, before the text of the path, as it is.
+    pub buffer_prefix: Option<String>,
     /// The tree's own preferences.
     pub preferences: Preferences,
 }
@@ -135,8 +139,8 @@ pub(crate) type NodeIx = u32;
 /// Index of an edge in its tree.
 pub(crate) type EdgeIx = u32;
 
-/// Most nodes have one edge to them and one from them; four take no more room than a pointer to more.
-type EdgeList = SmallVec<[EdgeIx; 4]>;
+/// Most nodes have one edge to them and one from them; two take no more room in the module than a pointer to more.
+type EdgeList = SmallVec<[EdgeIx; 2]>;
 
 /// A source with its node looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,10 +154,8 @@ pub(crate) struct Link {
 pub(crate) struct Linked<'t> {
     pub id: Cow<'t, str>,
     pub kind: EdgeKind,
-    pub links: SmallVec<[Link; 2]>,
+    pub links: SmallVec<[Link; 1]>,
     pub target: NodeIx,
-    /// Edges come in the order of this number, which an edge keeps for as long as it is in the tree.
-    order: u64,
 }
 
 /// A node with what leads to it and goes on from it.
@@ -176,19 +178,23 @@ struct NodeSlot<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Tree<'t> {
     settings: TreeSettings,
-    places: Vec<NodeSlot<'t>>,
+    places: Pages<NodeSlot<'t>>,
     free_nodes: Vec<NodeIx>,
-    edges: Vec<Option<Linked<'t>>>,
+    edges: Pages<Option<Linked<'t>>>,
     free_edges: Vec<EdgeIx>,
     node_ids: Ids,
     edge_ids: Ids,
     lookups: LookupCache,
-    next_order: u64,
+    /// In which nodes and edges were given. The edges of a node stand in the order of edges.
+    node_order: Sequence,
+    edge_order: Sequence,
     /// How many continuations there are beside the first one of each node.
     forks: usize,
     /// Places of which something changed since [`Tree::take_touched`]: the node, an edge to it, or a remark about it.
     /// Who goes on from a node changes nothing about the way to it.
     touched: Vec<NodeIx>,
+    /// Places to, from or at which something came, went or was replaced since [`Tree::take_related`].
+    related: Vec<NodeIx>,
 }
 
 /// What stands where there is no node.
@@ -228,9 +234,9 @@ impl<'t> Tree<'t> {
         limits::check("nodes", nodes.len(), limits.nodes)?;
         limits::check("edges", edges.len(), limits.edges)?;
         let mut tree = Self { settings, ..Self::default() };
-        tree.places.reserve_exact(nodes.len());
+        tree.places.reserve(nodes.len());
         tree.node_ids.reserve(nodes.len());
-        tree.edges.reserve_exact(edges.len());
+        tree.edges.reserve(edges.len());
         tree.edge_ids.reserve(edges.len());
         for node in nodes {
             let ix = index(tree.places.len());
@@ -239,18 +245,19 @@ impl<'t> Tree<'t> {
             }
             tree.places.push(NodeSlot { node: Some(node), ..NodeSlot::default() });
         }
+        tree.node_order = Sequence::of(index(tree.places.len()));
         for edge in edges {
             let ix = index(tree.edges.len());
             if !tree.edge_ids.add(&edge.id, ix, |ix| is_edge(&tree.edges, ix, &edge.id)) {
                 return Err(duplicate("edge", &edge.id));
             }
             limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
-            let linked = tree.look_up(edge, u64::from(ix))?;
+            let linked = tree.look_up(edge)?;
             tree.edges.push(None);
+            tree.edge_order.put(ix, None);
             tree.link(ix, linked);
         }
-        tree.next_order = tree.edges.len() as u64;
-        tree.touched = Vec::new();
+        (tree.touched, tree.related) = (Vec::new(), Vec::new());
         Ok(tree)
     }
 
@@ -263,9 +270,19 @@ impl<'t> Tree<'t> {
         self.settings = settings;
     }
 
-    /// The nodes, in no order that means anything.
+    /// The nodes, in the order in which they were given.
     pub fn nodes(&self) -> impl Iterator<Item = &Node<'t>> {
-        self.places.iter().filter_map(|place| place.node.as_ref())
+        self.node_order.iter().map(|ix| self.at(ix))
+    }
+
+    /// The order of the nodes.
+    pub(crate) fn node_order(&self) -> &Sequence {
+        &self.node_order
+    }
+
+    /// The order of the edges.
+    pub(crate) fn edge_order(&self) -> &Sequence {
+        &self.edge_order
     }
 
     /// How many nodes there are.
@@ -318,18 +335,15 @@ impl<'t> Tree<'t> {
     }
 
     /// The node at this place; an empty one where there is none.
+    #[inline]
     pub(crate) fn at(&self, ix: NodeIx) -> &Node<'t> {
         self.places.get(ix as usize).and_then(|place| place.node.as_ref()).unwrap_or(&NOTHING)
     }
 
     /// The edge at this place.
-    #[expect(
-        clippy::indexing_slicing,
-        clippy::expect_used,
-        reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves"
-    )]
+    #[expect(clippy::expect_used, reason = "an EdgeIx comes from the lists of this tree, which a removed edge leaves")]
     pub(crate) fn edge(&self, ix: EdgeIx) -> &Linked<'t> {
-        self.edges[ix as usize].as_ref().expect("the edge is there")
+        self.edge_opt(ix).expect("the edge is there")
     }
 
     fn edge_opt(&self, ix: EdgeIx) -> Option<&Linked<'t>> {
@@ -337,6 +351,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The sources of an edge.
+    #[inline]
     pub(crate) fn sources(&self, ix: EdgeIx) -> &[Link] {
         self.edge_opt(ix).map_or(&[], |edge| &*edge.links)
     }
@@ -354,6 +369,24 @@ impl<'t> Tree<'t> {
     /// The edges that a node is a source of, in order.
     pub(crate) fn outgoing(&self, ix: NodeIx) -> &[EdgeIx] {
         self.places.get(ix as usize).map_or(&[], |place| &*place.outgoing)
+    }
+
+    /// The edges that a node is a source of, before and behind one of them.
+    pub(crate) fn outgoing_around(&self, ix: NodeIx, edge: EdgeIx) -> (&[EdgeIx], &[EdgeIx]) {
+        let edges = self.outgoing(ix);
+        let rank = self.edge_order.rank(edge);
+        let at = edges.partition_point(|&other| self.edge_order.rank(other) < rank);
+        (edges.get(..at).unwrap_or_default(), edges.get(at.saturating_add(1)..).unwrap_or_default())
+    }
+
+    /// Whether there is a node at this place.
+    pub(crate) fn is_there(&self, ix: NodeIx) -> bool {
+        self.places.get(ix as usize).is_some_and(|place| place.node.is_some())
+    }
+
+    /// Whether a node goes on from this one.
+    pub(crate) fn goes_on(&self, ix: NodeIx) -> bool {
+        self.places.get(ix as usize).is_some_and(|place| place.continuations > 0)
     }
 
     /// The annotations of a node, in the order of their edges.
@@ -388,7 +421,16 @@ impl<'t> Tree<'t> {
             place.node = Some(node);
         }
         self.touched.push(ix);
+        self.related.push(ix);
         ix
+    }
+
+    /// Changes the text at the end of a node, as [`NodeContent::edit_last_text`] does.
+    pub(crate) fn edit_last_text(&mut self, ix: NodeIx, edit: impl FnOnce(&mut String)) {
+        if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.as_mut()) {
+            node.content.edit_last_text(edit);
+            self.touched.push(ix);
+        }
     }
 
     fn add_node(&mut self, node: Node<'t>) -> NodeIx {
@@ -397,6 +439,7 @@ impl<'t> Tree<'t> {
             index(self.places.len().saturating_sub(1))
         });
         self.node_ids.add(&node.id, ix, |ix| is_node(&self.places, ix, &node.id));
+        self.node_order.put(ix, None);
         if let Some(ids) = self.lookups.in_order.get_mut() {
             ids.insert(node.id.to_string());
         }
@@ -404,39 +447,74 @@ impl<'t> Tree<'t> {
             place.node = Some(node);
         }
         self.touched.push(ix);
+        self.related.push(ix);
         ix
     }
 
     /// Looks up the nodes of an edge.
-    fn look_up(&self, edge: Edge<'t>, order: u64) -> Result<Linked<'t>> {
+    fn look_up(&self, edge: Edge<'t>) -> Result<Linked<'t>> {
         let find = |id: &str| self.find_opt(id).ok_or_else(|| edge_node_not_found(&edge.id, id));
         let target = find(&edge.target)?;
         let mut links = SmallVec::new();
         for source in &edge.sources {
             links.push(Link { node: find(&source.node)?, role: source.role });
         }
-        Ok(Linked { id: edge.id, kind: edge.kind, links, target, order })
+        Ok(Linked { id: edge.id, kind: edge.kind, links, target })
     }
 
     /// Puts an edge in the place, and at the order, of the one with its id, else last. Its nodes have to be there.
-    pub(crate) fn put_edge(&mut self, edge: Edge<'t>) {
-        let Ok(mut linked) = self.look_up(edge, self.next_order) else { return };
+    pub(crate) fn put_edge(&mut self, edge: Edge<'t>) -> Option<EdgeIx> {
+        let linked = self.look_up(edge).ok()?;
         let ix = match self.find_edge(&linked.id) {
             Some(ix) => {
-                linked.order = self.unlink(ix).map_or(linked.order, |old| old.order);
+                self.unlink(ix);
                 ix
             }
             None => {
-                self.next_order += 1;
                 let ix = self.free_edges.pop().unwrap_or_else(|| {
                     self.edges.push(None);
                     index(self.edges.len().saturating_sub(1))
                 });
                 self.edge_ids.add(&linked.id, ix, |ix| is_edge(&self.edges, ix, &linked.id));
+                self.edge_order.put(ix, None);
                 ix
             }
         };
         self.link(ix, linked);
+        Some(ix)
+    }
+
+    /// Moves a node before another in the order of nodes, or to its end.
+    pub(crate) fn move_node(&mut self, ix: NodeIx, before: Option<NodeIx>) {
+        if before != Some(ix) {
+            self.node_order.take(ix);
+            self.node_order.put(ix, before);
+        }
+    }
+
+    /// Moves an edge before another in the order of edges, or to its end.
+    pub(crate) fn move_edge(&mut self, ix: EdgeIx, before: Option<EdgeIx>) {
+        if before == Some(ix) {
+            return;
+        }
+        if let Some(edge) = self.unlink(ix) {
+            self.edge_order.take(ix);
+            self.edge_order.put(ix, before);
+            self.link(ix, edge);
+        }
+    }
+
+    /// An edge as it is given.
+    pub(crate) fn edge_data(&self, ix: EdgeIx) -> Option<Edge<'_>> {
+        let linked = self.edge_opt(ix)?;
+        let id = |node: NodeIx| Cow::Borrowed(&*self.at(node).id);
+        let source = |link: &Link| Source { node: id(link.node), role: link.role };
+        Some(Edge {
+            id: Cow::Borrowed(&linked.id),
+            sources: linked.links.iter().map(source).collect(),
+            target: id(linked.target),
+            kind: linked.kind,
+        })
     }
 
     /// Takes sources away from an edge.
@@ -452,6 +530,7 @@ impl<'t> Tree<'t> {
     pub(crate) fn remove_edge(&mut self, ix: EdgeIx) {
         if let Some(edge) = self.unlink(ix) {
             self.edge_ids.remove(&edge.id, ix);
+            self.edge_order.take(ix);
             self.free_edges.push(ix);
         }
     }
@@ -460,20 +539,21 @@ impl<'t> Tree<'t> {
     pub(crate) fn remove_node(&mut self, ix: NodeIx) {
         if let Some(node) = self.places.get_mut(ix as usize).and_then(|place| place.node.take()) {
             self.node_ids.remove(&node.id, ix);
+            self.node_order.take(ix);
             if let Some(ids) = self.lookups.in_order.get_mut() {
                 ids.remove(&*node.id);
             }
             self.free_nodes.push(ix);
             self.touched.push(ix);
+            self.related.push(ix);
         }
     }
 
     fn link(&mut self, ix: EdgeIx, edge: Linked<'t>) {
-        let edges = &self.edges;
+        let order = &self.edge_order;
+        let rank = order.rank(ix);
         let add = |list: &mut EdgeList| {
-            // The one that is being linked is not there yet, and comes at or after itself.
-            let order = |other: EdgeIx| order_of(edges, other).unwrap_or(u64::MAX);
-            let at = list.partition_point(|&other| order(other) < edge.order);
+            let at = list.partition_point(|&other| order.rank(other) < rank);
             // A node may be a source of one edge twice.
             if list.get(at) != Some(&ix) {
                 list.insert(at, ix);
@@ -491,6 +571,7 @@ impl<'t> Tree<'t> {
             }
         }
         self.touched.extend(edge.touches());
+        self.related.extend(edge.links.iter().map(|link| link.node).chain([edge.target]));
         for node in edge.origins() {
             if let Some(place) = self.places.get_mut(node as usize) {
                 self.forks += usize::from(place.continuations > 0);
@@ -505,6 +586,7 @@ impl<'t> Tree<'t> {
     fn unlink(&mut self, ix: EdgeIx) -> Option<Linked<'t>> {
         let edge = self.edges.get_mut(ix as usize)?.take()?;
         self.touched.extend(edge.touches());
+        self.related.extend(edge.links.iter().map(|link| link.node).chain([edge.target]));
         for node in edge.origins() {
             if let Some(place) = self.places.get_mut(node as usize) {
                 place.continuations = place.continuations.saturating_sub(1);
@@ -516,8 +598,8 @@ impl<'t> Tree<'t> {
             let Some(place) = self.places.get_mut(node as usize) else { continue };
             for list in [&mut place.incoming, &mut place.annotated_by, &mut place.outgoing] {
                 // A node may have a great many edges: look for this one by its order.
-                let before = |other: EdgeIx| order_of(&self.edges, other).is_some_and(|order| order < edge.order);
-                let at = list.partition_point(|&other| before(other));
+                let rank = self.edge_order.rank(ix);
+                let at = list.partition_point(|&other| self.edge_order.rank(other) < rank);
                 if list.get(at) == Some(&ix) {
                     list.remove(at);
                 }
@@ -529,6 +611,11 @@ impl<'t> Tree<'t> {
     /// The places of which something changed since this was asked last.
     pub(crate) fn take_touched(&mut self) -> Vec<NodeIx> {
         std::mem::take(&mut self.touched)
+    }
+
+    /// The places of which it may have changed since this was asked last how they are related to others.
+    pub(crate) fn take_related(&mut self) -> Vec<NodeIx> {
+        std::mem::take(&mut self.related)
     }
 }
 
@@ -547,6 +634,14 @@ impl Linked<'_> {
 }
 
 impl Edge<'_> {
+    /// The same, of its own.
+    pub(crate) fn into_owned(self) -> Edge<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let source = |source: Source<'_>| Source { node: own(source.node), role: source.role };
+        let sources = self.sources.into_iter().map(source).collect();
+        Edge { id: own(self.id), sources, target: own(self.target), kind: self.kind }
+    }
+
     /// The ids of all the nodes it names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&*self.target).chain(self.sources.iter().map(|source| &*source.node))
@@ -559,19 +654,15 @@ pub(crate) fn predecessors(sources: &[Link]) -> impl Iterator<Item = NodeIx> {
     sources.iter().filter(|link| link.role == SourceRole::Primary).chain(fallback).map(|link| link.node)
 }
 
-fn is_node(places: &[NodeSlot<'_>], ix: NodeIx, id: &str) -> bool {
+fn is_node(places: &Pages<NodeSlot<'_>>, ix: NodeIx, id: &str) -> bool {
     // Neighbours mostly differ at the end of their ids.
     let last = |id: &str| id.as_bytes().last().copied();
     let node = places.get(ix as usize).and_then(|place| place.node.as_ref());
     node.is_some_and(|node| last(&node.id) == last(id) && node.id == id)
 }
 
-fn is_edge(edges: &[Option<Linked<'_>>], ix: EdgeIx, id: &str) -> bool {
+fn is_edge(edges: &Pages<Option<Linked<'_>>>, ix: EdgeIx, id: &str) -> bool {
     edges.get(ix as usize).and_then(Option::as_ref).is_some_and(|edge| edge.id == id)
-}
-
-fn order_of(edges: &[Option<Linked<'_>>], ix: EdgeIx) -> Option<u64> {
-    Some(edges.get(ix as usize)?.as_ref()?.order)
 }
 
 /// A place as an index. The limits keep it far below the bound.

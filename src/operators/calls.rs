@@ -29,7 +29,7 @@ pub const CALLS: &[Call] = &[
         Answer::of(&reduce_failure(strict(request, read::reduce_failure)?))
     }),
     Call::new("startRun", &[], |_, request, _| Answer::of(&strict(request, read::run)?)),
-    // What came back from an earlier call has no options.
+    // A state from an earlier call has no options.
     Call::new("nextRequest", &[], |_, request, _| Answer::of(&read::run(request, &mut Vec::new())?.next())),
     Call::new("recordResult", &["run", "result"], |_, request, _| record_result(request)),
 ];
@@ -64,7 +64,7 @@ fn parse(request: Value<'_>) -> Result<Answer> {
 
 fn write(request: Value<'_>) -> Result<Answer> {
     let source = request.object("a task, an object")?.get("source")?.ok_or_else(without_source)?;
-    // What was read under wider limits than the defaults can be written all the same.
+    // A task that was read under wider limits than the defaults can still be written.
     let limits = Limits {
         xml_bytes: u32::MAX,
         xml_depth: XML_DEPTH_MAX,

@@ -1,4 +1,4 @@
-//! What each operator of a template will see, and why (SPEC §4): for people, so in words.
+//! A description in words of what each operator of a template will see, and why (SPEC §4).
 //!
 //! Functions call each other as deep as tasks stand within tasks, which is bounded where tasks are read.
 
@@ -9,7 +9,7 @@ use super::settings::{Accumulation, ContextManagement, Format, Fresh, Inherit, O
 use super::task::{Operator, Task};
 use super::xml::shown;
 
-/// What one operator will see.
+/// The view of one operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explained {
@@ -17,14 +17,14 @@ pub struct Explained {
     pub path: String,
     /// How many operators it is within.
     pub level: usize,
-    /// What it is to the one around it.
+    /// Its role in the operator around it.
     pub role: Role,
-    /// What it does.
+    /// Its kind.
     pub r#type: Kind,
     /// Its id; of a step also the one it is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it is about.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its line in the template, from 1.
@@ -46,7 +46,7 @@ pub struct Explained {
     pub fresh: Look,
 }
 
-/// What is seen, and why.
+/// How much is seen, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Look {
     /// One word.

@@ -1,4 +1,4 @@
-//! What a sequential or reduce task gives when something in it fails (SPEC §4, the seed's partial results).
+//! The result of a sequential or reduce task when something in it fails (SPEC §4, the seed's partial results).
 
 use serde::Serialize;
 
@@ -6,12 +6,12 @@ use super::assemble::StepOutput;
 use super::settings::{Accumulation, Format};
 use super::xml::shown;
 
-/// What is known when a step has failed.
+/// The state when a step has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequentialFailureInput {
     /// How the sequence accumulates: the failure holds what it keeps.
     pub accumulation: Accumulation,
-    /// What the steps before gave, in order.
+    /// The results of the steps before, in order.
     pub outputs: Vec<StepOutput>,
     /// The id of the step that failed; none when it was the assembly of the sequence's own context.
     pub failed_step: Option<String>,
@@ -19,7 +19,7 @@ pub struct SequentialFailureInput {
     pub total_steps: usize,
     /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
     pub reason: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub message: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct ReduceFailureInput {
     pub accumulator: Option<String>,
     /// Why it failed, in the seed's taxonomy; `subtask_failure` unless it is given.
     pub reason: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub message: Option<String>,
 }
 

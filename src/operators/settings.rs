@@ -1,4 +1,4 @@
-//! The three dimensions of context, and what holds where a template says nothing (SPEC §4, the seed's table).
+//! The three dimensions of context, and their defaults (SPEC §4, the seed's table).
 
 use serde::{Serialize, Serializer};
 

@@ -197,7 +197,7 @@ impl<'a> Xml<'a> {
         usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX).saturating_add(self.base)
     }
 
-    /// What comes next.
+    /// The next event.
     pub(super) fn next(&mut self) -> Result<Item<'a>> {
         loop {
             let start = self.offset();

@@ -1,4 +1,4 @@
-//! Messages, their prices, and the bodies of requests. Messages are the result of an assembly, whatever the provider.
+//! Messages, their prices, and the bodies of requests. Messages are the result of an assembly and know no provider.
 
 pub mod bodies;
 mod cache;

@@ -1,6 +1,12 @@
 //! Text: cuts that fall between grapheme clusters, and offsets in UTF-16 code units (SPEC §0.7).
 
+#[cfg(any(feature = "folders", feature = "loom"))]
+pub(crate) mod case;
+#[cfg(feature = "loom")]
+pub(crate) mod fold;
 mod graphemes;
+#[cfg(any(feature = "loom", feature = "tokenize"))]
+pub(crate) mod normal_form;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -15,46 +21,63 @@ pub fn utf16_len(text: &str) -> usize {
     }
     // A unit for each first byte of a character, and one more for characters of four bytes.
     let units = |byte: u8| u8::from(byte & 0xC0 != 0x80) + u8::from(byte >= 0xF0);
-    // So few bytes at a time that their units fit into a byte: then many are added at once.
+    // At most 127 bytes at a time, so that the count of their units fits into a byte and many are added at once.
     let of_chunk = |chunk: &[u8]| usize::from(chunk.iter().map(|&byte| units(byte)).sum::<u8>());
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
 
-/// The UTF-16 code units of a text.
+/// The UTF-16 code units of a text in UTF-8; nothing where the bytes are no UTF-8.
 #[cfg(feature = "tokenize")]
-pub fn utf16_of(text: &str) -> Vec<u16> {
+pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {
     // A character has at most as many units as bytes.
-    let mut units = vec![0; text.len()];
+    let mut units = vec![0; bytes.len()];
     let (mut at, mut to) = (0, 0);
-    while at < text.len() {
-        (at, to) = utf16_turn(text, (at, to), &mut units);
+    while at < bytes.len() {
+        (at, to) = utf16_turn(bytes, (at, to), &mut units)?;
     }
     units.truncate(to);
-    units
+    Some(units)
 }
 
 /// Some thousand characters to a turn: WebAssembly engines put optimized code in place only when a function is called again.
 #[cfg(feature = "tokenize")]
 #[inline(never)]
-fn utf16_turn(text: &str, (mut at, mut to): (usize, usize), units: &mut [u16]) -> (usize, usize) {
+fn utf16_turn(bytes: &[u8], (mut at, mut to): (usize, usize), units: &mut [u16]) -> Option<(usize, usize)> {
+    // What a byte within a character has beside its mark; more than 63 where it is none.
+    let within = |byte: u8| u32::from(byte ^ 0x80);
     for _ in 0..2048 {
-        let (Some(rest), Some(room)) = (text.get(at..), units.get_mut(to..)) else { break };
-        let ascii = rest.as_bytes().first_chunk::<16>().filter(|chunk| chunk.is_ascii());
+        let (Some(rest), Some(room)) = (bytes.get(at..), units.get_mut(to..)) else { break };
+        let ascii = rest.first_chunk::<16>().filter(|chunk| chunk.is_ascii());
         if let (Some(ascii), Some(room)) = (ascii, room.first_chunk_mut::<16>()) {
             *room = ascii.map(u16::from);
             (at, to) = (at.saturating_add(16), to.saturating_add(16));
             continue;
         }
-        let Some(c) = rest.chars().next() else { break };
-        if let (Ok(unit), Some(room)) = (u16::try_from(u32::from(c)), room.first_mut()) {
-            *room = unit;
+        let (code, len) = match *rest {
+            [first @ ..0x80, ..] => (u32::from(first), 1),
+            [first @ 0xe0..0xf0, second, third, ..] if within(second) | within(third) < 64 => {
+                let code = u32::from(first & 15) << 12 | within(second) << 6 | within(third);
+                (Some(code).filter(|code| !matches!(code, 0..0x800 | 0xd800..0xe000))?, 3)
+            }
+            [first @ 0xc2..0xe0, second, ..] if within(second) < 64 => (u32::from(first & 31) << 6 | within(second), 2),
+            [first @ 0xf0..0xf5, second, third, fourth, ..] if within(second) | within(third) | within(fourth) < 64 => {
+                let code = u32::from(first & 7) << 18 | within(second) << 12 | within(third) << 6 | within(fourth);
+                (Some(code).filter(|code| (0x1_0000..0x11_0000).contains(code))?, 4)
+            }
+            [] => break,
+            _ => return None,
+        };
+        let pair = match code {
+            0x1_0000.. => [0xd7c0_u32.wrapping_add(code >> 10), 0xdc00 | code & 0x3ff],
+            _ => [code, 0],
+        };
+        for (unit, half) in room.iter_mut().zip(pair).take(if len == 4 { 2 } else { 1 }) {
+            *unit = half as u16;
             to = to.saturating_add(1);
-        } else {
-            to = to.saturating_add(c.encode_utf16(room).len());
         }
-        at = at.saturating_add(c.len_utf8());
+        at = at.saturating_add(len);
     }
-    (at, to)
+    Some((at, to))
 }
 
 /// Whether JavaScript takes a character for white space: that of Unicode, but for U+0085, and U+FEFF.
@@ -70,12 +93,19 @@ pub fn trim(text: &str) -> &str {
     }
 }
 
-/// What stands before and behind the first place where a text has another one. The standard library looks faster, in 2 KB of
+/// The parts of a text before and after the first occurrence of another. The standard library looks faster, in 2 KB of
 /// code; these texts are short.
 pub fn split_once<'t>(text: &'t str, sought: &str) -> Option<(&'t str, &'t str)> {
     let at = (0..text.len())
         .find(|&at| text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(sought.as_bytes())))?;
     Some((text.get(..at)?, text.get(at.checked_add(sought.len())?..)?))
+}
+
+/// A whole number in decimal digits.
+pub fn whole_number(text: &str) -> Option<u32> {
+    let digit = |number: u32, byte: u8| number.checked_mul(10)?.checked_add(u32::from(byte.wrapping_sub(b'0')));
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.bytes().filter(|_| is_number).try_fold(0, digit).filter(|_| is_number)
 }
 
 /// A text with another one in each place of what is sought.

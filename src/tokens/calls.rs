@@ -49,7 +49,17 @@ fn tokenizer_name(request: Value<'_>, host: &Host) -> Result<Answer> {
 
 fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
     let arguments = arguments(request)?;
-    let (options, counter) = options(arguments, &["tokenizer", "perMessage", "perName", "perRequest", "tools"], host)?;
+    let options = arguments.read("options", |options| options.object("options, an object"))?;
+    let options = options.map(|options| options.only(CHAT_OPTIONS)).transpose()?;
+    let model = options.map(|options| options.read("model", |model| models::known(model, "tokenizer"))).transpose()?;
+    let model = model.flatten();
+    if let Some(options) = options {
+        options.one_of("format", &[("openai", ()), ("generic", ())])?;
+    }
+    let counter = match (options.map(|options| options.get("tokenizer")).transpose()?.flatten(), &model) {
+        (None, Some((_, model))) => host.tokenizers.get(model.tokenizer)?,
+        (tokenizer, _) => host.counter(tokenizer)?,
+    };
     let number = |name, default| -> Result<u32> {
         let number = options.map(|options| options.read(name, |value| value.whole(u32::MAX))).transpose()?.flatten();
         Ok(number.unwrap_or(default))
@@ -62,9 +72,12 @@ fn count_chat_tokens(request: Value<'_>, host: &Host) -> Result<Answer> {
     };
     let tools =
         options.map(|options| options.read("tools", |tools| count_tools(tools, counter.as_ref()))).transpose()?;
-    let messages = count_chat(arguments.need("messages")?, overhead, counter.as_ref())?;
+    let model = model.as_ref().map_or("", |(name, _)| name);
+    let messages = count_chat(arguments.need("messages")?, overhead, model, counter.as_ref())?;
     Answer::of(&messages.saturating_add(tools.flatten().unwrap_or(0)))
 }
+
+const CHAT_OPTIONS: &[&str] = &["format", "model", "perMessage", "perName", "perRequest", "tokenizer", "tools"];
 
 fn model_info(request: Value<'_>) -> Result<Answer> {
     Answer::of(&models::model(&arguments(request)?.text("name")?))

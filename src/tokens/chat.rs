@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::Value;
 use crate::tokens::Counter;
+use crate::tokens::images::{self, ImageRule};
 
 /// What a model family adds around messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,20 @@ impl Default for ChatOverhead {
 /// For each call, beside its name and arguments. OpenAI does not publish it; no counter that is in use takes more.
 const PER_CALL: u64 = 3;
 
-/// Tokens of a chat of OpenAI's messages. Special-token text in the messages is plain text; ids cost nothing.
+/// Tokens of a chat of OpenAI's messages. Special-token text in the messages is plain text; ids cost nothing. Images cost what OpenAI's
+/// documentation says, for the model and the size that is read from their bytes.
 ///
 /// # Errors
-/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no such message, and for what cannot be counted, as images.
-pub(crate) fn count_chat(messages: Value<'_>, overhead: ChatOverhead, counter: &dyn Counter) -> Result<u64> {
+/// [`crate::Code::InvalidInput`] and [`crate::Code::UnknownValue`] for what is no such message, and for what cannot be counted, as recordings.
+pub(crate) fn count_chat(
+    messages: Value<'_>,
+    overhead: ChatOverhead,
+    model: &str,
+    counter: &dyn Counter,
+) -> Result<u64> {
     let mut tokens = u64::from(overhead.per_request);
     for message in messages.list("a list of chat messages")? {
-        tokens = tokens.saturating_add(count_message(message, overhead, counter)?);
+        tokens = tokens.saturating_add(count_message(message, overhead, model, counter)?);
     }
     Ok(tokens)
 }
@@ -53,7 +60,7 @@ pub(crate) fn count_tools(tools: Value<'_>, counter: &dyn Counter) -> Result<u64
     Ok(u64::from(counter.count(&tools.json())).saturating_add(PER_TOOL.saturating_mul(count)).saturating_add(PER_TOOLS))
 }
 
-fn count_message(message: Value<'_>, overhead: ChatOverhead, counter: &dyn Counter) -> Result<u64> {
+fn count_message(message: Value<'_>, overhead: ChatOverhead, model: &str, counter: &dyn Counter) -> Result<u64> {
     let message = message.object("a chat message, an object with `role` and `content`")?;
     let role = message.need("role")?;
     let mut texts = vec![role];
@@ -73,7 +80,13 @@ fn count_message(message: Value<'_>, overhead: ChatOverhead, counter: &dyn Count
         Some(content) if content.as_text().is_none() => {
             for part in content.list("a string or a list of parts")? {
                 let part = part.object("a part, an object with a `type`")?;
-                texts.push(part.need(part.need("type")?.one_of(&[("text", "text"), ("refusal", "refusal")])?)?);
+                let kind = part.need("type")?;
+                let content = part.need(kind.one_of(KINDS)?)?;
+                if kind.is_string("image_url") {
+                    tokens = tokens.saturating_add(image(content, model)?);
+                } else {
+                    texts.push(content);
+                }
             }
         }
         Some(text) => texts.push(text),
@@ -102,4 +115,16 @@ fn count_message(message: Value<'_>, overhead: ChatOverhead, counter: &dyn Count
         tokens += u64::from(counter.count(&text.text()?));
     }
     Ok(tokens)
+}
+
+/// The types of parts, which are also the fields that hold them.
+const KINDS: &[(&str, &str)] = &[("text", "text"), ("refusal", "refusal"), ("image_url", "image_url")];
+
+/// Tokens of an image: an address, or an object with a `url`.
+fn image(content: Value<'_>, model: &str) -> Result<u64> {
+    let url = match content.as_text() {
+        Some(url) => url,
+        None => content.object("an image, an object with a `url`")?.text("url")?,
+    };
+    Ok(ImageRule::openai(model).tokens(images::size(&url)))
 }

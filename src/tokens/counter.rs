@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+#[cfg(feature = "growing")]
+use super::bpe::Counted;
 #[cfg(feature = "tokenize")]
 use super::codec::Codec;
 #[cfg(feature = "growing")]
@@ -11,8 +13,7 @@ use super::heuristic::Paused;
 #[cfg(feature = "growing")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grown {
-    /// Where the end begins that more text may change, and the tokens before it.
-    pub(super) end: (usize, u64),
+    pub(super) counted: Counted,
     pub(super) paused: Paused,
 }
 

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::counter::Grown;
 use super::heuristic::{self, Scale};
 use super::heuristic_words::Words;
+use crate::text::{split_once, whole_number};
 use crate::tokens::Counter;
 
 /// A family's name; the percentages of Latin letters, of digits, signs and white space, and of all other characters; and by how
@@ -58,10 +59,14 @@ impl Scaled {
 
 /// Percentages and error as `112,130,100,6`.
 fn calibrated(numbers: &str) -> Option<([u16; 3], u32)> {
-    let mut numbers = numbers.split(',').map(|number| number.parse::<u16>().ok().filter(|&number| number <= MOST));
-    let mut next = || numbers.next()?;
+    let mut rest = Some(numbers);
+    let mut next = || {
+        let (number, behind) = split_once(rest?, ",").map_or((rest?, None), |(number, behind)| (number, Some(behind)));
+        rest = behind;
+        u16::try_from(whole_number(number)?).ok().filter(|&number| number <= MOST)
+    };
     let found = ([next()?, next()?, next()?], next()?.into());
-    numbers.next().is_none().then_some(found)
+    rest.is_none().then_some(found)
 }
 
 impl Counter for Scaled {

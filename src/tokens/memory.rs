@@ -1,15 +1,17 @@
 //! Counts that are remembered by content, so that no text is counted twice (SPEC §1 "Resident tree").
 //!
 //! A [`Memory`] knows the texts that are interned ([`Memory::intern`]), however often; when the last handle of a text is
-//! dropped, what was remembered of it is gone. Texts are told apart by their length and 128 bits of
-//! hash, so that the memory does not keep them a second time.
+//! dropped, what was remembered of it is gone. Texts are told apart by 128 bits of hash, over their length,
+//! too, so that the memory does not keep them a second time.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::{Rc, Weak};
 
+use smallvec::SmallVec;
+
 use crate::maps::SortedMap;
-use crate::tokens::Counter;
+use crate::tokens::{Counter, Grown};
 
 /// What is remembered of interned texts. Clones share what they remember.
 #[derive(Clone, Debug, Default)]
@@ -24,22 +26,20 @@ struct Shared {
     own: RefCell<u32>,
 }
 
-/// A text, but for its characters.
+/// A text, but for its characters: hashes of them, with their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    len: usize,
-    hash: [u64; 2],
-}
+struct Key([u64; 2]);
 
 impl Key {
     fn of(text: &str) -> Self {
         let hash = |seed: u64| {
             let mut hasher = DefaultHasher::new();
             hasher.write_u64(seed);
+            hasher.write_usize(text.len());
             hasher.write(text.as_bytes());
             hasher.finish()
         };
-        Self { len: text.len(), hash: [hash(1), hash(2)] }
+        Self([hash(1), hash(2)])
     }
 }
 
@@ -50,11 +50,19 @@ pub struct CounterId(u32);
 /// From here on, ids are of callers' own counters.
 const OWN: u32 = 1 << 31;
 
+impl CounterId {
+    /// Whether it is that of a caller's own counter.
+    pub(crate) fn is_own(self) -> bool {
+        self.0 >= OWN
+    }
+}
+
 /// An interned text, with what is remembered of it.
 #[derive(Debug)]
 pub struct InternedText {
     key: Key,
-    costs: RefCell<Vec<Cost>>,
+    /// By one counter mostly.
+    costs: RefCell<SmallVec<[Cost; 1]>>,
     memory: Weak<Shared>,
 }
 
@@ -124,7 +132,7 @@ impl InternedText {
         let tokens = count();
         let mut costs = self.costs.borrow_mut();
         // Of callers' own counters only the last is remembered: each may be a new one.
-        costs.retain(|cost| id.0 < OWN || cost.counter.0 < OWN);
+        costs.retain(|cost| !id.is_own() || !cost.counter.is_own());
         costs.push(Cost { counter: id, tokens, break_after: UNKNOWN });
         tokens
     }
@@ -217,6 +225,10 @@ impl Counter for CachingCounter<'_> {
             }
             None => self.counter.count_up_to(text, limit),
         }
+    }
+
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        self.counter.count_grown(text, grown)
     }
 
     fn most(&self, bytes: usize) -> Option<u64> {

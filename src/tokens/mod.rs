@@ -14,6 +14,7 @@ mod families;
 pub mod heuristic;
 mod heuristic_ranges;
 mod heuristic_words;
+pub mod images;
 #[cfg(feature = "loom")]
 pub mod memory;
 pub mod models;

@@ -65,7 +65,7 @@ pub(crate) fn largest_by(
 }
 
 /// How far the search steps from its first guess.
-const FIRST_STEP: usize = 256;
+pub(crate) const FIRST_STEP: usize = 256;
 
 /// About `width · part / whole`; less where that is too large a number on the way.
 fn interpolate(width: usize, part: u64, whole: u64) -> usize {

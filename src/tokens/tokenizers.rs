@@ -199,11 +199,16 @@ impl Tokenizers {
 
     #[cfg(not(feature = "tiktoken"))]
     fn missing(&self, name: &str) -> Result<Rc<dyn Counter>> {
-        if Encoding::from_name(name).is_none() {
+        let Some(encoding) = Encoding::from_name(name) else {
             return Err(self.unknown_name(name));
-        }
+        };
+        let package = match encoding.base() {
+            Encoding::O200kBase | Encoding::Cl100kBase => "ctxweave/vocab",
+            #[cfg(feature = "tokenize")]
+            _ => "ctxweave-vocab",
+        };
         let message = format!(
-            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `ctxweave/vocab/{name}` or with `loadVocabulary`, or use `heuristic`"
+            "the vocabulary of `{name}` is not loaded; load it first with `load()` of `{package}/{name}` or with `loadVocabulary`, or use `heuristic`"
         );
         Err(Error::new(crate::Code::VocabularyNotLoaded, message).with("tokenizer", name))
     }

@@ -15,7 +15,7 @@ use crate::call::{Call, Host};
 use crate::error::{Code, Error, Result};
 use crate::tokens::Counter;
 
-/// Makes a call. Counting alone has none that takes or gives bytes.
+/// Makes a call. A module with counting alone has no call that takes or gives bytes.
 #[cfg(not(feature = "requests"))]
 #[wasm_bindgen]
 pub fn call(name: &str, request: &[u8], _bytes: &JsValue, tokenizer: &JsValue) -> Thrown<JsValue> {

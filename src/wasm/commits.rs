@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::call::{answer, written};
 use super::error::Thrown;
-use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer};
+use crate::commits::{self, AppendAction, CHECKPOINTER_CALLS, GRAPH_CALLS, Materializer, WALK_CALLS};
 use crate::error::{Code, Error};
 
 /// The ref of a blob.
@@ -49,6 +49,36 @@ impl CommitGraph {
     /// Begins what a plan or a request describes.
     pub fn begin(&self, plan: &[u8]) -> Thrown<Materialization> {
         Ok(Materialization { work: Some(commits::begin(&self.0, plan)?), blob: Vec::new() })
+    }
+}
+
+/// A walk over records that the host brings; see `ChainWalk` in the package's types.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct ChainWalk(commits::ChainWalk);
+
+#[wasm_bindgen]
+impl ChainWalk {
+    /// A walk, with options as JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &[u8]) -> Thrown<ChainWalk> {
+        Ok(ChainWalk(commits::walk(options)?))
+    }
+
+    /// The id of the record that is needed next.
+    #[wasm_bindgen(getter)]
+    pub fn wanted(&self) -> Option<String> {
+        self.0.wanted().map(str::to_owned)
+    }
+
+    /// Calls a method of [`WALK_CALLS`].
+    pub fn call(&mut self, name: &str, request: &[u8], bytes: &JsValue) -> Thrown<JsValue> {
+        answer(&[WALK_CALLS], &mut self.0, name, request, bytes, &JsValue::UNDEFINED)
+    }
+
+    /// Begins what a plan or a request describes.
+    pub fn begin(&self, plan: &[u8]) -> Thrown<Materialization> {
+        Ok(Materialization { work: Some(commits::begin_walked(&self.0, plan)?), blob: Vec::new() })
     }
 }
 

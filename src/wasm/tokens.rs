@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-#[cfg(feature = "tokenize")]
-use std::string::FromUtf8Error;
 
 use js_sys::{JsString, Uint32Array};
 #[cfg(feature = "tokenize")]
@@ -77,9 +75,9 @@ pub fn decode_tokens(ids: &[u32], tokenizer: &str) -> JsValue {
         None => JsValue::UNDEFINED,
         Some(bytes) if bytes.is_ascii() => Uint8Array::from(bytes.as_slice()).into(),
         Some(bytes) => {
-            let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let text = String::from_utf8(bytes).unwrap_or_else(lossy);
-            Uint16Array::from(crate::text::utf16_of(&text).as_slice()).into()
+            let lossy = || crate::text::utf16_of(String::from_utf8_lossy(&bytes).as_bytes());
+            let units = crate::text::utf16_of(&bytes).or_else(lossy).unwrap_or_default();
+            Uint16Array::from(units.as_slice()).into()
         }
     }
 }

@@ -16,7 +16,7 @@ pub const CALLS: &[Call] = &[
     Call::new("readFullNotes", &[], |_, request, _| full_notes(request)),
 ];
 
-/// What each call reads of a workspace.
+/// The fields of a workspace that each call reads.
 const FIELDS: &[&str] =
     &["tastes", "brief", "notes", "log", "gaps", "tastesDir", "workspaceDir", "limits", "tokenizer"];
 

@@ -30,7 +30,7 @@ pub struct Workspace {
     pub log: Option<Content>,
     /// The vocabulary gaps, JSONL.
     pub gaps: Option<Content>,
-    /// What the files are called in diagnostics.
+    /// The names of the files in diagnostics.
     pub names: Names,
     /// How much of the notes, the log and the gaps is shown.
     pub sizes: Sizes,
@@ -62,7 +62,7 @@ pub struct Context {
     pub recent_gaps: Vec<Gap>,
 }
 
-/// What the sections of a response cost: tokens of the JSON text of each, as `JSON.stringify` writes it.
+/// The cost of the sections of a response: tokens of the JSON text of each, as `JSON.stringify` writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextTokens {
@@ -78,7 +78,7 @@ pub struct ContextTokens {
     pub recent_gaps: u32,
     /// All five.
     pub total: u32,
-    /// What counted.
+    /// The name of the counter.
     pub tokenizer: String,
     /// By how many percent the counts may be off, where the tokenizer says so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub struct ContextTokens {
 pub struct ReadContext {
     /// The response.
     pub context: Context,
-    /// What it costs.
+    /// Its cost in tokens.
     pub tokens: ContextTokens,
     /// What was damaged, refused or left out.
     pub diagnostics: Vec<Diagnostic>,

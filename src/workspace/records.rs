@@ -37,7 +37,7 @@ pub struct Gap {
     pub snapshot_hash: Value,
     /// What was wanted, or null.
     pub intent: Value,
-    /// Its category; `uncategorized` where the record has none.
+    /// Its category; `uncategorized` by default.
     pub intent_category: String,
     /// What would be needed, or null.
     pub missing_capability: Value,

@@ -8,8 +8,8 @@
     reason = "a test that panics has failed; the lints are lifted in test functions but not in what they call"
 )]
 
-mod generate;
-mod open;
+pub(crate) mod generate;
+pub(crate) mod open;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,6 +43,36 @@ fn reference(encoding: Encoding) -> &'static CoreBPE {
     }
 }
 
+thread_local! {
+    static EVERY: Tokenizers = {
+        let mut tokenizers = Tokenizers::default();
+        for &encoding in Encoding::ALL {
+            tokenizers.load(encoding.name(), &asset(encoding.base()).1).unwrap();
+        }
+        let (tokens, _) = asset(Encoding::Cl100kBase);
+        for (name, asset) in open::assets(&tokens[..4000]) {
+            tokenizers.load(&name, &asset).unwrap();
+        }
+        tokenizers
+    };
+}
+
+/// All of OpenAI's encodings, and a vocabulary of each kind that open models have: see [`open::assets`].
+pub(crate) fn every_vocabulary() -> Tokenizers {
+    EVERY.with(Clone::clone)
+}
+
+/// The tokens of an encoding, and its asset.
+fn asset(encoding: Encoding) -> (Vec<Vec<u8>>, Vec<u8>) {
+    let reference = reference(encoding);
+    let specials = encoding.specials();
+    let all = (0..).map_while(|rank| Some((rank, reference.decode_bytes(&[rank]).ok()?)));
+    let ordinary = all.filter(|(rank, _)| specials.iter().all(|(_, special)| special != rank));
+    let tokens: Vec<Vec<u8>> = ordinary.map(|(_, token)| token).collect();
+    let asset = pack(encoding, &tokens).unwrap();
+    (tokens, asset)
+}
+
 /// One encoding twice: the reference and ours.
 struct Pair {
     encoding: Encoding,
@@ -62,11 +92,7 @@ impl Pair {
             Encoding::Cl100kBase => CL100K_PATTERN,
             _ => GPT2_PATTERN,
         };
-        let specials = encoding.specials();
-        let all = (0..).map_while(|rank| Some((rank, reference.decode_bytes(&[rank]).ok()?)));
-        let ordinary = all.filter(|(rank, _)| specials.iter().all(|(_, special)| special != rank));
-        let tokens: Vec<Vec<u8>> = ordinary.map(|(_, token)| token).collect();
-        let asset = pack(encoding, &tokens).unwrap();
+        let (tokens, asset) = asset(encoding);
         let ours = Vocabulary::load(encoding, &asset).unwrap();
         let tokens = tokens.into_iter().filter_map(|token| String::from_utf8(token).ok()).collect();
         Self { encoding, reference, pattern: Regex::new(pattern).unwrap(), asset, ours, tokens }

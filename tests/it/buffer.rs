@@ -48,12 +48,16 @@ proptest! {
         let Ok(result) = assemble_buffer(&case.tree, &case.options, case.counter) else { return Ok(()) };
         let whole = whole(&case);
         let mut document = result.document.as_str();
+        let prefix = case.options.buffer_prefix.as_ref().or(case.tree.settings().buffer_prefix.as_ref());
         let in_document = case.options.system_placement != ctxweave::loom::SystemPlacement::Field;
-        if in_document && case.tree.settings().buffer_mode_system_context && result.report.tokens.system > 0 {
+        let has_system = in_document && case.tree.settings().buffer_mode_system_context && result.report.tokens.system > 0;
+        if has_system || prefix.is_some() {
             let mut long = case.clone();
             long.options.context_window = 1e9;
             let uncut = assemble_buffer(&long.tree, &long.options, long.counter).unwrap();
             let preface = uncut.document.strip_suffix(whole.as_str()).unwrap().to_owned();
+            prop_assert!(preface.ends_with(prefix.map_or("", |prefix| prefix)));
+            prop_assert!(has_system || preface == prefix.map_or("", |prefix| prefix));
             document = document.strip_prefix(preface.as_str()).unwrap();
         }
         let Some(cut) = &result.report.cut else {

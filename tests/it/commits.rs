@@ -16,7 +16,7 @@ pub(crate) fn jsonl(records: impl IntoIterator<Item = Record>) -> Vec<u8> {
 }
 
 /// A graph with the blobs that its host would have.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub(crate) graph: CommitGraph,
     pub(crate) blobs: BTreeMap<String, Vec<u8>>,

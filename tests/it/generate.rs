@@ -380,6 +380,10 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
             options.preferences = preferences;
             options.annotations = if annotations { Annotations::All } else { Annotations::None };
             options.system_prompt = system;
+            // A prefix in the options, in the tree, in both or in neither.
+            let prefix = |has: bool| has.then(|| "e\u{301} Once, \r\n".to_owned());
+            options.buffer_prefix = prefix(working.len() % 3 == 1);
+            let tree_prefix = prefix(working.len() % 5 < 2);
             options.working_buffer = working;
             if in_messages {
                 options.system_placement = SystemPlacement::Message(Role::System);
@@ -389,7 +393,11 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
                 options.media = Rc::new([("img".to_owned(), image)].into());
                 options.image = ctxweave::prompt::ImageRule::Flat(30);
             }
-            let settings = TreeSettings { buffer_mode_system_context: whole_system, ..TreeSettings::default() };
+            let settings = TreeSettings {
+                buffer_mode_system_context: whole_system,
+                buffer_prefix: tree_prefix,
+                ..TreeSettings::default()
+            };
             let tree = Tree::new(settings, grower.nodes, grower.edges.clone(), &Limits::default()).unwrap();
             Case { tree, edges: grower.edges, options, counter }
         },

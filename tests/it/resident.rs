@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use ctxweave::content::{Block, Image, Media};
 use ctxweave::loom::{
-    Annotations, Author, Change, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
+    Annotations, Author, Change, Delta, Edge, EdgeKind, InstructionScope, LoomAware, LoomTree, Node, Options, Position,
     Preferences, Source, SourceRole, Strategy as Truncation, SystemPlacement, Tree, TreeSettings, assemble_buffer,
     assemble_dialogue, request_body,
 };
 use ctxweave::prompt::bodies::Target;
 use ctxweave::prompt::{Fingerprint, ImageRule, Role};
 use ctxweave::time::Timestamp;
-use ctxweave::tokens::Counter;
 use ctxweave::tokens::memory::Memory;
+use ctxweave::tokens::{Counter, Grown, Heuristic};
 use ctxweave::{Code, Error, Limits};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 
 use crate::generate::{COUNTERS, preferences, text};
+use crate::resident_navigation;
 
 /// What is done to a tree, or asked of it.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ enum Step {
     Append(Node<'static>),
     /// A node anew, in its place or beside.
     Put(Node<'static>),
+    /// More text for a node, or for the tip.
+    Grow(Option<u8>, String),
     Link {
         edge: u8,
         sources: Vec<(u8, SourceRole)>,
@@ -193,6 +196,16 @@ fn node(ids: std::ops::Range<u8>) -> impl Strategy<Value = Node<'static>> {
     )
 }
 
+/// What a reply is streamed in: short, and white space matters.
+fn delta() -> impl Strategy<Value = String> {
+    let text = prop_oneof![3 => "[ a-z]{0,5}", 1 => "[ \\n\\r]{1,3}"];
+    prop_oneof![4 => text, 1 => text_of_any_kind(), 1 => prop::sample::select(vec!["/".to_owned(), "🙂".to_owned()])]
+}
+
+fn text_of_any_kind() -> impl Strategy<Value = String> {
+    text()
+}
+
 fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     let role = prop::sample::select(vec![
         SourceRole::Primary,
@@ -206,10 +219,11 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         8 => node(0..30).prop_map(Step::Append),
         4 => node(0..30).prop_map(Step::Put),
+        6 => (prop::option::weighted(0.4, 0..30u8), delta()).prop_map(|(node, text)| Step::Grow(node, text)),
         2 => link,
         1 => (0..30u8).prop_map(Step::RemoveNode),
         1 => (0..30u8).prop_map(Step::RemoveEdge),
-        2 => (0..6u8).prop_map(Step::Fail),
+        2 => (0..8u8).prop_map(Step::Fail),
         1 => prop::option::of(text()).prop_map(Step::System),
         12 => (prop::option::weighted(0.3, 0..30u8), window, any::<bool>(), prop::bool::weighted(0.15), more())
             .prop_map(|(tip, window, choice, aware, more)| Step::Ask { tip, window, choice, aware, more }),
@@ -237,6 +251,17 @@ impl Plain {
             Some(old) => *old = node,
             None => self.nodes.push(node),
         }
+    }
+
+    fn grow(&mut self, id: &str, more: &str) {
+        let node = self.nodes.iter_mut().find(|node| node.id == id).unwrap();
+        let mut blocks = node.content.to_vec();
+        match blocks.last_mut() {
+            Some(Block::Text(text)) => *text = format!("{text}{more}").into(),
+            _ if more.is_empty() => {}
+            _ => blocks.push(Block::text(more.to_owned())),
+        }
+        node.content = blocks.into();
     }
 
     fn put_edge(&mut self, edge: Edge<'static>) {
@@ -308,6 +333,14 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
             Step::Put(node) => {
                 plain.put_node(node.clone());
                 tree.upsert(vec![node], vec![], &limits).unwrap();
+            }
+            Step::Grow(number, more) => {
+                let Some(id) = number.map(id).or(plain.tip.clone()) else { continue };
+                let done = tree.append(&id, more.as_str(), &limits);
+                assert_eq!(done.is_ok(), plain.has(&id));
+                if done.is_ok() {
+                    plain.grow(&id, &more);
+                }
             }
             Step::Link { edge, sources, target, remark } => {
                 let sources = sources.into_iter().map(|(node, role)| Source { node: id(node).into(), role }).collect();
@@ -431,6 +464,10 @@ fn compare(steps: Vec<Step>, preferences: Preferences, counter: &'static dyn Cou
                 ] {
                     assert_eq!(summary.pointer(same), expected.pointer(same), "{same}");
                 }
+                if number % 3 == 0 {
+                    let lists = (plain.nodes.as_slice(), plain.edges.as_slice());
+                    resident_navigation::compare(&mut tree, &fresh, lists, &options, &counting);
+                }
                 options.working_buffer = "and so on".to_owned();
                 let document = shown(tree.assemble_buffer(&options, &counting));
                 same(&document, &shown(assemble_buffer(&fresh, &options, counter)), "");
@@ -486,10 +523,15 @@ fn fail(tree: &mut LoomTree, plain: &Plain, how: u8) {
         0 => (tree.upsert(vec![new(&first), new("y"), new("y")], vec![], &limits), Code::DuplicateId),
         1 => (tree.upsert(vec![new(&first)], vec![edge("z", &first, "nowhere")], &limits), Code::EdgeNodeNotFound),
         2 => (tree.upsert(vec![new("y")], vec![edge("z", "y", "y"), edge("z", "y", "y")], &limits), Code::DuplicateId),
-        3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(drop), Code::NodeNotFound),
+        3 => (tree.remove(&[first, "nowhere".to_owned()], &[]).map(|applied| applied.inverse), Code::NodeNotFound),
         4 => {
             let nodes: Vec<String> = plain.nodes.iter().map(|node| node.id.to_string()).collect();
-            (tree.remove(&nodes, &["nowhere".to_owned()]).map(drop), Code::EdgeNotFound)
+            (tree.remove(&nodes, &["nowhere".to_owned()]).map(|applied| applied.inverse), Code::EdgeNotFound)
+        }
+        5 => (tree.append("nowhere", "never there", &limits).map(|appended| appended.inverse), Code::NodeNotFound),
+        6 if plain.has(&first) => {
+            let tight = Limits { input_bytes: 1, ..limits };
+            (tree.append(&first, "never there", &tight).map(|appended| appended.inverse), Code::LimitExceeded)
         }
         _ => {
             let tight = Limits { nodes: 0, ..limits };
@@ -600,7 +642,7 @@ fn nothing_is_counted_twice_and_all_is_given_back() {
     // The same again, and from elsewhere on the path: nothing but markers and the empty system context.
     let before = counter.0.get();
     one.assemble_dialogue(&options, &counting).unwrap();
-    one.tokens_of(&["n7".to_owned()], &options, &counting).unwrap();
+    one.tokens_of(Some(&["n7".to_owned()]), &options, &counting).unwrap();
     assert!(counter.0.get() - before < 8, "{}", counter.0.get() - before);
 
     let ids: Vec<String> = nodes.iter().map(|node| node.id.to_string()).collect();
@@ -716,6 +758,137 @@ fn an_appended_node_costs_what_is_new() {
         let asked = counter.0.get() - before;
         assert!(asked < 32, "{asked} texts were counted");
     }
+}
+
+/// Counts what it looks at: a text that grows from where it grew.
+#[derive(Debug, Default)]
+struct Looked(std::cell::Cell<usize>);
+
+impl Counter for Looked {
+    fn name(&self) -> &str {
+        Heuristic.name()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.set(self.0.get() + text.len());
+        Heuristic.count(text)
+    }
+
+    fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
+        Heuristic.count_grown(text, grown)
+    }
+
+    fn adds_up_before(&self, next: &str) -> bool {
+        Heuristic.adds_up_before(next)
+    }
+}
+
+/// A reply that streams costs what comes: nothing is counted again, be it all of its node or behind other blocks.
+#[test]
+fn a_reply_that_streams_is_not_counted_again() {
+    let memory = Memory::default();
+    let counter = Looked::default();
+    let counting = memory.remember(&counter);
+    let limits = Limits::default();
+    let (mut nodes, edges) = chain(20);
+    let thought = Block::Reasoning { text: "let me think".into(), signature: None, redacted: false };
+    nodes[17].content = vec![thought].into();
+    let made = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();
+    let mut tree = LoomTree::new(made, &memory);
+    let options = Options::from_tip("n19", 50_000);
+    tree.measure_path(&options, &counting).unwrap();
+    let before = counter.0.get();
+    for at in 0..1000 {
+        for number in [17, 19] {
+            let more = format!(" word{at}");
+            tree.append(&format!("n{number}"), more.as_str(), &limits).unwrap();
+            let mut blocks = nodes[number].content.to_vec();
+            match blocks.last_mut() {
+                Some(Block::Text(text)) => text.to_mut().push_str(&more),
+                _ => blocks.push(Block::text(more)),
+            }
+            nodes[number].content = blocks.into();
+        }
+        let measure = tree.measure_path(&options, &counting).unwrap();
+        if at % 100 == 99 {
+            let fresh = Tree::new(TreeSettings::default(), nodes.clone(), edges.clone(), &limits).unwrap();
+            let whole = assemble_dialogue(&fresh, &options, &Heuristic).unwrap();
+            assert_eq!(measure.tokens, whole.report.tokens);
+        }
+    }
+    let looked = counter.0.get() - before;
+    // The thought and the breaks behind texts, but not the 8,000 bytes of either reply.
+    assert!(looked < 100_000, "{looked} bytes were counted");
+    let bytes: usize = nodes.iter().flat_map(|node| &node.content).map(text_len).sum();
+    assert_eq!(tree.size().text_bytes, bytes);
+    // What is put in its place is another text, and the memory has all of them again.
+    tree.upsert(nodes, vec![], &limits).unwrap();
+    assert_eq!(memory.texts(), 22);
+}
+
+fn text_len(block: &Block) -> usize {
+    match block {
+        Block::Text(text) | Block::Reasoning { text, .. } => text.len(),
+        _ => 0,
+    }
+}
+
+/// Of more texts than may grow at once the first is taken for finished, and goes on from there when more comes.
+#[test]
+fn many_replies_stream_at_once() {
+    let memory = Memory::default();
+    let limits = Limits::default();
+    let (nodes, edges) = chain(100);
+    let made = Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap();
+    let mut tree = LoomTree::new(made, &memory);
+    let counting = memory.remember(&Heuristic);
+    let options = Options::from_tip("n99", 100_000);
+    for round in 0..5 {
+        for at in 0..100 {
+            tree.append(&format!("n{at}"), if at % 3 == 0 { "ab" } else { " ab" }, &limits).unwrap();
+        }
+        let measured = tree.measure_path(&options, &counting).unwrap().tokens;
+        let fresh = assemble_dialogue(tree.tree(), &options, &Heuristic).unwrap().report.tokens;
+        assert_eq!(measured, fresh, "round {round}");
+    }
+    assert_eq!(memory.texts(), 100 - 32);
+    let ids: Vec<String> = (0..100).map(|at| format!("n{at}")).collect();
+    tree.remove(&ids, &[]).unwrap();
+    assert_eq!((memory.texts(), tree.size().text_bytes), (0, 0));
+}
+
+/// A character whose halves come in two deltas is whole when both are there; a half alone is U+FFFD.
+#[test]
+fn halves_of_characters_join() {
+    let memory = Memory::default();
+    let limits = Limits::default();
+    let (nodes, edges) = chain(2);
+    let made = Tree::new(TreeSettings::default(), nodes, edges, &limits).unwrap();
+    let mut tree = LoomTree::new(made, &memory);
+    let counting = memory.remember(&Heuristic);
+    let options = Options::from_tip("n1", 50_000);
+    let high = |text| Delta { low: None, text, high: Some(0xD83D) };
+    let low = |text| Delta { low: Some(0xDE42), text, high: None };
+    let mut add = |delta: Delta<'_>, expected: &str, joined: bool| {
+        let appended = tree.append("n1", delta, &limits).unwrap();
+        assert_eq!(appended.joined, joined);
+        let text = tree.tree().node("n1").unwrap().content[0].as_text().unwrap().to_owned();
+        assert!(text.ends_with(expected), "{text}");
+        let measured = tree.measure_path(&options, &counting).unwrap().tokens;
+        assert_eq!(measured, assemble_dialogue(tree.tree(), &options, &Heuristic).unwrap().report.tokens);
+        assert_eq!(tree.size().text_bytes, "message 0".len() + text.len());
+        appended.repaired
+    };
+    assert!(add(high("one "), "one \u{FFFD}", false));
+    assert!(!add("".into(), "one \u{FFFD}", false));
+    assert!(!add(low(" two"), "one 🙂 two", true));
+    assert!(add(low(""), "🙂 two\u{FFFD}", false));
+    assert!(add(high(""), "two\u{FFFD}\u{FFFD}", false));
+    assert!(!add(" three".into(), "two\u{FFFD}\u{FFFD} three", false));
+    assert!(add(low(""), "three\u{FFFD}", false));
+    assert!(add(high(""), "three\u{FFFD}\u{FFFD}", false));
+    assert!(add(Delta { low: Some(0xDE42), text: "", high: Some(0xD83D) }, "three\u{FFFD}🙂\u{FFFD}", true));
+    assert!(!add(low(""), "three\u{FFFD}🙂🙂", true));
 }
 
 /// What comes of a keystroke is handed over as what is new, and bodies are copied from one another, wherever the change is.

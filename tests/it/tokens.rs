@@ -67,6 +67,10 @@ fn what_a_chat_says_is_counted() {
             3 + words("user") + words("One.") + words("Two."),
         ),
         (json!({ "role": "tool", "tool_call_id": "call_1", "content": "42" }), 3 + words("tool") + words("42")),
+        (
+            json!({ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }] }),
+            3 + words("user") + 4784,
+        ),
         (json!({ "role": "user", "name": "ann", "content": "hi" }), 3 + words("user") + words("hi") + words("ann") + 1),
         // The name of a function stands for its role.
         (
@@ -81,11 +85,11 @@ fn what_a_chat_says_is_counted() {
 /// What cannot be counted is refused by its place, never left out.
 #[test]
 fn what_cannot_be_counted_is_refused() {
-    let image = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } });
+    let recording = json!({ "type": "input_audio", "input_audio": { "data": "AAAA", "format": "wav" } });
     for (message, expected) in [
         (
-            json!({ "role": "user", "content": [{ "type": "text", "text": "a" }, image] }),
-            "`messages[0].content[1].type` is `image_url`; it must be one of `text`, `refusal`",
+            json!({ "role": "user", "content": [{ "type": "text", "text": "a" }, recording] }),
+            "`messages[0].content[1].type` is `input_audio`; it must be one of `text`, `refusal`, `image_url`",
         ),
         (json!({ "role": "user", "content": 5 }), "`messages[0].content` must be a string or a list of parts"),
         (
@@ -115,4 +119,34 @@ fn a_name_without_its_vocabulary_says_how_to_load_it() {
     assert_eq!(tokenizers.load("heuristic", &[]).unwrap_err().code(), Code::UnknownValue);
     assert_eq!(tokenizers.load("o200k_base", b"<!doctype html>").unwrap_err().code(), Code::InvalidVocabulary);
     assert_eq!(tokenizers.get("heuristic").unwrap().name(), "heuristic");
+}
+
+/// An image costs what OpenAI says of the model, by its size; a model brings its tokenizer.
+#[test]
+fn images_of_a_chat_cost_what_the_model_says() {
+    let call = CALLS.iter().find(|call| call.name == "countChatTokens").unwrap();
+    let host = ctxweave::call::Host { tokenizers: crate::generate::tokenizers(), counter: None };
+    let counted = |content: Value, options: Value| -> Result<u64, ctxweave::Error> {
+        let request = json!({ "messages": [{ "role": "user", "content": content }], "options": options });
+        let answer = call.answer(&mut (), request.to_string().as_bytes(), &[], &host)?;
+        Ok(serde_json::from_slice(&answer.json).unwrap())
+    };
+    // The beginning of a PNG of 1024 by 1024 pixels: 765 tokens at gpt-4o, as OpenAI's example has it.
+    let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU";
+    for (url, model, tokens) in
+        [(png, "gpt-4o", 765), (png, "gpt-4o-mini", 25_501), ("https://a.example/b", "gpt-4o", 4784)]
+    {
+        let text = counted(json!("Look."), json!({ "model": model })).unwrap();
+        for image in [json!(url), json!({ "url": url, "detail": "high" })] {
+            let content = json!([{ "type": "text", "text": "Look." }, { "type": "image_url", "image_url": image }]);
+            assert_eq!(counted(content, json!({ "model": model })).unwrap(), text + tokens, "{model} {url}");
+        }
+        assert_eq!(text, counted(json!("Look."), json!({ "tokenizer": "o200k_base", "format": "openai" })).unwrap());
+        assert_eq!(text, counted(json!("Look."), json!({ "model": model, "format": "generic" })).unwrap());
+    }
+    let code = |content: Value, options: Value| counted(content, options).unwrap_err().code();
+    assert_eq!(code(json!("a"), json!({ "model": "no-such-model" })), Code::UnknownValue);
+    assert_eq!(code(json!("a"), json!({ "format": "gemini" })), Code::UnknownValue);
+    assert_eq!(code(json!([{ "type": "image_url", "image_url": 1 }]), json!({})), Code::InvalidInput);
+    assert_eq!(code(json!([{ "type": "input_audio", "input_audio": {} }]), json!({})), Code::UnknownValue);
 }

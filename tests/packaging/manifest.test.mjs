@@ -86,7 +86,7 @@ test("an import that is not in the list is refused by name", () => {
 });
 
 test("the features and the profile reach cargo", () => {
-  refused("build", changed("features = []", 'features = ["no-such-feature"]'), /no-such-feature/);
+  refused("build", changed('features = ["package"]', 'features = ["no-such-feature"]'), /no-such-feature/);
   refused("build", changed('profile = "wasm"', 'profile = "no-such-profile"'), /no-such-profile/);
 });
 
@@ -95,6 +95,7 @@ test("the smaller flavours have their areas and no other", () => {
     chat: ["fitMessages"],
     commits: ["artifactRef", "importTranscript"],
     folders: ["buildContextChain", "parseContextFile"],
+    import: ["importLoom", "exportLoom"],
     loom: ["assembleDialogue", "assembleBuffer"],
     operators: ["parseTask", "writeTask"],
     tokens: ["countTokens", "countChatTokens"],

@@ -10,7 +10,7 @@ export const root = resolve(import.meta.dirname, "../..");
 const scratch = join(root, "target/packed");
 
 /** The folders of the packages. */
-export const packages = { ctxweave: "pkg", "ctxweave-tiktoken": "pkg/tiktoken" };
+export const packages = { ctxweave: "pkg", "ctxweave-tiktoken": "pkg/tiktoken", "ctxweave-vocab": "pkg/vocabularies" };
 
 /** Packs a package and gives the path of the tarball, the list of its files and how large it is. */
 export function pack(name = "ctxweave") {

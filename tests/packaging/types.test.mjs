@@ -1,20 +1,23 @@
 /** The types are the contract: every golden's request and result must satisfy them, and wrong ones must not. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readGoldens } from "../runtimes/goldens.mjs";
-import { folder } from "./packed.mjs";
+import { examples } from "../runtimes/readme.mjs";
+import { folder, packages, root } from "./packed.mjs";
 import { tsc } from "./tsc.mjs";
 
 const dir = folder("types");
 const { goldens, trees, media } = readGoldens();
 
 const header = `import * as ctxweave from "ctxweave";
+import * as looms from "ctxweave/import";
 type ErrorResult = { error: Pick<ctxweave.CtxweaveError, "code" | "message" | "details"> };
-/** JSON has null for a result that is not there. */
-type Given<T> = T extends undefined | void ? null : T;
+/** JSON has null for a result that is not there, and lists for arrays of numbers. */
+type Given<T> = T extends undefined | void ? null : T extends Uint32Array | Float64Array ? (number | null)[] : T;
 `;
 
 /** Writes and checks a file, strictly, as a user's own code would be. */
@@ -41,7 +44,7 @@ function literal(value) {
 /** A golden about malformed input, or about an option that there is not, has no reason to be well typed. */
 const malformed = (result) =>
   /^(invalid|unknown)_/.test(result?.error?.code ?? "") ||
-  result?.report?.diagnostics?.some(({ code }) => code === "unknown_option");
+  (result?.report ?? result)?.diagnostics?.some(({ code }) => code === "unknown_option");
 
 /** What a call gives, where that follows from what it is given. */
 const results = {
@@ -66,9 +69,10 @@ test("every golden satisfies the types", () => {
     const parts = [`...${first}`, tree && `tree: tree_${tree}`, withMedia && "media"].filter(Boolean);
     const given = [parts.length > 1 ? `{ ${parts.join(", ")} }` : first, ...others].join(", ");
     lines.push(`// golden ${name}`);
+    const entry = name.startsWith("import") ? "looms" : "ctxweave";
     if (!steps) {
-      if (!malformed(result)) lines.push(`(): unknown => ctxweave.${call}(${given});`);
-      lines.push(satisfies(result, results[call] ?? `ReturnType<typeof ctxweave.${call}>`));
+      if (!malformed(result)) lines.push(`(): unknown => ${entry}.${call}(${given});`);
+      lines.push(satisfies(result, results[call] ?? `ReturnType<typeof ${entry}.${call}>`));
       continue;
     }
     const failed = !Array.isArray(result);
@@ -115,13 +119,16 @@ ${load("openAiAgents", "ctxweave/openai-agents")}
 ${load("chat", "ctxweave/chat")}
 ${load("commits", "ctxweave/commits")}
 ${load("folders", "ctxweave/folders")}
+${load("looms", "ctxweave/import")}
+${load("stores", "ctxweave/stores")}
 ${load("operators", "ctxweave/operators")}
 ${load("workspace", "ctxweave/workspace")}
 ${load("inline", "ctxweave/vocab/o200k_base/inline")}
 ${load("o200k", "ctxweave/vocab/o200k_base")}
 ${load("cl100k", "ctxweave/vocab/cl100k_base")}
-${load("older", "ctxweave/vocab/p50k_edit")}
-${load("olderThere", "ctxweave/tokens/vocab/gpt2")}
+${load("older", "ctxweave-vocab/p50k_edit")}
+${load("olderThere", "ctxweave-vocab/gpt2")}
+${load("harmony", "ctxweave/tokens/vocab/o200k_harmony")}
 ${load("loomVocabulary", "ctxweave/loom/vocab/o200k_base")}
 ${load("tokensVocabulary", "ctxweave/tokens/vocab/cl100k_base")}
 const whole: typeof a = b;
@@ -132,21 +139,31 @@ const alikeThere: Omit<typeof a, "CtxweaveError"> = t;
 const part: Omit<typeof l, "CtxweaveError"> = a;
 const tokens: Omit<typeof n, "CtxweaveError"> = a;
 // What makes tokens of texts, and cuts them, is in these two alone.
-type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter";
+type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter" | "vocabularyOf";
 type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
-const parts: Counting[] = [chat, commits, folders, operators, workspace];
+const parts: Counting[] = [chat, commits, folders, looms, operators, workspace];
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
+const kept: Promise<stores.StoredCommit> = new stores.CommitStore(stores.memoryStore()).checkpoint("main", { format: "generic-v1", created_at: 0 }, new Uint8Array());
+const walked: typeof commits.CtxweaveError = stores.CtxweaveError;
 const packed: typeof o200k.load = inline.load;
 type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;
 const hooks = [aiSdk.fitMiddleware(), aiSdk.fitPrepareStep({ maxTokens: 5 }), openAiAgents.fitModelInput({ model: "gpt-4o" })];
 const sameClass: typeof n.CtxweaveError = a.CtxweaveError;
 const alike: typeof o200k.load = cl100k.load;
 const olderToo: [typeof o200k.load, "gpt2"] = [older.load, olderThere.name];
+const harmonious: "o200k_harmony" = harmony.name;
 const there: typeof o200k.load = loomVocabulary.load;
 const thereToo: typeof o200k.load = tokensVocabulary.load;
 // @ts-expect-error the flavour has the Loom area alone
 l.parseTask("<task/>");
+// @ts-expect-error only \`ctxweave/import\` reads files of other looms
+a.importLoom("{}");
+const importedTree: looms.ImportedTree | undefined = looms.importLoom({ root: {} }, { select: ["a", 1], utcOffset: "+02:00" }).trees[0];
+if (importedTree) new a.LoomTree(importedTree.tree);
+const written: string = looms.exportLoom({ nodes: [], edges: [] }, "markdown", { tip: "a" });
+// @ts-expect-error no such format
+looms.exportLoom({ nodes: [], edges: [] }, "tapestry");
 // @ts-expect-error the flavour has counting alone
 n.assembleDialogue;
 // @ts-expect-error and none of the types of what it has not
@@ -155,8 +172,9 @@ const counted: number = n.countChatTokens([{ role: "user", content: "text" }], {
 a.countTokens("text", { tokenizer: "p50k_base" });
 // @ts-expect-error no name
 t.countTokens("text", { tokenizer: 51 });
-// @ts-expect-error the smaller ones convert nothing
 n.vocabularyOf("{}");
+// @ts-expect-error the other areas convert nothing
+l.vocabularyOf("{}");
 async function use(): Promise<void> {
   await o200k.load();
   await Promise.all([a.init(), cl100k.load({ source: fetch("https://localhost/x.bin"), onProgress: (loaded: number) => loaded })]);
@@ -215,7 +233,7 @@ async function use(): Promise<void> {
     return error.code;
   });
 }
-export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
+export = [hooks, whole, backwards, rest, alikeThere, olderToo, harmonious, part, tokens, least, parts, all, packed, sameClass, alike, there, thereToo, counted, use];
 `;
   for (const [name, load] of [
     ["entries.mts", (as, from) => `import * as ${as} from "${from}";`],
@@ -223,6 +241,73 @@ export = [hooks, whole, backwards, rest, alikeThere, olderToo, part, tokens, lea
   ]) {
     const source = name.endsWith(".cts") ? text(load) : text(load).replace("export = ", "export default ");
     const { status, stdout } = check(name, source);
+    assert.equal(status, 0, stdout);
+  }
+});
+
+/** Checks files as a project with these options does: the declarations of the package are looked into, and no types are given. */
+function checkAll(name, files, options) {
+  const project = join(dir, name);
+  mkdirSync(project, { recursive: true });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(project, path), text);
+  const compilerOptions = { noEmit: true, strict: true, target: "es2022", skipLibCheck: false, types: [], ...options };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", project], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  // What is wrong with the declarations of other packages is theirs.
+  return stdout.split("\n").filter((line) => /^[^ ].*error TS/.test(line) && !line.includes("../node_modules/@"));
+}
+
+const entries = Object.keys(packages).flatMap((name) =>
+  Object.entries(JSON.parse(readFileSync(join(root, packages[name], "package.json"), "utf8")).exports)
+    .filter(([, target]) => typeof target === "object")
+    .map(([entry]) => `${name}${entry.slice(1)}`),
+);
+
+test("the declarations are right where nothing but the language is known, and in CommonJS of old", () => {
+  const plain = entries.filter((entry) => !/ai-sdk|langchain|openai-agents/.test(entry));
+  const files = (of) => ({
+    "required.cts": `${of.map((entry, at) => `import e${at} = require("${entry}");`).join("\n")}\nexport = [${of.map((_, at) => `e${at}`)}];\n`,
+    "imported.mts": `${of.map((entry, at) => `import * as e${at} from "${entry}";`).join("\n")}\nexport default [${of.map((_, at) => `e${at}`)}];\n`,
+  });
+  assert.ok(plain.length > 20);
+  for (const module of ["node16", "nodenext"]) {
+    assert.deepEqual(checkAll(`plain-${module}`, files(plain), { module, lib: ["es2022"] }), [], module);
+    assert.deepEqual(checkAll(`dom-${module}`, files(plain), { module, lib: ["es2022", "dom"] }), [], module);
+    // The hosts of the hooks need more.
+    const all = checkAll(`all-${module}`, files(entries), { module, lib: ["esnext", "dom"], types: ["node"] });
+    assert.deepEqual(
+      all.filter((line) => /ctxweave/.test(line.split("(")[0])),
+      [],
+      module,
+    );
+  }
+});
+
+test("what TypeScript knows to be a string and no more is taken for a name", () => {
+  const text = `import * as ctxweave from "ctxweave";
+const tree = { nodes: [], edges: [] };
+const target = { provider: "anthropic", model: "claude-sonnet-4-5" };
+export const body: Uint8Array = ctxweave.requestBody({ tree, path: [], contextWindow: 4096, target });
+const options = { provider: "anthropic" };
+export const dialogue = ctxweave.assembleDialogue({ tree, path: [], contextWindow: 4096, ...options });
+export const resident = new ctxweave.Chat({ maxTokens: 5, target }).requestBody({ target });
+const parts = [{ format: "generic-v1", bytes: "" }];
+export const translated = ctxweave.translateTranscript({ parts, format: "codex-v1", crossFamily: "transcode" });
+// @ts-expect-error it is no name
+ctxweave.requestBody({ tree, path: [], contextWindow: 4096, target: { provider: 5, model: "m" } });
+`;
+  const { status, stdout } = check("names.mts", text);
+  assert.equal(status, 0, stdout);
+});
+
+test("the examples of docs/transcripts.md and docs/loading.md have the types", () => {
+  const found = examples().filter(({ name }) => /docs\/(transcripts|loading)\.md/.test(name));
+  assert.ok(found.length > 2);
+  for (const { file, code } of found) {
+    const { status, stdout } = check(`${file}.mts`, code);
     assert.equal(status, 0, stdout);
   }
 });

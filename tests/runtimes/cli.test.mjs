@@ -10,8 +10,9 @@ import { areas, counts, countsFile, goldensOf, readGoldens } from "./goldens.mjs
 import { judge, judgeExact } from "./judge.mjs";
 import { examples } from "./readme.mjs";
 
-const data = readGoldens();
-const smaller = Object.fromEntries(Object.keys(areas).map((area) => [area, goldensOf(area, data)]));
+const all = readGoldens();
+const data = goldensOf("ctxweave", all);
+const smaller = Object.fromEntries(Object.keys(areas).map((area) => [area, goldensOf(area, all)]));
 const dir = folder("cli");
 
 /** npm runs no install scripts here (.npmrc), and Bun's would only move this file to where its name says. */

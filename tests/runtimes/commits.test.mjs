@@ -366,3 +366,88 @@ test("the checkpointer: every message in exactly one commit, halves of surrogate
   session.free();
   graph.free();
 });
+
+describe("materializeStream", () => {
+  const large = (at) => `{"role":"user","content":"${at} ${"x".repeat(20_000)}"}`;
+
+  test("it gives the bytes, a few blobs at a time, and fetches more when these were read", async () => {
+    const { graph, blobs, tip } = chain(200, large);
+    let fetched = 0;
+    const fetchBlob = async (ref) => {
+      fetched += 1;
+      return blobs.get(ref);
+    };
+    const expected = graph.materialize({ commit: tip }, blobs);
+    const { stream, done } = ctxweave.materializeStream(graph, { commit: tip }, fetchBlob);
+    const reader = stream.getReader();
+    const pieces = [(await reader.read()).value];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.ok(fetched < 40, `${fetched} blobs were fetched, and one was read`);
+    for (let read; !(read = await reader.read()).done;) pieces.push(read.value);
+    assert.ok(Buffer.concat(pieces).equals(Buffer.from(expected.bytes)));
+    const { bytes: _, ...rest } = expected;
+    assert.deepEqual(await done, rest);
+    graph.free();
+  });
+
+  test("what is missing breaks it off, and nobody fetches for whoever does not read on", async () => {
+    const { graph, blobs, ids, tip } = chain(200, large);
+    const lost = graph.show(ids[100]).artifact_ref;
+    const { stream, done } = ctxweave.materializeStream(graph, { commit: tip }, async (ref) => {
+      if (ref === lost) throw new Error("gone");
+      return blobs.get(ref);
+    });
+    const isMissing = (error) => error.code === "blob_missing" && error.cause.message === "gone";
+    let length = 0;
+    await assert.rejects(async () => {
+      for await (const piece of stream) length += piece.length;
+    }, isMissing);
+    assert.ok(length < 100 * 20_100);
+    await assert.rejects(done, isMissing);
+
+    let fetched = 0;
+    const counted = async (ref) => {
+      fetched += 1;
+      return blobs.get(ref);
+    };
+    const cancelled = ctxweave.materializeStream(graph, { commit: tip }, counted);
+    const reader = cancelled.stream.getReader();
+    await reader.read();
+    await reader.cancel(new Error("enough"));
+    await assert.rejects(cancelled.done, { message: "enough" });
+    const controller = new AbortController();
+    const aborted = ctxweave.materializeStream(graph, { commit: tip }, counted, { signal: controller.signal });
+    await aborted.stream
+      .getReader()
+      .read()
+      .then(() => controller.abort(new Error("stop")));
+    await assert.rejects(aborted.done, { message: "stop" });
+    const before = fetched;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(fetched, before);
+    assert.throws(() => ctxweave.materializeStream(graph, { commit: tip }, counted, { retry: 1 }), {
+      code: "invalid_input",
+    });
+    assert.throws(() => ctxweave.materializeStream(graph, { commit: "ctx-none" }, counted), {
+      code: "commit_not_found",
+    });
+    graph.free();
+  });
+
+  test("a walk is materialised as a graph is", async () => {
+    const { graph, blobs, tip } = chain(20);
+    const walk = new ctxweave.ChainWalk({ commit: tip });
+    const fetchBlob = (ref) => blobs.get(ref);
+    await assert.rejects(ctxweave.materializeWith(walk, { commit: tip }, fetchBlob), { code: "invalid_input" });
+    while (walk.wanted !== undefined) walk.push(JSON.stringify(graph.show(walk.wanted)));
+    assert.deepEqual(
+      await ctxweave.materializeWith(walk, { commit: tip }, fetchBlob),
+      graph.materialize({ commit: tip }, blobs),
+    );
+    const plan = { ...walk.planMaterialization({ commit: tip }), cacheKey: "mat-other" };
+    await assert.rejects(ctxweave.materializeWith(walk, plan, fetchBlob), { code: "plan_mismatch" });
+    walk.free();
+    assert.throws(() => walk.wanted, { code: "handle_freed" });
+    graph.free();
+  });
+});

@@ -38,14 +38,20 @@ export const areas = {
   chat: ["chat", "tokens"],
   commits: ["commits", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
+  import: ["import", "tokens"],
   loom: ["bodies", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
-  tokens: ["tokenizer", "tokens"],
+  tokens: ["cut", "tokenizer", "tokens"],
   workspace: ["workspace", "tokens"],
 };
 
+/** The folders of the goldens that `ctxweave` itself, with all other areas, cannot give. */
+const apart = ["import"];
+
+/** Those of the goldens that an area must give, or `ctxweave`. */
 export function goldensOf(area, { goldens, ...rest }) {
-  return { ...rest, goldens: goldens.filter(({ name }) => areas[area].includes(name.split(/[/\\]/)[0])) };
+  const gives = (folder) => (area === "ctxweave" ? !apart.includes(folder) : areas[area].includes(folder));
+  return { ...rest, goldens: goldens.filter(({ name }) => gives(name.split(/[/\\]/)[0])) };
 }
 
 function readJson(path) {

@@ -63,6 +63,7 @@ function revived(value) {
 function written(value) {
   if (Array.isArray(value)) return value.map(written);
   if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint32Array || value instanceof Float64Array) return [...value];
   if (value instanceof Uint8Array) {
     try {
       return { $text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value) };

@@ -11,7 +11,8 @@ import { openPage, withBrowser } from "./browser.mjs";
 import { counts, countsFile, goldensOf, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
-const data = readGoldens();
+const all = readGoldens();
+const data = goldensOf("ctxweave", all);
 
 /**
  * An application of one page, which runs the scenario, tries whether another entry shares the instance, and counts
@@ -129,7 +130,7 @@ test("Vite build: ctxweave/inline gives the goldens in Chromium, with nothing be
 
 for (const [flavour, judged] of [["chat", { assembly: false }], ["loom"], ["tokens", { assembly: false }]]) {
   test(`Vite build: ctxweave/${flavour} gives the goldens of its areas in Chromium, with exactly one wasm`, async () => {
-    const [entry, given] = [`ctxweave/${flavour}`, goldensOf(flavour, data)];
+    const [entry, given] = [`ctxweave/${flavour}`, goldensOf(flavour, all)];
     const { dir, config } = await application(flavour, program(entry, entry), given);
     judgeBoth(await built(config), given, judged);
     assert.equal(wasmFiles(dir).length, 1, wasmFiles(dir).join(", "));

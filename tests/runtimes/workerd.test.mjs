@@ -11,7 +11,8 @@ import { bundleOptions, workerOptions } from "../workerd.mjs";
 import { areas, counts, countsFile, goldensOf, readGoldens } from "./goldens.mjs";
 import { judge, judgeExact } from "./judge.mjs";
 
-const data = readGoldens();
+const all = readGoldens();
+const data = goldensOf("ctxweave", all);
 
 /** A Worker that answers with what the expression gives. */
 const worker = (imports, expression) => `
@@ -41,17 +42,17 @@ test("workerd: ctxweave gives the goldens", async () => {
 test("workerd: with the vocabularies it counts what tiktoken counts", async () => {
   const imports = [["ctxweave", "ctxweave"], ...vocabularies];
   const text = worker(imports, "await exact(ctxweave, { o200k_base, cl100k_base }, texts)");
-  const files = ["cl100k_base.bin", "ctxweave.wasm", "o200k_base.bin", "worker.js"];
+  const files = ["cl100k_base.wasm", "ctxweave.wasm", "o200k_base.wasm", "worker.js"];
   judgeExact(await answer("exact", text, files), counts);
 });
 
 for (const flavour of Object.keys(areas)) {
   test(`workerd: ctxweave/${flavour} gives its goldens, and counts what tiktoken counts`, async () => {
     const imports = [["ctxweave", `ctxweave/${flavour}`], ...vocabularies];
-    const files = ["cl100k_base.bin", "ctxweave.wasm", "o200k_base.bin", "worker.js"];
+    const files = ["cl100k_base.wasm", "ctxweave.wasm", "o200k_base.wasm", "worker.js"];
     const both =
       "{ ...await scenario(ctxweave, data), exact: await exact(ctxweave, { o200k_base, cl100k_base }, texts) }";
-    const given = goldensOf(flavour, data);
+    const given = goldensOf(flavour, all);
     const outcome = await answer(flavour, worker(imports, both), files, given);
     judge(outcome, given);
     judgeExact(outcome.exact, counts, { assembly: flavour === "loom" });

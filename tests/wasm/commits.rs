@@ -1,8 +1,8 @@
 //! Commits: the graph and the checkpointer, step by step.
 
 use ctxweave::call::Call;
-use ctxweave::commits::{CHECKPOINTER_CALLS, GRAPH_CALLS};
-use ctxweave::wasm::commits::{Checkpointer, CommitGraph, artifact_ref, short_ref};
+use ctxweave::commits::{CHECKPOINTER_CALLS, GRAPH_CALLS, WALK_CALLS};
+use ctxweave::wasm::commits::{ChainWalk, Checkpointer, CommitGraph, artifact_ref, short_ref};
 use js_sys::{Array, JSON, Map, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -20,6 +20,16 @@ pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Thrown<JsV
             CommitGraph::new(&options)
                 .map(|mut graph| each(steps, |method, args| graph_step(&mut graph, method, args))),
         ),
+        "ChainWalk" => Some(ChainWalk::new(&options).map(|mut walk| {
+            each(steps, |name, args| {
+                // Records are given as text.
+                let args = args.slice(0, args.length());
+                if name == "push" {
+                    args.set(0, Uint8Array::from(bytes(&args.get(0)).as_slice()).into());
+                }
+                method(WALK_CALLS, name, &args, |name, json, bytes| walk.call(name, json, bytes))
+            })
+        })),
         "Checkpointer" => Some(
             Checkpointer::new(&options)
                 .map(|mut checkpointer| each(steps, |method, args| checkpointer_step(&mut checkpointer, method, args))),

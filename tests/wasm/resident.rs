@@ -2,14 +2,18 @@
 
 use ctxweave::loom::resident::{METHODS, UNPACKED};
 use ctxweave::wasm::resident::LoomTree;
-use js_sys::{Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::calls::{request, result};
 use crate::goldens::thrown;
 
 /// What the tree keeps itself; all other settings are defaults of the options, which the package keeps.
-const OWN: [&str; 7] = ["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
+const OWN: [&str; 8] =
+    ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
+
+/// Methods whose one argument is no options.
+const WITHOUT_OPTIONS: [&str; 6] = ["upsert", "remove", "apply", "snapshot", "toJSON", "revision"];
 
 pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsValue, JsValue>> {
     if name != "LoomTree" {
@@ -35,10 +39,11 @@ pub(crate) fn call(name: &str, args: &Array, steps: &Array) -> Option<Result<JsV
 fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<JsValue, JsValue> {
     let args: Array = args.iter().collect();
     let all = Object::assign(&Object::new(), defaults);
-    let place = match name {
-        "upsert" | "remove" => None,
-        "path" | "tokensOf" => Some(1),
-        _ => Some(0),
+    let mut methods = METHODS.iter().copied().flatten().chain(UNPACKED);
+    let method = methods.find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    let place = match method.parameters {
+        [] => (!WITHOUT_OPTIONS.contains(&name)).then_some(0),
+        names => names.iter().position(|name| *name == "options").and_then(|place| u32::try_from(place).ok()),
     };
     if let Some(place) = place {
         if let Some(given) = args.get(place).dyn_ref::<Object>() {
@@ -46,8 +51,28 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
         }
         args.set(place, all.clone().into());
     }
-    let method =
-        METHODS.iter().chain(UNPACKED).find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"));
+    // Preview and comparison are given the options of the second prompt whole.
+    let then = Object::new();
+    match name {
+        "preview" => {
+            let options = JsValue::from("options");
+            let change = Object::assign(&Object::new(), args.get(0).unchecked_ref());
+            let own = Reflect::get(&change, &options)?;
+            Reflect::delete_property(&change, &options)?;
+            args.set(0, change.into());
+            Object::assign(&then, &all);
+            if let Some(own) = own.dyn_ref::<Object>() {
+                Object::assign(&then, own);
+            }
+            args.set(2, then.into());
+        }
+        "compare" => {
+            Object::assign(&then, defaults);
+            Object::assign(&then, args.get(1).unchecked_ref());
+            args.set(1, then.into());
+        }
+        _ => {}
+    }
     let (json, bytes) = request(method, &args);
     let answer = tree.call(name, json.as_bytes(), &bytes, &JsValue::UNDEFINED)?;
     if name == "configure" {
@@ -60,5 +85,10 @@ fn step(tree: &LoomTree, defaults: &Object, name: &str, args: &Array) -> Result<
             }
         }
     }
-    Ok(result(&answer))
+    let answer = result(&answer);
+    Ok(match (name, answer.dyn_ref::<Uint8Array>()) {
+        ("tokensOf", Some(bytes)) => Array::from(&Uint32Array::new(&bytes.buffer())).into(),
+        ("pathTokens" | "subtreeTokens", Some(bytes)) => Array::from(&Float64Array::new(&bytes.buffer())).into(),
+        _ => answer,
+    })
 }

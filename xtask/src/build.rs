@@ -11,7 +11,7 @@ use crate::manifest::{Build, Flavour, Manifest, PACKAGE};
 use crate::process::{output, run as run_command, step, succeeded, watch};
 use crate::project::Project;
 use crate::stamp::Inputs;
-use crate::{features, imports, setup};
+use crate::{features, imports, order, setup};
 
 /// The custom section by which the package knows its own module and its version.
 const VERSION_SECTION: &str = "ctxweave";
@@ -43,7 +43,8 @@ pub fn flavour_dir(out: &Path, name: &str) -> PathBuf {
 }
 
 /// Where the npm packages are, from the root.
-pub const PACKAGES: &[(&str, &str)] = &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken")];
+pub const PACKAGES: &[(&str, &str)] =
+    &[(PACKAGE, "pkg"), ("ctxweave-tiktoken", "pkg/tiktoken"), ("ctxweave-vocab", "pkg/vocabularies")];
 
 /// The folder that is built for an npm package.
 pub fn dist(project: &Project, package: &str) -> Result<PathBuf> {
@@ -167,9 +168,11 @@ fn package_inputs(project: &Project, manifest: &Manifest) -> Result<Inputs> {
         "pkg/src",
         "pkg/build.mjs",
         "docs",
+        "pkg/exports.mjs",
         "pkg/tsconfig.json",
         "pkg/tsconfig.types.json",
         "pkg/tiktoken/tsconfig.json",
+        "pkg/vocabularies/tsconfig.json",
     ] {
         inputs = inputs.path(&project.path(path))?;
     }
@@ -200,11 +203,11 @@ fn kept_wasm<'a>(project: &Project, build: &Build, name: &'a str, flavour: &'a F
         ));
         inputs = inputs.text(&flavour.imports.join(" "));
         for path in
-            ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "package-lock.json"]
+            ["src", "docs/crate.md", "Cargo.toml", "Cargo.lock", ".cargo", "xtask/src/build.rs", "xtask/src/order.rs"]
         {
             inputs = inputs.path(&project.path(path))?;
         }
-        Ok(inputs)
+        inputs.path(&project.path("package-lock.json"))
     };
     let before = inputs()?;
     if inputs()?.path(&dir)?.are_done(&stamp) {
@@ -279,6 +282,14 @@ fn finish(project: &Project, build: &Build, job: Job<'_>, mut module: Vec<u8>) -
     // Its passes run in the order in which they are given: the level, which stands for most of them, comes last.
     opt.args(&build.wasm_opt).arg(&flavour.wasm_opt_level);
     run_command(opt.arg(bound.join("glue_bg.wasm")).arg("-o").arg(&module))?;
+    let named = bound.join("named.wasm");
+    fs::write(&named, order::named(&fs::read(&module)?)?)?;
+    let features = build.wasm_opt.iter().filter(|flag| flag.starts_with("--enable-"));
+    let mut sort = project.npm_bin("wasm-opt");
+    // The passes after the first keep what wasm-opt reads and writes again from becoming any larger.
+    sort.args(features).args(["--reorder-functions-by-name", "--coalesce-locals", "--reorder-locals"]);
+    sort.args(["--shrink-level=1", "--generate-stack-ir", "--optimize-stack-ir"]);
+    run_command(sort.arg(&named).arg("-o").arg(&module))?;
 
     let mut bytes = fs::read(&module)?;
     imports::check(&bytes, &flavour.imports)?;

@@ -76,10 +76,11 @@ fn commands(project: &Project) -> Vec<(&'static str, Command)> {
         ("clippy for wasm32, chat alone", "--features=chat"),
         ("clippy for wasm32, commits alone", "--features=commits"),
         ("clippy for wasm32, folders alone", "--features=folders"),
+        ("clippy for wasm32, import alone", "--features=import"),
         ("clippy for wasm32, loom alone", "--features=loom"),
         ("clippy for wasm32, operators alone", "--features=operators"),
         ("clippy for wasm32, workspace alone", "--features=workspace"),
-        ("clippy for wasm32, tokens alone", "--features=tokenize"),
+        ("clippy for wasm32, tokens alone", "--features=convert,cut"),
     ] {
         let mut clippy = clippy(&[&alone[..], &[features, wasm]].concat());
         clippy.args(shared);

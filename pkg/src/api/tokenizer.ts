@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" />
 /** Texts as tokens and back, and counted while they grow. */
 
+import { decoderOf } from "../coders.js";
 import type * as glue from "../glue.js";
 import { callJson, rawAnswerOf } from "../json.js";
 import { call } from "../runtime.js";
@@ -51,7 +52,7 @@ export function decodeTokens(ids: Uint32Array | readonly number[], options: Read
   const tokenizer = onlyTokenizer(options);
   const units = tokenizer === undefined ? undefined : call((wasm) => wasm.decodeTokens(tokens, tokenizer));
   if (units !== undefined) return textOf(units);
-  decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
+  decoder ??= decoderOf("utf-8");
   return decoder.decode(decodeTokenBytes(tokens, options));
 }
 
@@ -74,8 +75,8 @@ function textOf(units: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>): stri
   const isAscii = units.BYTES_PER_ELEMENT === 1;
   const slice = isAscii ? bytes?.latin1Slice : bytes?.ucs2Slice;
   if (typeof slice === "function") return slice.call(bytes, 0, units.byteLength);
-  if (isAscii) return (decoder ??= new TextDecoder("utf-8", { ignoreBOM: true })).decode(units);
-  return (decoder16 ??= new TextDecoder("utf-16le", { ignoreBOM: true })).decode(units);
+  if (isAscii) return (decoder ??= decoderOf("utf-8")).decode(units);
+  return (decoder16 ??= decoderOf("utf-16le")).decode(units);
 }
 
 /** What of Node's `Buffer` is used. */

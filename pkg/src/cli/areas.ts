@@ -24,10 +24,6 @@ export const encodings = {
   o200k_base: () => import("../vocab/o200k_base.js"),
   cl100k_base: () => import("../vocab/cl100k_base.js"),
   o200k_harmony: () => import("../vocab/o200k_harmony.js"),
-  p50k_base: () => import("../vocab/p50k_base.js"),
-  p50k_edit: () => import("../vocab/p50k_edit.js"),
-  r50k_base: () => import("../vocab/r50k_base.js"),
-  gpt2: () => import("../vocab/gpt2.js"),
 };
 
 /** The encodings that every area can count with. */

@@ -5,6 +5,8 @@ import type { AssemblyReport, AssemblyRequest } from "./loom.js";
 export interface BodyRequest extends AssemblyRequest {
   /** Whom the body is for. `completion` takes the document of a buffer assembly, all others the messages of a dialogue. */
   target: Target;
+  /** For `completion`: stands before the text of the path, in place of the tree's `bufferPrefix`. */
+  bufferPrefix?: string;
   /** For `completion`: text that is not yet a node; stands at the end of the document. */
   workingBuffer?: string;
 }
@@ -17,12 +19,18 @@ export interface RequestBodyWithReport {
   report: AssemblyReport;
 }
 
-/** A provider that has a body. */
+/**
+ * A provider that has a body. Where one is asked for, any string has the type, since TypeScript makes no more of
+ * `const target = { provider: "anthropic" }`; a name that is not known is an error.
+ */
 export type TargetProvider = "anthropic" | "openai" | "openai-responses" | "gemini" | "completion";
 
 /** Whom a body is for, and what shall stand in it. */
 export type Target = TargetSettings &
-  ({ provider: Exclude<TargetProvider, "gemini">; model: string } | { provider: "gemini"; model?: string });
+  (
+    | { provider: Exclude<TargetProvider, "gemini"> | (string & {}); model: string }
+    | { provider: "gemini"; model?: string }
+  );
 
 /**
  * Settings by one name for all providers. Every other field stands for itself: it is copied into the body as it is, so

@@ -4,6 +4,7 @@
  */
 
 import type { Diagnostic, Limits } from "./common.js";
+import type { PlatformAbortSignal } from "./platform.js";
 
 /** What the artifact of a commit is: what is new since the parent, a summary in its place, or all of it. */
 export type CommitType = "delta" | "compaction" | "snapshot";
@@ -240,7 +241,36 @@ export interface MaterializeWithOptions {
   /** Told after each blob. */
   onProgress?: (progress: MaterializeProgress) => void;
   /** Ends it all. */
+  signal?: PlatformAbortSignal;
+}
+
+/** How blobs of a stream are fetched. */
+export interface MaterializeStreamOptions {
+  /** How many at a time. Default 4. */
+  concurrency?: number;
+  /** How often a fetch that failed, or whose blob is not the right one, is repeated. Default 1. */
+  retries?: number;
+  /** Ends it all. */
   signal?: AbortSignal;
+}
+
+/** A conversation as a stream. */
+export interface MaterializedStream {
+  /** The bytes. It fails where something is missing or damaged. */
+  stream: ReadableStream<Uint8Array>;
+  /** What is known of it once it was read to its end. */
+  done: Promise<Omit<Materialized, "bytes">>;
+}
+
+/** Which chain to walk. */
+export interface ChainWalkOptions {
+  /** Where it begins; without one there is nothing to walk. */
+  commit?: string | null;
+  /** How far it goes. Default `compaction`. */
+  stop?: Stop;
+  /** Whether only the records that `push` gives are of interest: then no more than their ids are kept, and nothing can be planned. */
+  passing?: boolean;
+  limits?: Limits;
 }
 
 /** How far it is. */
@@ -254,7 +284,7 @@ export interface MaterializeProgress {
 }
 
 /** Brings a blob. */
-export type FetchBlob = (artifactRef: string, options: { signal: AbortSignal }) => Promise<Bytes> | Bytes;
+export type FetchBlob = (artifactRef: string, options: { signal: PlatformAbortSignal }) => Promise<Bytes> | Bytes;
 
 /** What every commit of a session has in common, and when one is due. */
 export interface CheckpointerOptions {

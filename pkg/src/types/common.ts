@@ -1,3 +1,10 @@
+declare global {
+  // As `ESNext.Disposable` and `@types/node` have it: a program needs neither for the handles to have their type.
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 /**
  * One finding about the input: something damaged, replaced or left out, reported as data and never thrown.
  */
@@ -54,6 +61,17 @@ export type DiagnosticCode =
   | "format_without_accumulation"
   | "front_matter_invalid"
   | "glued_records"
+  | "import_author_unknown"
+  | "import_dangling_reference"
+  | "import_id_changed"
+  | "import_not_expressed"
+  | "import_secret_left_out"
+  | "import_template_not_evaluated"
+  | "import_text_rewritten"
+  | "import_time_unreadable"
+  | "import_time_zone_assumed"
+  | "import_unsupported_content"
+  | "import_version_unknown"
   | "invalid_record"
   | "invalid_time"
   | "invalid_utf8"
@@ -126,6 +144,7 @@ export interface ErrorDetails {
   handle_busy: object;
   handle_freed: object;
   handle_lost: object;
+  head_conflict: { head: string; actual?: string; commitId: string };
   head_moved: { covered: number; stored: number };
   id_collision: { commitId: string; artifactRef: string; otherArtifactRef: string; line?: number };
   internal_error: object;
@@ -154,12 +173,16 @@ export interface ErrorDetails {
   path_cycle: { nodeId: string };
   path_outside_vault: { path: string };
   plan_mismatch: { commitId: string; cacheKey: string };
+  record_mismatch: { commitId: string; actualId?: string };
   run_out_of_order: { expected: string; given: string };
   section_not_found: { section: string; sections: string[]; path?: string };
   stop_not_in_chain: { commitId: string; stop: string };
+  store_busy: { head?: string; keys: string[] };
+  store_failed: { operation: string; key: string };
   system_context_too_long: TokenExcess;
   tokenizer_failed: object;
   unknown_value: { value: string; expected: string[]; path?: string; nodeId?: string; edgeId?: string };
+  unsupported_format: { expected: string[]; format?: string };
   unsupported_version: { commitId?: string; artifactRef?: string; version: number };
   vocabulary_not_loaded: { tokenizer: string; reason?: string; url?: string; status?: number };
   wasm_load_failed: { reason: string; url?: string; status?: number; found?: string; expected?: string };
@@ -199,6 +222,8 @@ export interface Limits {
   cborDepth?: number;
   /** Depth of the JSON of a node's content, tool arguments included. Default 64, at most 100. */
   jsonDepth?: number;
+  /** Lists and objects within each other in a file that is imported. Default 20000. */
+  fileDepth?: number;
   /** Commits in one graph. Default 1000000. */
   commits?: number;
   /** Commits on the way from one to its root. Default 1000000. */

@@ -162,12 +162,12 @@ export interface Watcher {
   patterns: string[];
 }
 
-/** A file that is told of changes. */
-export interface Told {
+/** A file that is notified of changes. */
+export interface Notified {
   path: string;
   /** 1 for a watcher of something that changed, 2 for a watcher of such a watcher, and so on. */
   depth: number;
-  /** The files that it is told about, with its patterns that match each. */
+  /** The changed files, with its patterns that match each. */
   because: Watcher[];
 }
 

@@ -14,6 +14,8 @@ export interface LoomTreeData {
   systemContext?: string;
   /** Whether a buffer assembly includes the system context. Default false. */
   bufferModeSystemContext?: boolean;
+  /** Stands at the beginning of a document, before the text of the path: as it is, counted, and never cut. */
+  bufferPrefix?: string;
   /** The tree's own settings; see {@link Preferences}. */
   preferences?: Preferences;
   nodes: LoomNode[];
@@ -158,9 +160,15 @@ export interface Preferences {
   startOn?: "any" | "user";
 }
 
-/** A provider by name, or what matters of it. */
+/** A provider by name, or what matters of it. Any string has the type; a name that is not known is an error. */
 export type Provider =
-  "anthropic" | "openai" | "openai-responses" | "gemini" | "completion" | { nativeSystemPrompt: boolean };
+  | "anthropic"
+  | "openai"
+  | "openai-responses"
+  | "gemini"
+  | "completion"
+  | (string & {})
+  | { nativeSystemPrompt: boolean };
 
 /** What one agent brings to every request. */
 export interface Agent {
@@ -276,6 +284,8 @@ export interface DialogueRequest extends AssemblyRequest {}
 
 /** Input of {@link assembleBuffer}. */
 export interface BufferRequest extends AssemblyRequest {
+  /** Stands before the text of the path, in place of the tree's `bufferPrefix`; an empty one takes that away. */
+  bufferPrefix?: string;
   /** Text that is not yet a node; stands at the end of the document. */
   workingBuffer?: string;
 }

@@ -53,12 +53,128 @@ export interface RemovalReport {
   edges: string[];
   /** Edges that lost a source and stay. */
   shortened: string[];
+  /** What takes it back: see {@link LoomTree.apply}. */
+  inverse: ChangeSet;
 }
 
 /** What an edit did beside what it was asked for. */
 export interface ChangeReport {
   /** What had to be repaired in what came. */
   diagnostics: Diagnostic[];
+  /** What takes it back: see {@link LoomTree.apply}. */
+  inverse: ChangeSet;
+}
+
+/**
+ * A change of a tree as data: first what is to go goes, then what is to come is put. {@link LoomTree.apply} makes it, whole or not
+ * at all.
+ */
+export interface ChangeSet {
+  /** Nodes and edges to add, or to put in the place of those with their ids. */
+  upsert?: TreeChange;
+  /** Ids of what goes; what is not there is gone already. With a node go its edges, as {@link LoomTree.remove} says. */
+  remove?: TreeRemoval;
+  /**
+   * Where what is put stands in the order of nodes and of edges: before which id, or at the end for null. What is not named stays
+   * where it is; what is new comes last.
+   */
+  before?: { nodes?: Record<string, string | null>; edges?: Record<string, string | null> };
+  /** Other endings of texts. */
+  endings?: TextEnding[];
+  /** What the tree then says about itself. What is absent stays as it is; null takes it away. */
+  settings?: ChangedSettings;
+  /** Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order. */
+  replace?: boolean;
+}
+
+/** Another ending of the text that is the last block of a node, or all of its content. */
+export interface TextEnding {
+  nodeId: string;
+  /** How many UTF-16 code units go from its end; none where absent. */
+  cut?: number;
+  /** What then comes there. */
+  text?: string;
+}
+
+/** Settings that are part of the tree. */
+export type ChangedSettings = {
+  [Key in TreeSetting]?: LoomTreeData[Key] | null;
+};
+
+type TreeSetting = "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix" | "preferences";
+
+/** What changed since a revision: a {@link ChangeSet} that makes the tree as it is of the tree as it was. */
+export interface ChangesSince extends ChangeSet {
+  /** The revision that the tree is at; for the next time. */
+  revision: number;
+  upsert: { nodes: LoomNode[]; edges: LoomEdge[] };
+  remove: { nodes: string[]; edges: string[] };
+}
+
+/** What is tried by {@link LoomTree.preview}: a change, other options, or both. */
+export interface TreePreview extends ChangeSet {
+  /** Options of the second prompt, over those of the first. */
+  options?: TreeDialogueOptions & { target?: Target };
+}
+
+/** Two prompts beside each other, as dialogues. */
+export interface PromptComparison {
+  /** Tokens of the first. */
+  before: TokenTotals;
+  /** Tokens of the second. */
+  after: TokenTotals;
+  /** What the second has more. */
+  difference: { system: number; messages: number; overhead: number; total: number };
+  /** Nodes that only the second has, or that say something else in it, in its order. */
+  added: PromptNode[];
+  /** Nodes that only the first has, or that say something else in it, in its order. */
+  removed: PromptNode[];
+  /** What is cut from the first. */
+  cutBefore?: CutSummary;
+  /** What is cut from the second. */
+  cutAfter?: CutSummary;
+  /** Whether the cut begins or ends between other nodes, or there is one in only one of them. */
+  cutMoved: boolean;
+  /** Tokens at the beginning that are the same in both, so that the provider's prompt cache knows them again. */
+  cachedTokens: number;
+  /** The last node that both paths share from their beginning; absent where they share none. */
+  partsAfter?: string;
+}
+
+/** A node of a prompt. */
+export interface PromptNode {
+  nodeId: string;
+  /** Tokens of its content, counted alone. */
+  tokens: number;
+}
+
+/** Options of {@link LoomTree.search}. */
+export interface SearchOptions {
+  /** Small and capital letters are the same. Default false. */
+  ignoreCase?: boolean;
+  /** Letters are the same with and without accents, Hebrew with and without points, Arabic with and without vowels. Default false. */
+  ignoreAccents?: boolean;
+  /** Where to look. Default: everywhere. */
+  fields?: SearchField[];
+  /** How many matches at most. */
+  limit?: number;
+}
+
+/**
+ * What of a node is searched: the texts of its content, results of tools and reasoning among them; `summary`;
+ * `metadata.bookmarkLabel`; `authorAgentId`.
+ */
+export type SearchField = "text" | "summary" | "bookmarkLabel" | "author";
+
+/** A place where the query stands. */
+export interface SearchMatch {
+  nodeId: string;
+  field: SearchField;
+  /** Which block of the content, where it has several. */
+  block?: number;
+  /** The range in that text, in UTF-16 code units. */
+  start: number;
+  end: number;
 }
 
 /**
@@ -73,7 +189,7 @@ export type TreeSettings = {
 /** What a tree says about itself. */
 export interface TreeOwnSettings extends Pick<
   LoomTreeData,
-  "title" | "mode" | "systemContext" | "bufferModeSystemContext"
+  "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix"
 > {
   /** The tree's own preferences, all of them: what is absent is the default again. Those of a call come before them. */
   preferences?: Preferences;
@@ -133,6 +249,26 @@ export interface PathMeasure {
   nodes: number;
   /** How many nodes the path has, before exclusion. */
   pathLength: number;
+}
+
+/** The id of a node, or several of them in one call. */
+export type NodeIds = string | readonly string[];
+
+/** What is said of one node, or for a list of ids a list of what is said of each. */
+export type EachOf<Ids extends NodeIds, Said> = Ids extends string ? Said : Said[];
+
+/** A node as it is come to from another. What contexts leave out says so. */
+export interface TreeRelative {
+  /** The node. */
+  id: string;
+  /** The edge that it was come to by; absent for a node that no edge leads to. */
+  edge?: string;
+  /** That is an annotation edge: one of the two is a remark about the other, which contexts leave out unless it is asked for. */
+  annotation?: true;
+  /** The node is excluded. */
+  excluded?: true;
+  /** The node is pruned. */
+  pruned?: true;
 }
 
 /** How large a tree is. */

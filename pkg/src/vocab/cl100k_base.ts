@@ -1,13 +1,14 @@
-/** The vocabulary of `cl100k_base` (GPT-4, GPT-3.5 Turbo and the embedding models), for browsers and bundlers: a file beside this one. */
+/** The vocabulary of `cl100k_base` (GPT-4, GPT-3.5 Turbo and the embedding models). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
 export const name = "cl100k_base";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./cl100k_base.bin", import.meta.url));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

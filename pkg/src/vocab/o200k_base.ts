@@ -1,13 +1,14 @@
-/** The vocabulary of `o200k_base` (GPT-4o and everything since), for browsers and bundlers: a file beside this one. */
+/** The vocabulary of `o200k_base` (GPT-4o and everything since). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
 export const name = "o200k_base";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./o200k_base.bin", import.meta.url));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -1,13 +1,14 @@
-/** The vocabulary of `o200k_harmony` (gpt-oss; the file is that of `o200k_base`), for browsers and bundlers: a file beside this one. */
+/** The vocabulary of `o200k_harmony` (gpt-oss; the file is that of `o200k_base`). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
 export const name = "o200k_harmony";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./o200k_base.bin", import.meta.url));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -1,13 +1,14 @@
-/** The vocabulary of `p50k_base` (Codex, and GPT-3's `text-davinci-002` and `-003`), for browsers and bundlers: a file beside this one. */
+/** The vocabulary of `p50k_base` (Codex, and GPT-3's `text-davinci-002` and `-003`). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
 export const name = "p50k_base";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./p50k_base.bin", import.meta.url));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -1,13 +1,14 @@
-/** The vocabulary of `p50k_edit` (GPT-3's models that edit; the file is that of `p50k_base`), for browsers and bundlers: a file beside this one. */
+/** The vocabulary of `p50k_edit` (GPT-3's models that edit; the file is that of `p50k_base`). */
 
 import { createVocabulary, type Vocabulary } from "../vocabulary.js";
+import { standard } from "./file.js";
 
 export type { Vocabulary, VocabularyOptions, VocabularySource } from "../vocabulary.js";
 
 /** The name to give as `tokenizer`. */
 export const name = "p50k_edit";
 
-const vocabulary = /* @__PURE__ */ createVocabulary(name, () => new URL("./p50k_base.bin", import.meta.url));
+const vocabulary = /* @__PURE__ */ createVocabulary(name, standard);
 
 /** See {@link Vocabulary.load}. */
 export const load: Vocabulary["load"] = (options) => vocabulary.load(options);

@@ -99,7 +99,7 @@ pub(super) fn ui_message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) ->
                 reader.piece(Kind::Text, Some(at));
             }
             kind if kind == "dynamic-tool" || kind.starts_with("tool-") => tool(&mut reader, at, part, kind)?,
-            // What is for the eyes alone is not sent.
+            // Parts for display only are not sent.
             kind if kind.starts_with("source-") || kind.starts_with("data-") => {
                 reader.piece(Kind::Other, Some(at));
             }

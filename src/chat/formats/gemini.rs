@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::maps::SortedMap;
 
-/// What has to be known of the contents before one: calls mostly have no ids, and are answered by name and order.
+/// What a content depends on in those before it: calls mostly have no ids, and are answered by name and order.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     index: usize,
@@ -20,7 +20,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// What has to be known behind these.
+    /// The same for the content that follows these.
     pub(super) fn behind(messages: &[Message<'_>]) -> Self {
         let calls = |message: &Message<'_>| message.pieces.iter().any(|it| matches!(it.kind, Kind::Call { .. }));
         let calls = messages.iter().rposition(calls).map_or(0, |at| at + 1);

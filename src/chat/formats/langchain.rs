@@ -66,7 +66,7 @@ pub(super) fn message<'t>(message: Object<'t>, mut reader: Reader<'_, 't>) -> Re
     if let Some(function) = inner(extra, "function_call")? {
         openai::function_call(&mut reader, path(base, &[Key("additional_kwargs"), Key("function_call")]), function)?;
     }
-    // What a call was streamed in.
+    // Chunks of a streamed call.
     let chunks = fields.get("tool_call_chunks")?;
     for (index, chunk) in
         chunks.map(|chunks| chunks.list("a list of chunks")).transpose()?.into_iter().flatten().enumerate()

@@ -180,7 +180,7 @@ fn result_content<'t>(
     Ok(())
 }
 
-/// An id for the call of a name that has none.
+/// An id for a call that has only a name.
 fn call_by_name(message: usize, name: &str, before: usize) -> String {
     format!("\0{message}\0{name}\0{before}")
 }

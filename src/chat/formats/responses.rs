@@ -40,7 +40,7 @@ pub(super) fn item<'t>(item: Object<'t>, mut reader: Reader<'_, 't>) -> Result<M
             Role::Assistant
         }
         kind if kind.ends_with("_output") || kind.ends_with("_result") || kind == "mcp_approval_response" => {
-            // What a local shell gives has the id of the call; an output with neither belongs to no call.
+            // The output of a local shell has the id of the call; an output with neither id belongs to no call.
             let id = call_id.or(id.filter(|_| kind.starts_with("local_shell"))).and_then(Value::as_text);
             reader.piece(id.map_or(Kind::Other, |id| Kind::Result { id }), None);
             let output = item.get("output")?;

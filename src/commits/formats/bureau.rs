@@ -141,10 +141,10 @@ fn read_block(block: &Item<'_>, notes: &mut Notes) -> Option<Block<'static>> {
     };
     let result = |key: &str| {
         let result = block.get(key);
-        let said = text(result, "Content");
+        let output = text(result, "Content");
         Block::ToolResult {
             tool_call_id: text(result, "ToolUseID"),
-            content: if said.is_empty() { Vec::new() } else { vec![Block::Text(said)] },
+            content: if output.is_empty() { Vec::new() } else { vec![Block::Text(output)] },
             is_error: matches!(result.and_then(|result| result.get("IsError")), Some(Item::Bool(true))).then_some(true),
             server: key.starts_with("Server"),
         }

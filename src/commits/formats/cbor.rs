@@ -5,7 +5,7 @@ use minicbor::data::Type;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// What is wrong, and at which byte.
+    /// The error, and its byte.
     Malformed(&'static str, usize),
     TooDeep,
 }

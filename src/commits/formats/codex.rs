@@ -249,11 +249,11 @@ fn reasoning(item: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'stat
         }
         texts
     };
-    let said = match texts("content") {
+    let lines = match texts("content") {
         content if content.is_empty() => texts("summary"),
         content => content,
     };
-    let text = said.join("\n\n");
+    let text = lines.join("\n\n");
     let signature = owned(item, "encrypted_content");
     let is_empty = text.is_empty() && signature.is_none();
     let thought = Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature };
@@ -314,29 +314,29 @@ pub(super) fn write(turns: &[Turn], enveloped: bool, continuation: &mut Continua
             }
             notes.inexpressible("the mark of a summary");
         }
-        let mut said: Vec<Value> = Vec::new();
+        let mut parts: Vec<Value> = Vec::new();
         for block in &turn.blocks {
             match block {
-                Block::Text(text) => said.push(text_part(turn.role, text)),
-                Block::Image(image) => said.push(json!({ "type": "input_image", "image_url": image_url(image) })),
-                Block::Audio(_) => said.push(text_part(turn.role, &notes.recording(block))),
+                Block::Text(text) => parts.push(text_part(turn.role, text)),
+                Block::Image(image) => parts.push(json!({ "type": "input_image", "image_url": image_url(image) })),
+                Block::Audio(_) => parts.push(text_part(turn.role, &notes.recording(block))),
                 other => {
-                    flush(&mut said, turn.role, &mut line);
+                    flush(&mut parts, turn.role, &mut line);
                     line(item(other, &answered, notes));
                 }
             }
         }
-        flush(&mut said, turn.role, &mut line);
+        flush(&mut parts, turn.role, &mut line);
     }
     lines
 }
 
-fn flush(said: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
-    if said.is_empty() {
+fn flush(parts: &mut Vec<Value>, role: Role, line: &mut impl FnMut(Value)) {
+    if parts.is_empty() {
         return;
     }
     let role = if role == Role::System { "developer" } else { role.as_str() };
-    line(json!({ "type": "message", "role": role, "content": std::mem::take(said) }));
+    line(json!({ "type": "message", "role": role, "content": std::mem::take(parts) }));
 }
 
 fn text_part(role: Role, text: &str) -> Value {
@@ -364,13 +364,13 @@ fn item(block: &Block, answered: &SortedSet<String>, notes: &mut Notes) -> Value
             json!({ "type": "function_call", "name": name, "arguments": arguments_text(arguments), "call_id": id })
         }
         Block::ToolResult { tool_call_id, content, is_error, .. } => {
-            let said = match content.as_slice() {
+            let output = match content.as_slice() {
                 [] => Value::from(""),
                 blocks => blocks::text_or(blocks, |blocks| blocks.iter().filter_map(output_part).collect()),
             };
             // The form of failures; a plain output has succeeded.
-            let said = if *is_error == Some(true) { json!({ "content": said, "success": false }) } else { said };
-            json!({ "type": "function_call_output", "call_id": tool_call_id, "output": said })
+            let output = if *is_error == Some(true) { json!({ "content": output, "success": false }) } else { output };
+            json!({ "type": "function_call_output", "call_id": tool_call_id, "output": output })
         }
         Block::Text(_) | Block::Image(_) | Block::Audio(_) => {
             notes.inexpressible("a block out of place");

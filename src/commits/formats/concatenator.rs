@@ -27,12 +27,12 @@ pub struct Concatenator {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// What a [`Concatenator`] gives.
+/// The result of a [`Concatenator`].
 #[derive(Debug)]
 pub struct Concatenated {
     /// The conversation, in the format of its deltas.
     pub bytes: Vec<u8>,
-    /// What was found at the seams.
+    /// Diagnostics about the seams.
     pub diagnostics: Vec<Diagnostic>,
 }
 

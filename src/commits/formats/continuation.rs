@@ -1,4 +1,4 @@
-//! What a delta that is written continues: the newest record's id, the session, the time.
+//! The state that a new delta continues from: the newest record's id, the session, the time.
 
 use crate::commits::id;
 
@@ -9,7 +9,7 @@ const CALL_ID_CONTEXT: &str = "ctxweave 2026-11-23 ids of calls without one, ver
 /// Written where no time is known.
 const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
-/// What was written last. Made-up ids follow from the seed, none is random.
+/// The last record written. New ids are derived from the seed, not random.
 #[derive(Debug, Default)]
 pub(crate) struct Continuation {
     /// Whether nothing has been written yet, so that a header may be needed.
@@ -54,7 +54,7 @@ impl Continuation {
     }
 }
 
-/// The id of a call that has none, from what it follows from.
+/// An id for a call without one, derived from what it stands behind.
 pub(crate) fn call_id(parts: [&str; 2]) -> String {
     let key = id::derive(CALL_ID_CONTEXT, parts);
     format!("call_{}", key.get(..24).unwrap_or(&key))

@@ -150,7 +150,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
         model: owned(message, "model"),
         ..Turn::new(role)
     };
-    let mut said = new_turn(role);
+    let mut own = new_turn(role);
     let mut results = Turn { id: None, model: None, ..new_turn(Role::User) };
     for thought in objects(list(message, "thoughts"), "a thought that is no object", notes) {
         let parts = [text(thought, "subject"), text(thought, "description")];
@@ -159,18 +159,18 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             continue;
         }
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        said.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
+        own.blocks.push(Block::Reasoning { text: parts.join("\n\n").into(), signature: None, redacted: false });
     }
     for block in parts(message.get("content"), seen, notes) {
         match block {
             Block::ToolResult { .. } if role == Role::Assistant => results.blocks.push(block),
-            block => said.blocks.push(block),
+            block => own.blocks.push(block),
         }
     }
     for call in objects(list(message, "toolCalls"), "a call that is no object", notes) {
         let id = seen.id(given_id(call, "id"));
         if seen.calls.insert(id.clone()) {
-            said.blocks.push(tool_call(id.clone(), call));
+            own.blocks.push(tool_call(id.clone(), call));
         }
         let Some(result) = call.get("result").filter(|result| !result.is_null()) else { continue };
         let content = result_content(result, notes);
@@ -179,7 +179,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             results.blocks.push(tool_result(id, content, failed));
         }
     }
-    for turn in [said, results] {
+    for turn in [own, results] {
         if !turn.blocks.is_empty() {
             turns.push(turn);
         }
@@ -295,10 +295,10 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
             continue;
         };
         match response.get("response") {
-            Some(Value::Object(said)) => match said.get("output").or_else(|| said.get("error")) {
-                Some(Value::String(text)) if said.len() == 1 => out.push(Block::text(text.clone())),
-                _ if said.is_empty() => {}
-                _ => out.push(Block::text(Value::Object(said.clone()).to_string())),
+            Some(Value::Object(fields)) => match fields.get("output").or_else(|| fields.get("error")) {
+                Some(Value::String(text)) if fields.len() == 1 => out.push(Block::text(text.clone())),
+                _ if fields.is_empty() => {}
+                _ => out.push(Block::text(Value::Object(fields.clone()).to_string())),
             },
             Some(other) if !other.is_null() => out.push(Block::text(other.to_string())),
             _ => {}
@@ -359,10 +359,10 @@ pub(super) fn write(turns: &[Turn], continuation: &mut Continuation, notes: &mut
                     set(&mut call, "timestamp", timestamp.as_str());
                     tool_calls.push(call);
                 }
-                Block::ToolResult { tool_call_id, content: said, is_error, .. } => {
+                Block::ToolResult { tool_call_id, content: output, is_error, .. } => {
                     if !calls.contains(&**tool_call_id) {
                         let failed = *is_error == Some(true);
-                        content.extend(as_list(&response(tool_call_id, "", said, failed)).iter().cloned());
+                        content.extend(as_list(&response(tool_call_id, "", output, failed)).iter().cloned());
                     }
                 }
             }
@@ -408,8 +408,8 @@ fn image_part(image: &Image) -> Value {
 fn response(id: &str, name: &str, content: &[Block], failed: bool) -> Value {
     let texts: Vec<Block> = content.iter().filter(|block| matches!(block, Block::Text(_))).cloned().collect();
     let key = if failed { "error" } else { "output" };
-    let said = json!({ key: result_text(&texts) });
-    let mut parts = vec![json!({ "functionResponse": { "id": id, "name": name, "response": said } })];
+    let output = json!({ key: result_text(&texts) });
+    let mut parts = vec![json!({ "functionResponse": { "id": id, "name": name, "response": output } })];
     parts.extend(content.iter().filter_map(|block| match block {
         Block::Image(image) => Some(image_part(image)),
         _ => None,

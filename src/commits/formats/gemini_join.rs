@@ -21,7 +21,7 @@ use crate::maps::SortedMap;
 
 const NEITHER: &str = "it is neither an object with `messages` nor lines of JSON";
 
-/// What has been joined so far.
+/// The state of joining so far.
 #[derive(Debug, Default)]
 pub(super) enum JoinState {
     #[default]

@@ -28,7 +28,7 @@ pub(crate) fn addendum(options: &Options, mode: Mode, diagnostics: &mut Vec<Diag
     blocks::addendum(aware)
 }
 
-/// What was added, for the report; the tokens of the headers follow later.
+/// The additions as the report lists them; the tokens of the headers follow later.
 #[derive(Debug, Default)]
 pub(crate) struct Added<'a> {
     pub tokens: LoomAwareTokens,

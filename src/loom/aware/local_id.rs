@@ -1,4 +1,4 @@
-//! What nodes are called: short names that are easy to say (SPEC §1 "Loom-aware").
+//! Local ids: short names of nodes (SPEC §1 "Loom-aware").
 
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::loom::aware::lines::one_line;

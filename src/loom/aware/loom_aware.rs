@@ -14,11 +14,11 @@ pub struct LoomAware {
     pub headers: bool,
     /// Whether there is a loom block at the end.
     pub loom_block: bool,
-    /// What the memory always has, in this order.
+    /// Content that is always in the memory, in this order.
     pub pinned: Vec<Pinned>,
-    /// What was recalled from storage.
+    /// Stashes recalled from storage.
     pub stashes: Vec<Stash>,
-    /// What was done lately, oldest first, a line each.
+    /// The trace of recent actions, oldest first, a line each.
     pub trace: Vec<String>,
     /// The agent's permissions, if they are mentioned.
     pub permissions: Option<Vec<String>>,

@@ -3,8 +3,7 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
-
+use super::extra::{Extra, Extras, extras};
 use super::{LoomTree, ReportSummary};
 use crate::call::{Answer, Call, Host};
 use crate::content::{Media, own};
@@ -20,15 +19,12 @@ use crate::prompt::bodies::Target;
 use crate::tokens::Counter;
 use crate::tokens::memory::{CachingCounter, CounterId, Memory};
 
-/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
-pub const METHODS: &[Call<Handle>] = &[
+/// The methods that ask, or set what is asked by.
+pub(super) const QUESTIONS: &[Call<Handle>] = &[
     Call::new("diagnostics", &[], |handle, _, _| Answer::of(&handle.diagnostics)),
     Call::new("size", &[], |handle, _, _| Answer::of(&handle.tree.size())),
-    Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
-    Call::new("remove", &[], |handle, request, _| handle.remove(request)),
     Call::new("configure", &[], |handle, request, host| handle.configure(request, host)),
     Call::new("path", &["tip", "options"], |handle, request, host| handle.path(request, host)),
-    Call::new("tokensOf", &["nodeIds", "options"], |handle, request, host| handle.tokens_of(request, host)),
     Call::new("measurePath", &[], |handle, request, host| handle.measure_path(request, host)),
     Call::new("wouldCut", &[], |handle, request, host| handle.would_cut(request, host)),
     Call::new("assembleBuffer", &[], |handle, request, host| handle.assemble_buffer(request, host)),
@@ -44,13 +40,13 @@ pub const UNPACKED: &[Call<Handle>] = &[
 
 /// Settings of the tree itself; all others are defaults of the options.
 const SETTINGS: &[&str] =
-    &["title", "mode", "systemContext", "bufferModeSystemContext", "preferences", "limits", "media"];
+    &["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences", "limits", "media"];
 
 /// A resident tree, and the settings that it was given beside.
 #[derive(Debug)]
 pub struct Handle {
-    tree: LoomTree,
-    limits: Limits,
+    pub(super) tree: LoomTree,
+    pub(super) limits: Limits,
     media: Rc<SortedMap<String, Media<'static>>>,
     /// Repairs of the tree's JSON.
     diagnostics: Vec<Diagnostic>,
@@ -59,8 +55,8 @@ pub struct Handle {
 }
 
 #[derive(Debug)]
-struct ResolvedOptions {
-    options: Options,
+pub(super) struct ResolvedOptions {
+    pub(super) options: Options,
     target: Option<Target>,
     counter: Rc<dyn Counter>,
     id: CounterId,
@@ -69,7 +65,7 @@ struct ResolvedOptions {
 }
 
 impl ResolvedOptions {
-    fn counter(&self, memory: &Memory) -> CachingCounter<'_> {
+    pub(super) fn counter(&self, memory: &Memory) -> CachingCounter<'_> {
         memory.remember_as(self.id, self.counter.as_ref())
     }
 }
@@ -83,40 +79,17 @@ impl Handle {
         let document = Document::read(text, &[])?;
         let document: &Document<'_> = &document;
         let limits = Limits::default();
-        let tree = LoomTree::new(read::tree(document.root(), &limits, own)?, memory);
+        let mut tree = LoomTree::new(read::tree(document.root(), &limits, own)?, memory);
+        let fields = document.root().object("a Loom tree, an object")?;
+        tree.extra = Extra::of_tree(fields);
+        tree.node_extras = Extras::of(extras(fields, "nodes", Extra::of_node)?);
+        tree.edge_extras = Extras::of(extras(fields, "edges", Extra::of_edge)?);
         Ok(Self { tree, limits, media: Rc::default(), diagnostics: document.diagnostics(), counter: None })
     }
 
     /// The tree.
     pub fn tree(&self) -> &LoomTree {
         &self.tree
-    }
-
-    fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
-        #[derive(Serialize)]
-        struct Upserted {
-            diagnostics: Vec<Diagnostic>,
-        }
-        let mut diagnostics = request.repaired();
-        let fields = request.object("nodes and edges, an object")?;
-        fields.report_unknown(&["nodes", "edges"], &mut diagnostics);
-        let limits = &self.limits;
-        let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
-        let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
-        let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
-        let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
-        self.tree.upsert(nodes, edges, limits)?;
-        Answer::of(&Upserted { diagnostics })
-    }
-
-    fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
-        let mut found = Vec::new();
-        let fields = request.object("ids of nodes and edges, an object")?;
-        fields.report_unknown(&["nodes", "edges"], &mut found);
-        refuse_unknown(&found)?;
-        let nodes = fields.read("nodes", Value::strings)?.unwrap_or_default();
-        let edges = fields.read("edges", Value::strings)?.unwrap_or_default();
-        Answer::of(&self.tree.remove(&nodes, &edges)?)
     }
 
     /// Changes settings; all of them or, on an error, none. What is to be the defaults of the options is among them, so that
@@ -152,13 +125,6 @@ impl Handle {
         let about = About::Node(request.need("tip")?.string()?);
         let resolved = self.options_without_report(request.get("options")?, about, host)?;
         Answer::of(&self.tree.path(&resolved.options)?)
-    }
-
-    fn tokens_of(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
-        let request = request.object("ids and options, an object")?;
-        let resolved = self.options_without_report(request.get("options")?, About::Tree, host)?;
-        let ids = request.need("nodeIds")?.strings()?;
-        Answer::of(&self.tree.tokens_of(&ids, &resolved.options, &resolved.counter(self.tree.memory()))?)
     }
 
     fn measure_path(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
@@ -290,7 +256,7 @@ impl Handle {
     }
 
     /// Reads options for a method that gives no diagnostics.
-    fn options_without_report(
+    pub(super) fn options_without_report(
         &mut self,
         request: Option<Value<'_>>,
         about: About,

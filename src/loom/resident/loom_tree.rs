@@ -2,49 +2,74 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::change_log::{ChangeLog, Changed};
+use super::costs::NodeCosts;
+use super::extra::{Extra, Extras};
+use super::relations::Relations;
 use crate::assembly::body::PreviousBody;
 use crate::assembly::message_index::{PreviousDialogue, PreviousMessages};
 use crate::content::Block;
-use crate::error::{Code, Error, Result};
-use crate::limits::{self, Limits};
+use crate::error::Result;
 use crate::loom::dialogue_state::DialogueState;
+use crate::loom::growing::{GrowingText, GrowingTexts};
+use crate::loom::pages::Pages;
 use crate::loom::parts;
 use crate::loom::path;
-use crate::loom::path_context::{PathContext, Remembered};
+use crate::loom::path_context::{InternedTexts, PathContext, Remembered};
 use crate::loom::path_state::PathState;
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{self, Edge, EdgeIx, EdgeKind, Node, NodeIx, Tree, TreeSettings};
-use crate::maps::SortedSet;
+use crate::loom::tree::{Node, NodeIx, Tree, TreeSettings};
 use crate::prompt::bodies::Provider;
 use crate::text::trim;
-use crate::tokens::memory::{CachingCounter, InternedText, Memory};
+use crate::tokens::memory::{CachingCounter, Memory};
 
 /// A tree that is changed in place and assembled again and again.
 #[derive(Debug)]
 pub struct LoomTree {
-    tree: Tree<'static>,
+    pub(super) tree: Tree<'static>,
+    /// What tree, nodes and edges say beyond the model.
+    pub(super) extra: Extra,
+    pub(super) node_extras: Extras,
+    pub(super) edge_extras: Extras,
+    pub(super) log: ChangeLog,
     memory: Memory,
     /// The interned texts of each node, by place.
-    interned: Vec<Box<[Rc<InternedText>]>>,
+    interned: Pages<InternedTexts>,
+    /// The texts that grow, which are not interned.
+    pub(super) growing: GrowingTexts,
     /// Bytes of text of each node, by place, and of all of them.
-    sizes: Vec<usize>,
-    text_bytes: usize,
+    sizes: Pages<usize>,
+    pub(super) text_bytes: usize,
     /// How often the node at each place changed.
-    revisions: Vec<u32>,
+    revisions: Pages<u32>,
     /// The last path as a dialogue, and as a document.
     pub(super) dialogue: RefCell<DialogueState>,
     pub(super) document: RefCell<PathState>,
+    /// The last path of a dialogue that was only looked at, beside the others.
+    pub(super) beside: RefCell<DialogueState>,
     /// The last dialogue, so that the next can say how much of it is the same.
     pub(super) previous: RefCell<Option<PreviousDialogue>>,
     /// The messages that the last delta was about.
     pub(super) kept: RefCell<KeptMessages>,
     /// The last body that was nothing but texts: the next copies most of it. It is as large as what was sent.
     pub(super) last_body: RefCell<Option<(Provider, PreviousBody)>>,
+    /// How nodes are related, once somebody has asked.
+    pub(super) relations: RefCell<Option<Relations>>,
+    /// What nodes cost, as far as somebody has asked.
+    pub(super) costs: RefCell<NodeCosts>,
+}
+
+/// What is remembered of a node.
+#[derive(Debug)]
+pub(super) struct RememberedNode {
+    place: NodeIx,
+    revision: u32,
+    growing: Option<GrowingText>,
+    _texts: InternedTexts,
 }
 
 /// The messages that a caller keeps from the last delta.
@@ -52,16 +77,6 @@ pub struct LoomTree {
 pub(super) struct KeptMessages {
     pub number: u32,
     pub known: PreviousMessages,
-}
-
-/// What went with the nodes and edges that were removed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Removal {
-    /// Edges that led to a removed node, or that lost every node they could come from.
-    pub edges: Vec<String>,
-    /// Edges that lost a source and stay.
-    pub shortened: Vec<String>,
 }
 
 /// How large a tree is.
@@ -85,16 +100,24 @@ impl LoomTree {
     pub fn new(tree: Tree<'static>, memory: &Memory) -> Self {
         let mut this = Self {
             tree,
+            extra: Extra::default(),
+            node_extras: Extras::default(),
+            edge_extras: Extras::default(),
+            log: ChangeLog::default(),
             memory: memory.clone(),
-            interned: Vec::new(),
-            sizes: Vec::new(),
+            interned: Pages::default(),
+            growing: GrowingTexts::default(),
+            sizes: Pages::default(),
             text_bytes: 0,
-            revisions: Vec::new(),
+            revisions: Pages::default(),
             dialogue: RefCell::default(),
             document: RefCell::default(),
+            beside: RefCell::default(),
             previous: RefCell::default(),
             kept: RefCell::default(),
             last_body: RefCell::default(),
+            relations: RefCell::default(),
+            costs: RefCell::default(),
         };
         for place in 0..this.tree.places() {
             this.intern(u32::try_from(place).unwrap_or(u32::MAX));
@@ -125,137 +148,84 @@ impl LoomTree {
 
     /// Sets what the tree says about itself.
     pub fn configure(&mut self, settings: TreeSettings) {
-        self.tree.set_settings(settings);
-    }
-
-    /// Adds nodes and edges; one whose id is in the tree is put in its place. Edges may name nodes of the same call.
-    ///
-    /// # Errors
-    /// [`Code::DuplicateId`] for an id that is given twice, [`Code::EdgeNodeNotFound`], and [`Code::LimitExceeded`]. The
-    /// tree is then as it was.
-    pub fn upsert(&mut self, nodes: Vec<Node<'static>>, edges: Vec<Edge<'static>>, limits: &Limits) -> Result<()> {
-        self.check(&nodes, &edges, limits)?;
-        for node in nodes {
-            let place = self.tree.put_node(node);
-            self.intern(place);
+        if settings != *self.tree.settings() {
+            self.tree.set_settings(settings);
+            self.log.note([Changed::Settings], self.tree.len());
         }
-        for edge in edges {
-            self.tree.put_edge(edge);
-        }
-        self.touch();
-        Ok(())
-    }
-
-    fn check(&self, nodes: &[Node], edges: &[Edge], limits: &Limits) -> Result<()> {
-        let mut ids = SortedSet::new();
-        let (mut count, mut bytes) = (self.tree.len(), self.text_bytes);
-        for node in nodes {
-            if !ids.insert(&*node.id) {
-                return Err(tree::duplicate("node", &node.id));
-            }
-            match self.tree.find_opt(&node.id) {
-                Some(place) => bytes -= self.sizes.get(place as usize).copied().unwrap_or(0),
-                None => count += 1,
-            }
-            bytes += size(node);
-        }
-        limits::check("nodes", count, limits.nodes)?;
-        limits::check("inputBytes", bytes, limits.input_bytes)?;
-        let mut edge_ids = SortedSet::new();
-        let mut count = self.tree.edge_count();
-        for edge in edges {
-            if !edge_ids.insert(&*edge.id) {
-                return Err(tree::duplicate("edge", &edge.id));
-            }
-            count += usize::from(self.tree.find_edge(&edge.id).is_none());
-            limits::check("edgeSources", edge.sources.len(), limits.edge_sources)?;
-            for id in edge.nodes() {
-                if !ids.contains(id) && self.tree.find_opt(id).is_none() {
-                    return Err(tree::edge_node_not_found(&edge.id, id));
-                }
-            }
-        }
-        limits::check("edges", count, limits.edges)
-    }
-
-    /// Removes nodes and edges. With a node go the edges that lead to it; an edge that starts from it loses that source,
-    /// and goes too when no source is left that it could come from. What went along is in the answer.
-    ///
-    /// # Errors
-    /// [`Code::NodeNotFound`] and [`Code::EdgeNotFound`] for ids that are not in the tree. The tree is then as it was.
-    pub fn remove(&mut self, nodes: &[String], edges: &[String]) -> Result<Removal> {
-        let mut gone = SortedSet::new();
-        for id in nodes {
-            gone.insert(self.tree.find(id)?);
-        }
-        let mut named = SortedSet::new();
-        for id in edges {
-            named.insert(self.tree.find_edge(id).ok_or_else(|| edge_not_found(id))?);
-        }
-        // In the order of the nodes, so that the answer is the same each time.
-        let mut along: Vec<EdgeIx> = Vec::new();
-        let mut shortened: Vec<EdgeIx> = Vec::new();
-        let mut looked_at = named.clone();
-        for &place in gone.iter() {
-            let into = self.tree.incoming(place).iter().chain(self.tree.annotated_by(place));
-            for &edge in into.chain(self.tree.outgoing(place)) {
-                if looked_at.insert(edge) {
-                    let list = if self.stays(edge, &gone) { &mut shortened } else { &mut along };
-                    list.push(edge);
-                }
-            }
-        }
-        let name = |edges: &[EdgeIx]| edges.iter().map(|&edge| self.tree.edge(edge).id.to_string()).collect();
-        let removal = Removal { edges: name(&along), shortened: name(&shortened) };
-        for edge in named.into_iter().chain(along) {
-            self.tree.remove_edge(edge);
-        }
-        for edge in shortened {
-            self.tree.drop_sources(edge, |node| gone.contains(&node));
-        }
-        for place in gone {
-            self.tree.remove_node(place);
-            self.intern(place);
-        }
-        self.touch();
-        Ok(removal)
-    }
-
-    /// Whether an edge still leads somewhere, from somewhere, without these nodes.
-    fn stays(&self, edge: EdgeIx, gone: &SortedSet<NodeIx>) -> bool {
-        let linked = self.tree.edge(edge);
-        let origins = if linked.kind == EdgeKind::Continuation {
-            path::primaries(&self.tree, edge)
-        } else {
-            linked.links.iter().map(|link| link.node).collect()
-        };
-        !gone.contains(&linked.target) && origins.iter().any(|node| !gone.contains(node))
     }
 
     /// Interns the texts of what is now at this place, and gives up those of what was.
-    fn intern(&mut self, place: NodeIx) {
-        let at = place as usize;
+    pub(super) fn intern(&mut self, place: NodeIx) {
         let places = self.tree.places();
-        self.interned.resize_with(places, Box::default);
-        self.sizes.resize(places, 0);
-        self.revisions.resize(places, 0);
-        if let Some(revision) = self.revisions.get_mut(at) {
-            *revision = revision.wrapping_add(1);
-        }
-        let node = self.tree.at(place);
-        let interned = texts(node, |text| self.memory.intern(text));
-        let size = size(node);
-        if let (Some(interned_here), Some(size_here)) = (self.interned.get_mut(at), self.sizes.get_mut(at)) {
-            *interned_here = interned.into();
-            self.text_bytes = self.text_bytes.saturating_sub(*size_here).saturating_add(size);
-            *size_here = size;
+        self.interned.fill(places, InternedTexts::new);
+        self.sizes.fill(places, || 0);
+        self.revisions.fill(places, || 0);
+        self.growing.forget(place);
+        self.intern_texts(place);
+        let before = self.sizes.get(place as usize).copied().unwrap_or_default();
+        self.note_change(place, size(self.tree.at(place)), before);
+    }
+
+    fn intern_texts(&mut self, place: NodeIx) {
+        let interned = texts(self.tree.at(place), self.growing.contains(place), |text| self.memory.intern(text));
+        if let Some(here) = self.interned.get_mut(place as usize) {
+            *here = interned.into();
         }
     }
 
-    fn touch(&mut self) {
+    /// Takes note that the text of a node grows: it is interned again when it is finished.
+    pub(super) fn begin_growing(&mut self, place: NodeIx) {
+        if self.growing.contains(place) {
+            return;
+        }
+        if let Some(finished) = self.growing.begin(place) {
+            self.intern_texts(finished);
+        }
+        self.intern_texts(place);
+    }
+
+    /// Takes note that so many bytes of text came to a node, and so many went.
+    pub(super) fn note_change(&mut self, place: NodeIx, came: usize, went: usize) {
+        let at = place as usize;
+        if let (Some(revision), Some(size)) = (self.revisions.get_mut(at), self.sizes.get_mut(at)) {
+            *revision = revision.wrapping_add(1);
+            *size = size.saturating_sub(went).saturating_add(came);
+            self.text_bytes = self.text_bytes.saturating_sub(went).saturating_add(came);
+        }
+    }
+
+    pub(super) fn touch(&mut self) {
         let touched = self.tree.take_touched();
         self.dialogue.get_mut().touch(&touched);
         self.document.get_mut().touch(&touched);
+        self.beside.get_mut().touch(&touched);
+        self.costs.get_mut().touch(&touched);
+        let related = self.tree.take_related();
+        if let Some(relations) = self.relations.get_mut() {
+            relations.update(&self.tree, &related);
+        }
+    }
+
+    /// What is remembered of the node at a place: while this is held, its counts are.
+    pub(super) fn remembered(&mut self, place: NodeIx) -> RememberedNode {
+        let at = place as usize;
+        RememberedNode {
+            place,
+            growing: self.growing.take(place),
+            revision: self.revisions.get(at).copied().unwrap_or_default(),
+            _texts: self.interned.get(at).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// Says that the node at a place is what it was.
+    pub(super) fn put_remembered(&mut self, remembered: RememberedNode) {
+        if let Some(revision) = self.revisions.get_mut(remembered.place as usize) {
+            *revision = remembered.revision;
+        }
+        if let Some(growing) = remembered.growing {
+            self.growing.put(growing);
+            self.intern_texts(remembered.place);
+        }
     }
 
     /// The ids of the path that the options name, oldest first.
@@ -267,22 +237,14 @@ impl LoomTree {
         Ok(steps.iter().map(|step| &*self.tree.at(step.node).id).collect())
     }
 
-    /// Tokens of the content of each of these nodes, counted alone, as [`NodeReport`](crate::loom::NodeReport) has them.
-    ///
-    /// # Errors
-    /// [`Code::NodeNotFound`].
-    pub fn tokens_of(&self, ids: &[String], options: &Options, counter: &CachingCounter<'_>) -> Result<Vec<u64>> {
-        let context = self.context(options, counter, Mode::Dialogue);
-        ids.iter().map(|id| Ok(self.cost(self.tree.find(id)?, &context))).collect()
-    }
-
-    fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
+    /// Tokens of the content of a node, counted alone.
+    pub(super) fn cost(&self, place: NodeIx, context: &PathContext<'_>) -> u64 {
         let node = self.tree.at(place);
         if let [Block::Text(text)] = node.content.as_slice() {
             return context.text_tokens(place, trim(text));
         }
         let parts = parts::parts(&mut node.content.iter(), &node.id, &context.options.media, &mut Vec::new());
-        parts.iter().map(|part| context.prices.block(part)).sum()
+        parts.iter().map(|part| context.part_tokens(place, part)).sum()
     }
 
     /// What the path of these options is looked at with.
@@ -292,13 +254,23 @@ impl LoomTree {
         counter: &'a CachingCounter<'a>,
         mode: Mode,
     ) -> PathContext<'a> {
-        let remembered = Remembered { counter, texts: &self.interned, revisions: &self.revisions };
+        let remembered =
+            Remembered { counter, texts: &self.interned, growing: &self.growing, revisions: &self.revisions };
         PathContext::resident(&self.tree, options, mode, remembered)
     }
 }
 
-/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none.
-fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
+/// The texts of a node that are counted: of the parts that it makes, and of each block that makes none. Where the last one
+/// grows, only those that stay as they are.
+fn texts<T>(node: &Node, grows: bool, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
+    if grows {
+        let mut interned = Vec::new();
+        let stay = node.content.len().saturating_sub(usize::from(matches!(node.content.last(), Some(Block::Text(_)))));
+        for block in node.content.iter().take(stay) {
+            block.counted_texts(&mut |text| interned.push(intern(text)));
+        }
+        return interned;
+    }
     if let [Block::Text(text)] = node.content.as_slice() {
         let trimmed = trim(text);
         // As it stands, too: that is what a document counts.
@@ -329,7 +301,7 @@ fn texts<T>(node: &Node, mut intern: impl FnMut(&str) -> T) -> Vec<T> {
 }
 
 /// Bytes of a node's text.
-fn size(node: &Node) -> usize {
+pub(super) fn size(node: &Node) -> usize {
     node.content.iter().map(block_size).sum()
 }
 
@@ -345,9 +317,4 @@ fn block_size(block: &Block) -> usize {
             tool_call_id.len() + content.iter().map(block_size).sum::<usize>()
         }
     }
-}
-
-#[cold]
-fn edge_not_found(id: &str) -> Error {
-    Error::new(Code::EdgeNotFound, format!("edge `{id}` is not in the tree; check the id")).with("edgeId", id)
 }

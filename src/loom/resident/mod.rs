@@ -5,11 +5,35 @@
 //! saves is work: a text is counted when it is first needed and never again while a node holds it, and the last path is
 //! kept with its sums, so that a keystroke costs what is in the window and not what is in the tree.
 
+mod append;
 mod assemble;
+mod change;
+mod change_calls;
+mod change_log;
+mod costs;
+mod extra;
+mod forest;
 mod handle;
 mod loom_tree;
+mod navigate;
+mod navigation_calls;
+mod preview;
+mod relations;
+mod search;
+mod snapshot;
+mod written;
 
 pub use crate::loom::report::{CutSummary, ReportSummary};
+pub use append::{Appended, Delta};
 pub use assemble::{Change, DialogueDelta, DialogueSummary, Measure, SummarizedBody};
-pub use handle::{Handle, METHODS, UNPACKED};
-pub use loom_tree::{LoomTree, Removal, TreeSize};
+pub use change::{Applied, ChangeSet, Ending, Place, Put};
+pub use extra::Extra;
+pub use handle::{Handle, UNPACKED};
+pub use loom_tree::{LoomTree, TreeSize};
+pub use navigate::Relative;
+pub use preview::{Comparison, Difference, PromptNode, Question};
+pub use search::{Field, Match, Search};
+
+/// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
+pub const METHODS: &[&[crate::call::Call<Handle>]] =
+    &[handle::QUESTIONS, navigation_calls::NAVIGATION_METHODS, change_calls::CHANGES];

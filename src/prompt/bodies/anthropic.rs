@@ -33,7 +33,7 @@ const RULES: Rules = Rules {
     chat: false,
 };
 
-/// What the provider reads out of one request at most.
+/// The most breakpoints that the provider reads from one request.
 const BREAKPOINTS: usize = 4;
 
 fn takes(place: MediaHolder, media: &Media<'_>) -> bool {
@@ -166,7 +166,7 @@ fn places(
 ) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     let count = conversation.count();
-    let asked: Vec<Option<usize>> = match &cache.messages {
+    let wanted: Vec<Option<usize>> = match &cache.messages {
         CacheMessages::Auto => {
             let last = count.checked_sub(1);
             let earlier = match hints.stable.checked_sub(1) {
@@ -184,7 +184,7 @@ fn places(
             given.iter().map(place).collect()
         }
     };
-    for place in asked {
+    for place in wanted {
         match place {
             Some(place) if places.contains(&place) => {}
             Some(place) if places.len() < room => places.push(place),

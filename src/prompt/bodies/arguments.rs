@@ -34,7 +34,7 @@ pub(super) fn object<'a>(
     Cow::Owned(format!("{{\"arguments\":{no_object}}}"))
 }
 
-/// What kind of JSON a text is; nothing where a provider would not take it as JSON.
+/// What kind of JSON a text is; `None` if a provider would not accept it as JSON.
 fn kind_of(text: &str) -> Option<Kind> {
     let document = Document::read(text.as_bytes(), &[]).ok()?;
     document.diagnostics().is_empty().then(|| document.root().kind())

@@ -161,7 +161,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// `tools` of OpenAI: those that are in nobody's shape are written as functions.
+    /// `tools` of OpenAI: those in no provider's shape are written as functions.
     pub(super) fn functions(&mut self, write: impl Fn(&mut Json, &Tool<'_>)) {
         self.tools(|json, tools| {
             tools.iter().for_each(|value| match Tool::neutral(value) {

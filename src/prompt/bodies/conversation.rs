@@ -1,4 +1,4 @@
-//! What a body is written from: a system context and messages.
+//! The source of a body: a system context and messages.
 
 use std::borrow::Cow;
 

@@ -53,7 +53,7 @@ fn escape_chunks(out: &mut [u8], rest: &mut &[u8]) -> usize {
     at
 }
 
-/// What stands for a byte that has to be escaped, and behind it how many bytes that is.
+/// The escape of a byte, and in the last byte its length.
 fn escape(byte: u8) -> [u8; 8] {
     let short = match byte {
         b'"' | b'\\' => byte,

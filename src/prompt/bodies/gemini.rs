@@ -83,7 +83,7 @@ pub(super) fn write<'m>(body: &mut Body<'m>, conversation: Conversation<'m>, sin
 /// Families of models that take calls without signatures.
 const UNSIGNED: [&str; 2] = ["gemini-1", "gemini-2"];
 
-/// What Google gives for calls that no model of theirs has signed.
+/// The signature that Google documents for calls that none of its models has signed.
 pub(crate) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 fn parts(json: &mut Json, turn: &[Item<'_>], wants_signatures: bool, sink: &mut DiagnosticSink<'_>) {
@@ -199,8 +199,8 @@ fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
         config.insert("temperature".to_owned(), temperature.clone());
     }
     let given = target.fields.get("generationConfig");
-    let said = target.max_tokens.is_some() || given.is_some_and(|given| given.get("maxOutputTokens").is_some());
-    if let Some(tokens) = body.renamed_limit("generationConfig.maxOutputTokens", "", said, sink) {
+    let is_limited = target.max_tokens.is_some() || given.is_some_and(|given| given.get("maxOutputTokens").is_some());
+    if let Some(tokens) = body.renamed_limit("generationConfig.maxOutputTokens", "", is_limited, sink) {
         config.insert("maxOutputTokens".to_owned(), tokens.clone());
     }
     match given {
@@ -215,7 +215,7 @@ fn generation_config(body: &mut Body<'_>, sink: &mut DiagnosticSink<'_>) {
                 }
             }
         }
-        // What is no object is the caller's own affair, unless it would hide ours.
+        // A value that is no object is left to the caller, unless it would replace ours.
         Some(_) if !config.is_empty() => {
             let text = "`target.generationConfig` is no object and would replace what `target` says; it was left out";
             sink.unused_field("target.generationConfig".to_owned(), text.to_owned());

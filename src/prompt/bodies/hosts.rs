@@ -285,7 +285,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What a tool gave: a text, or a list of parts. What the AI SDK takes as an error is one text.
+    /// The result of a tool: a text, or a list of parts. An error of the AI SDK is one text.
     fn shown(&self, json: &mut Json, result: &ToolResult<'_>) {
         if let Some(text) = result.text() {
             return json.string(text);

@@ -17,7 +17,7 @@ use crate::prompt::message::Message;
 pub(super) struct IdRule {
     /// In bytes.
     pub longest: usize,
-    /// What is allowed beside letters, digits, `_` and `-`; `None` if all is.
+    /// The characters allowed beside letters, digits, `_` and `-`; `None` if all are.
     pub others: Option<&'static str>,
     /// Whether the first is a letter or `_`.
     pub letter_first: bool,

@@ -20,7 +20,7 @@ use crate::prompt::message::{Message, Role};
 use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 
-/// What a provider takes.
+/// The rules of a provider.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// For diagnostics.
@@ -144,7 +144,7 @@ impl ToolResult<'_> {
 pub(super) struct Normalized<'m> {
     /// The system context, unless it is the first item.
     pub system: Option<Cow<'m, str>>,
-    /// What comes before the regular messages; all messages if they are irregular.
+    /// The messages before the regular ones; all messages if they are irregular.
     items: Vec<Item<'m>>,
     conversation: Conversation<'m>,
     /// Regular messages that a cache breakpoint follows.
@@ -358,7 +358,7 @@ impl Order<'_, '_> {
     fn arrange<'m>(mut self, flat: &[Flat<'m>], out: &mut Vec<Item<'m>>) {
         let mut ids = Ids::new(self.rules.id, "call");
         let mut open: Vec<Open<'m>> = Vec::new();
-        // What is called after all else may still be open.
+        // Calls at the very end may still be open.
         let speaks = |flat: &Flat<'_>| flat.role != Role::Assistant && !matches!(flat.block, Block::ToolResult { .. });
         let open_from =
             if self.rules.is_chat() { flat.iter().rposition(speaks).map_or(0, |last| last + 1) } else { flat.len() };

@@ -1,4 +1,4 @@
-//! What OpenAI's two interfaces have in common.
+//! Shared by OpenAI's two interfaces.
 
 use super::json::Json;
 use super::media::{ANY_IMAGE, Kind, Media, Source};

@@ -92,7 +92,7 @@ pub(super) fn write_messages(
         let start = json.next_at();
         write(json, at);
         let span = Span { start, end: json.len() };
-        spans.push(if apart.contains(&at) { Span::default() } else { span });
+        spans.push(if until_apart == 0 { Span::default() } else { span });
     }
     spans
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::{self, Document};
 
-/// What a vendor gives with a thought, or with what came of it, and wants back unchanged.
+/// A signature that a vendor gives with a thought, or with a call that follows from it, and wants back unchanged.
 #[derive(Debug)]
 pub(crate) enum Proof<'s> {
     /// Anthropic's, of a thought that can be read.
@@ -15,7 +15,7 @@ pub(crate) enum Proof<'s> {
     Thought(Cow<'s, str>),
     /// OpenAI's, with the id of its item.
     Sealed(Option<Cow<'s, str>>, Cow<'s, str>),
-    /// One of which it is not said whose it is.
+    /// One whose provider is not known.
     Opaque(Cow<'s, str>),
 }
 

@@ -63,12 +63,12 @@ impl Counter for CachingCounter {
 
     #[cfg(feature = "growing")]
     fn count_grown(&self, text: &str, grown: &mut Grown) -> u32 {
-        saturate(self.vocabulary.count_grown(text, &mut grown.end, &mut self.cache.borrow_mut()))
+        saturate(self.vocabulary.count_grown(text, &mut grown.counted, &mut self.cache.borrow_mut()))
     }
 
     #[cfg(feature = "growing")]
     fn forget(&self, _: &str, grown: &mut Grown) -> Option<usize> {
-        Some(std::mem::take(&mut grown.end.0))
+        Some(grown.counted.forget())
     }
 
     #[cfg(feature = "tokenize")]

@@ -1,6 +1,7 @@
 //! An asset out of a `tokenizer.json` of Hugging Face, where that is byte-level byte pair encoding.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::asset::BYTES;
 use super::more::LiteralKind;
@@ -8,13 +9,17 @@ use super::normalize::Form;
 use super::pack::{Plan, pack_plan};
 use super::splitter::Splitter;
 use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::json::{Document, Object, Value};
 use crate::maps::SortedMap;
-use crate::text::is_whitespace;
+use crate::text::{is_whitespace, split_once};
 
-/// What to do with a tokenizer that cannot be converted.
-const INSTEAD: &str = "count with `heuristic`, or with a counter of your own";
+/// The error for a value that cannot be converted: what it is, behind its path.
+#[cold]
+#[inline(never)]
+fn refused(value: Value<'_>, what: fmt::Arguments<'_>) -> Error {
+    value.invalid(|place| format!("{place} {what}; count with `heuristic`, or with a counter of your own"))
+}
 
 /// The vocabulary asset of a `tokenizer.json` of Hugging Face, to be loaded under any name that no encoding of OpenAI's has.
 ///
@@ -45,14 +50,15 @@ pub fn vocabulary_of(tokenizer_json: &[u8]) -> Result<Vec<u8>> {
         let pair = merge_of(merge, &vocab)?;
         let joined = [vocab.token(pair.0), vocab.token(pair.1)].concat();
         let Some(product) = vocab.find(&joined) else {
-            return Err(merge.invalid(|place| format!("{place} makes a token that `model.vocab` does not have")));
+            return Err(refused(merge, format_args!("makes a token that `model.vocab` does not have")));
         };
         let rank = ranks.of(product) as usize;
         // All merges into one token have its rank.
         if rank + 1 != ranks.order.len() {
-            return Err(merge.invalid(|place| {
-                format!("{place} makes the same token as another merge, with others between them; {INSTEAD}")
-            }));
+            return Err(refused(
+                merge,
+                format_args!("makes the same token as another merge, with others between them"),
+            ));
         }
         if begins.len() <= rank {
             begins.push(pairs.len());
@@ -89,18 +95,18 @@ fn check_model(model: Object<'_>) -> Result<()> {
     let kind = model.need("type")?;
     let name = kind.text()?;
     if name != "BPE" {
-        return Err(
-            kind.invalid(|place| format!("{place} is `{name}`, and only byte-level `BPE` can be converted; {INSTEAD}"))
-        );
+        return Err(refused(kind, format_args!("is `{name}`, and only byte-level `BPE` can be converted")));
     }
     if let Some(fallback) = model.get("byte_fallback")?.filter(|fallback| fallback.raw() == "true") {
-        return Err(fallback.invalid(|place| {
-            format!("{place} is true: it is a tokenizer of SentencePiece, and only byte-level `BPE` can be converted; {INSTEAD}")
-        }));
+        let what =
+            format_args!("is true: it is a tokenizer of SentencePiece, and only byte-level `BPE` can be converted");
+        return Err(refused(fallback, what));
     }
     for name in ["dropout", "continuing_subword_prefix", "end_of_word_suffix"] {
-        if let Some(value) = model.get(name)?.filter(|value| !value.is_string("") && value.as_number() != Some(0.0)) {
-            return Err(value.invalid(|place| format!("{place} is not known here; {INSTEAD}")));
+        if let Some(value) =
+            model.get(name)?.filter(|value| !value.is_string("") && !matches!(value.raw(), "0" | "0.0"))
+        {
+            return Err(refused(value, format_args!("is not known here")));
         }
     }
     Ok(())
@@ -123,36 +129,32 @@ fn form_of(normalizer: Value<'_>) -> Result<Option<Form>> {
         [] => Ok(None),
         [one] if one.need("type")?.is_string("NFC") => Ok(Some(Form::Nfc)),
         [one] if one.need("type")?.is_string("NFKC") => Ok(Some(Form::Nfkc)),
-        _ => {
-            let names: Result<Vec<String>> = stages.iter().map(|stage| Ok(stage.text("type")?.into_owned())).collect();
-            let names = names?.join("`, `");
-            Err(normalizer.invalid(|place| {
-                format!("{place} is `{names}`, and only `NFC` or `NFKC` alone can be converted; {INSTEAD}")
-            }))
+        stages => {
+            let mut names = String::new();
+            for stage in stages {
+                names.push_str(if names.is_empty() { "" } else { "`, `" });
+                names.push_str(&stage.text("type")?);
+            }
+            Err(refused(normalizer, format_args!("is `{names}`, and only `NFC` or `NFKC` alone can be converted")))
         }
     }
 }
 
 fn splitter_of(file: Object<'_>) -> Result<Splitter> {
-    let value = file.get("pre_tokenizer")?.ok_or_else(|| {
-        file.value().invalid(|place| format!("{place} has no `pre_tokenizer`: it is not byte-level; {INSTEAD}"))
-    })?;
+    let Some(value) = file.get("pre_tokenizer")? else {
+        return Err(refused(file.value(), format_args!("has no `pre_tokenizer`: it is not byte-level")));
+    };
     let mut stages = Vec::new();
     flattened(value, "pretokenizers", &mut stages)?;
-    let unknown = |what: &str| {
-        value.invalid(|place| format!("{place} has {what}, which is none of those that are known; {INSTEAD}"))
-    };
-    let Some((last, before)) = stages.split_last() else { return Err(unknown("nothing in it")) };
+    let unknown =
+        |what: fmt::Arguments<'_>| refused(value, format_args!("has {what}, which is none of those that are known"));
+    let Some((last, before)) = stages.split_last() else { return Err(unknown(format_args!("nothing in it"))) };
     if !last.need("type")?.is_string("ByteLevel") {
         let name = last.text("type")?;
-        return Err(last
-            .value()
-            .invalid(|place| format!("{place} is `{name}` and not `ByteLevel` at the end; {INSTEAD}")));
+        return Err(refused(last.value(), format_args!("is `{name}` and not `ByteLevel` at the end")));
     }
     if last.bool("add_prefix_space")?.unwrap_or(true) {
-        return Err(last
-            .value()
-            .invalid(|place| format!("{place} has `add_prefix_space`: a space is put before each text; {INSTEAD}")));
+        return Err(refused(last.value(), format_args!("has `add_prefix_space`: a space is put before each text")));
     }
     let gpt2 = last.bool("use_regex")?.unwrap_or(true);
     let mut patterns: Vec<Cow<'_, str>> = Vec::new();
@@ -161,28 +163,31 @@ fn splitter_of(file: Object<'_>) -> Result<Splitter> {
         match &*name {
             "Split" => {
                 let pattern = stage.need("pattern")?.object("a pattern, an object")?;
-                let pattern = pattern.get("Regex")?.ok_or_else(|| unknown("a pattern that is no `Regex`"))?.text()?;
+                let Some(pattern) = pattern.get("Regex")? else {
+                    return Err(unknown(format_args!("a pattern that is no `Regex`")));
+                };
                 let behavior = stage.text("behavior")?;
                 let inverted = stage.bool("invert")?.unwrap_or(false);
                 // The patterns for one stage leave nothing between their matches.
                 let is_known = behavior == "Isolated" || behavior == "Removed" && inverted && before.len() == 1;
                 if !is_known {
-                    return Err(unknown(&format!("a split with the behavior `{behavior}`")));
+                    return Err(unknown(format_args!("a split with the behavior `{behavior}`")));
                 }
-                patterns.push(pattern);
+                patterns.push(pattern.text()?);
             }
             "Digits" if gpt2 && before.len() == 1 && stage.bool("individual_digits")? == Some(true) => {
-                return Splitter::GPT2.with_single_digits().ok_or_else(|| unknown("`Digits`"));
+                return Splitter::GPT2.with_single_digits().ok_or_else(|| unknown(format_args!("`Digits`")));
             }
-            name => return Err(unknown(&format!("`{name}`"))),
+            name => return Err(unknown(format_args!("`{name}`"))),
         }
     }
-    let patterns: Vec<&str> = patterns.iter().map(|pattern| &**pattern).collect();
     match (gpt2, patterns.as_slice()) {
         (true, []) => Ok(Splitter::GPT2),
-        (false, patterns) if !patterns.is_empty() => Splitter::of_patterns(patterns)
-            .ok_or_else(|| unknown(&format!("the pattern `{}`", patterns.join("`, then `")))),
-        _ => Err(unknown("a split by several patterns")),
+        (false, [first, more @ ..]) => Splitter::of_patterns(&patterns).ok_or_else(|| match more {
+            [] => unknown(format_args!("the pattern `{first}`")),
+            _ => unknown(format_args!("the pattern `{first}` and others behind it")),
+        }),
+        _ => Err(unknown(format_args!("a split by several patterns"))),
     }
 }
 
@@ -199,12 +204,12 @@ impl Specials {
             let (id, content) = (added.need("id")?.whole(u32::MAX)?, added.need("content")?);
             let text = content.text()?;
             if text.chars().all(is_whitespace) {
-                return Err(content.invalid(|place| {
-                    format!("{place} is white space that every text may have as a token, and that is not known here; {INSTEAD}")
-                }));
+                let what =
+                    format_args!("is white space that every text may have as a token, and that is not known here");
+                return Err(refused(content, what));
             }
             if text.len() > usize::from(u16::MAX) {
-                return Err(content.invalid(|place| format!("{place} is too long")));
+                return Err(refused(content, format_args!("is too long")));
             }
             // Those that take white space along, or do not stand within words, are only decoded.
             let mut decoded = false;
@@ -238,11 +243,8 @@ impl Vocab {
             }
             let token = bytes_of(&text).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
             let Some(token) = token else {
-                return Err(value.invalid(|place| {
-                    format!(
-                        "{place} is a token that is not byte-level, or of more than {MAX_TOKEN_BYTES} bytes; {INSTEAD}"
-                    )
-                }));
+                let what = format_args!("is a token that is not byte-level, or of more than {MAX_TOKEN_BYTES} bytes");
+                return Err(refused(value, what));
             };
             if token.len() > 1 && token.contains(&0xff) {
                 // No text has it.
@@ -251,14 +253,14 @@ impl Vocab {
                 tokens.push((token, id));
             }
         }
-        let refuse = |what: &str| vocab.value().invalid(|place| format!("{place} {what}; {INSTEAD}"));
+        let refuse = |what: &str| refused(vocab.value(), format_args!("{what}"));
         if tokens.len() >= MAX_TOKENS {
             return Err(refuse("has too many tokens"));
         }
         let longer_bytes = tokens.iter().map(|(token, _)| token.len()).filter(|&len| len > SHORT).sum();
         let mut words = Words::new(tokens.len(), longer_bytes);
         for (token, _) in &tokens {
-            let is_new = words.rank(token, 0, token.len()) == NONE;
+            let is_new = words.rank_of(token, 0, token.len()) == NONE;
             words.add(token).filter(|()| is_new).ok_or_else(|| refuse("has a token twice"))?;
         }
         Ok(Self { tokens, words })
@@ -267,7 +269,7 @@ impl Vocab {
     fn find(&self, token: &[u8]) -> Option<u32> {
         Some(token)
             .filter(|token| !token.is_empty() && (token.len() == 1 || !token.contains(&0xff)))
-            .map(|token| self.words.rank(token, 0, token.len()))
+            .map(|token| self.words.rank_of(token, 0, token.len()))
             .filter(|&at| at != NONE)
     }
 
@@ -293,9 +295,10 @@ impl Ranks {
         let bytes: SortedMap<Rank, u32> =
             (0..=255).filter_map(|byte: u8| vocab.find(&[byte])).map(|token| (vocab.id(token), token)).collect();
         if bytes.len() < BYTES {
-            return Err(model
-                .need("vocab")?
-                .invalid(|place| format!("{place} lacks some of the 256 bytes: it is not byte-level; {INSTEAD}")));
+            return Err(refused(
+                model.need("vocab")?,
+                format_args!("lacks some of the 256 bytes: it is not byte-level"),
+            ));
         }
         let mut ranks = Self { ranks: vec![NONE; vocab.tokens.len()], order: Vec::new() };
         bytes.iter().for_each(|(_, &token)| {
@@ -325,10 +328,10 @@ impl Ranks {
 
 /// The two tokens of a merge: `"a b"`, or `["a", "b"]`.
 fn merge_of(merge: Value<'_>, vocab: &Vocab) -> Result<(u32, u32)> {
-    let wrong = || merge.invalid(|place| format!("{place} must be two tokens of `model.vocab`"));
+    let wrong = || refused(merge, format_args!("must be two tokens of `model.vocab`"));
     let find = |token: &str| vocab.find(&bytes_of(token)?);
     if let Some(text) = merge.as_text() {
-        let (left, right) = text.split_once(' ').ok_or_else(wrong)?;
+        let (left, right) = split_once(&text, " ").ok_or_else(wrong)?;
         return find(left).zip(find(right)).ok_or_else(wrong);
     }
     let mut pair = merge.list("two tokens")?;

@@ -19,6 +19,17 @@ struct Room<'r> {
     cache: &'r mut MergeCache,
 }
 
+impl Room<'_> {
+    /// Appends the first few of these tokens.
+    #[inline(never)]
+    fn take(&mut self, tokens: &[Rank], ends: &[usize], most: usize) {
+        self.tokens.extend_from_slice(tokens.get(..most).unwrap_or_default());
+        if let Some(all) = &mut self.ends {
+            all.extend_from_slice(ends.get(..most).unwrap_or_default());
+        }
+    }
+}
+
 impl Vocabulary {
     /// The tokens of a text, by number. Special tokens are read as the plain text they are.
     pub fn encode(&self, text: &str) -> Vec<Rank> {
@@ -55,6 +66,9 @@ impl Vocabulary {
     /// Encodes the next [`TURN`] pieces, and says where the last of them ends.
     #[inline(never)]
     fn encode_turn<P: Pattern>(&self, bytes: &[u8], mut at: usize, room: &mut Room<'_>) -> usize {
+        // The tokens of the last pieces, each of them one, and where they end.
+        let (mut tokens, mut ends) = ([0; TURN as usize], [0; TURN as usize]);
+        let mut pieces = 0;
         for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
@@ -64,15 +78,16 @@ impl Vocabulary {
             let short = end - at <= SHORT;
             let rank = if short { self.tables.words.rank_of_short(bytes, at, end - at) } else { NONE };
             if rank == NONE {
+                room.take(&tokens, &ends, pieces);
+                pieces = 0;
                 self.encode_piece(bytes, at, end, room);
             } else {
-                room.tokens.push(rank);
-                if let Some(ends) = &mut room.ends {
-                    ends.push(end | PIECE);
-                }
+                (tokens[pieces], ends[pieces]) = (rank, end | PIECE);
+                pieces += 1;
             }
             at = end;
         }
+        room.take(&tokens, &ends, pieces);
         at
     }
 
@@ -126,7 +141,7 @@ impl Vocabulary {
         let words = &self.tables.words;
         self.tables.joins.each_unit(bytes, at, end, |start, stop| {
             let whole = (start, stop) == (at, end);
-            let rank = if whole && asked { NONE } else { words.rank(bytes, start, stop - start) };
+            let rank = if whole && asked { NONE } else { words.rank_of(bytes, start, stop - start) };
             if rank != NONE {
                 tokens.push(rank);
             } else if whole || stop - start > MEMORABLE {
@@ -147,7 +162,7 @@ impl Vocabulary {
         parts.merge(words, bytes);
         tokens.extend(parts.bounds.windows(2).map(|part| {
             let (start, end) = (part[0] as usize, part[1] as usize);
-            words.rank(bytes, start, end - start)
+            words.rank_of(bytes, start, end - start)
         }));
     }
 
@@ -188,11 +203,16 @@ impl Vocabulary {
     /// Writes tokens to `at`, and says where the last of them ends and how many they are.
     #[inline(never)]
     fn write_turn(&self, tokens: &[Rank], bytes: &mut Vec<u8>, mut at: usize) -> (usize, usize) {
+        let words = &self.tables.words;
         for (done, &token) in tokens.iter().enumerate() {
-            let Some(end) = self.tables.words.write_to(token, bytes, at) else {
+            if let Some(end) = words.write_short(token, bytes, at) {
+                at = end;
+                continue;
+            }
+            let Some(end) = words.write_longer(token, bytes, at) else {
                 // No token, or no room.
                 bytes.truncate(at);
-                let is_there = self.tables.words.append_to(token, bytes);
+                let is_there = words.append_to(token, bytes);
                 at = bytes.len();
                 bytes.resize(at + (tokens.len() - done) * 8 + MAX_TOKEN_BYTES, 0);
                 if is_there {

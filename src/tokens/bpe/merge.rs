@@ -109,7 +109,7 @@ impl Parts {
 
 /// The first token that two lists of bounds, which begin with the same, have in common: how many bounds there are before
 /// its end in each, the first not counted.
-fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
+pub(super) fn meet(one: &[u32], other: &[u32]) -> Option<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     while let ([a, b, ..], [c, d, ..]) = (one.get(i..)?, other.get(j..)?) {
         if (a, b) == (c, d) {
@@ -155,8 +155,7 @@ impl Window {
         }
         match self.bounds.len() {
             0..=2 => {}
-            3..=17 => merge_up_to::<16>(words, bytes, &mut self.bounds),
-            18..=FEW_BOUNDS => merge_up_to::<FEW>(words, bytes, &mut self.bounds),
+            3..=FEW_BOUNDS => merge_few(words, bytes, &mut self.bounds),
             _ => {
                 if !words.in_order() {
                     self.rank_pairs(words, bytes);
@@ -305,7 +304,7 @@ impl Window {
 /// The rank of the bytes from `start` to `end`.
 #[inline(always)]
 fn rank(words: &Words, bytes: &[u8], start: u32, end: u32) -> Rank {
-    words.rank(bytes, start as usize, (end - start) as usize)
+    words.rank_of(bytes, start as usize, (end - start) as usize)
 }
 
 /// The lowest rank of a node.
@@ -326,10 +325,10 @@ fn order(rank: Rank, at: usize) -> u32 {
     if rank == NONE { NEVER } else { (rank << INDEX_BITS) | at as u32 }
 }
 
-/// Merges at least two parts and at most `MOST`, a power of two.
+/// Merges at least two parts and at most [`FEW`].
 #[inline(never)]
-fn merge_up_to<const MOST: usize>(words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
-    const { assert!(MOST.is_power_of_two() && MOST <= FEW) };
+fn merge_few(words: &Words, bytes: &[u8], bounds: &mut Vec<u32>) {
+    const MOST: usize = FEW;
     let mask = MOST - 1;
     let parts = bounds.len() - 1;
     let mut orders = [NEVER; MOST];

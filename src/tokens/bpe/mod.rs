@@ -18,11 +18,15 @@ mod caching;
 mod class;
 #[cfg(feature = "convert")]
 mod convert;
+#[cfg(feature = "growing")]
+mod counted;
 #[cfg(feature = "tokenize")]
 mod encode;
 mod encoding;
 #[cfg(feature = "tiktoken")]
 mod foreign;
+#[cfg(feature = "growing")]
+mod growing;
 mod joins;
 mod merge;
 mod merge_cache;
@@ -44,6 +48,8 @@ pub use caching::CachingCounter;
 pub(crate) use class::{is_letter_or_number, is_lower_case};
 #[cfg(feature = "convert")]
 pub use convert::vocabulary_of;
+#[cfg(feature = "growing")]
+pub(crate) use counted::Counted;
 pub use encoding::Encoding;
 #[cfg(feature = "tiktoken")]
 pub(crate) use foreign::ForeignMerges;

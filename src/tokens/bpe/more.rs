@@ -209,6 +209,6 @@ impl WholePieces {
 
     /// The rank of such a token.
     pub(super) fn rank(&self, bytes: &[u8], at: usize, len: usize) -> Option<Rank> {
-        self.ranks.get(self.texts.rank(bytes, at, len) as usize).copied()
+        self.ranks.get(self.texts.rank_of(bytes, at, len) as usize).copied()
     }
 }

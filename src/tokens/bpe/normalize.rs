@@ -1,7 +1,8 @@
-//! Texts in a normal form, for the vocabularies that want that. The tables of Unicode are the host's: `String.prototype.normalize` in
-//! WebAssembly, the crate `unicode-normalization` elsewhere. Most texts need neither.
+//! Texts in a normal form, for the vocabularies that want that. Most texts are in it.
 
 use std::borrow::Cow;
+
+use crate::text::normal_form::{self, NormalForm};
 
 /// A normal form of Unicode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,19 +77,13 @@ impl Form {
 
     /// The text in this form.
     pub(crate) fn normalize(self, text: &str) -> String {
-        #[cfg(target_arch = "wasm32")]
-        return String::from(js_sys::JsString::from(text).normalize(match self {
-            Self::Nfc => "NFC",
-            Self::Nfkc => "NFKC",
-        }));
-        #[cfg(not(target_arch = "wasm32"))]
-        {
-            use unicode_normalization::UnicodeNormalization as _;
+        normal_form::normalize(
+            text,
             match self {
-                Self::Nfc => text.nfc().collect(),
-                Self::Nfkc => text.nfkc().collect(),
-            }
-        }
+                Self::Nfc => NormalForm::Nfc,
+                Self::Nfkc => NormalForm::Nfkc,
+            },
+        )
     }
 }
 

@@ -8,7 +8,7 @@ use super::more::{self, Literal, LiteralKind};
 use super::normalize::Form;
 use super::splitter::Splitter;
 use super::words::{MAX_TOKEN_BYTES, MAX_TOKENS, NONE, Rank, SHORT, Words};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The asset for a vocabulary of OpenAI's: its ordinary tokens in the order of their ranks, as a rank file lists them.
 ///
@@ -70,6 +70,7 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     // Nothing is known of the order yet.
     words.inverted = true;
     let crowded = || invalid(name, "its tokens do not fit into the tables");
+    let wrong = |reason: &str, rank: Rank| wrong_token(name, reason, rank);
     let (single, further) = tokens.split_at(BYTES);
     let mut bytes = [false; BYTES];
     for token in single {
@@ -87,18 +88,18 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     let mut literals: Vec<Literal<'_>> = Vec::new();
     for (rank, token) in (BYTES as Rank..).zip(further) {
         if token.len() > MAX_TOKEN_BYTES || token.contains(&0xff) {
-            return Err(invalid(name, "a token is too long or holds the byte 255").with("token", rank));
+            return Err(wrong("a token is too long or holds the byte 255", rank));
         }
-        if token.is_empty() || words.rank(token, 0, token.len()) != NONE {
-            return Err(invalid(name, "a token is empty, or equal to another").with("token", rank));
+        if token.is_empty() || words.rank_of(token, 0, token.len()) != NONE {
+            return Err(wrong("a token is empty, or equal to another", rank));
         }
         let merge = Some(token).filter(|_| (rank as usize) < plan.made).and_then(|token| merge_of(&words, token));
         match merge {
             Some(merge) if (plan.listed)(merge, rank) => merges.push(merge),
-            Some(_) => return Err(invalid(name, "a merge is missing").with("token", rank)),
+            Some(_) => return Err(wrong("a merge is missing", rank)),
             None => {
                 let Some(kind) = plan.others else {
-                    return Err(invalid(name, "a token is not made of two lower ones").with("token", rank));
+                    return Err(wrong("a token is not made of two lower ones", rank));
                 };
                 merges.push((0, 0));
                 literals.push(Literal { rank, kind, text: token });
@@ -114,13 +115,12 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
         if parts.len() == 1 && (rank as usize) < plan.made {
             literal.kind = LiteralKind::Inverted;
             let is_character = text.first().is_some_and(|&first| width(first) == text.len());
-            let rank_of = |from: usize, to: usize| words.rank(text, from, to - from);
+            let rank_of = |from: usize, to: usize| words.rank_of(text, from, to - from);
             let mut pairs = (1..text.len()).map(|middle| (rank_of(0, middle), rank_of(middle, text.len())));
             if is_character
                 || !pairs.all(|(one, other)| one == NONE || other == NONE || (plan.listed)((one, other), rank))
             {
-                return Err(invalid(name, "a token ranks lower than its parts, and that cannot be done here")
-                    .with("token", rank));
+                return Err(wrong("a token ranks lower than its parts, and that cannot be done here", rank));
             }
         }
     }
@@ -137,6 +137,12 @@ pub(super) fn pack_plan(plan: &Plan<'_>) -> Result<Vec<u8>> {
     }))
 }
 
+#[cold]
+#[inline(never)]
+fn wrong_token(name: &str, reason: &str, rank: Rank) -> Error {
+    invalid(name, reason).with("token", rank)
+}
+
 /// The two tokens that byte pair encoding with the tokens so far makes of a further one, if it makes two.
 fn merge_of(words: &Words, token: &[u8]) -> Option<(Rank, Rank)> {
     let mut parts = Parts::default();
@@ -145,7 +151,7 @@ fn merge_of(words: &Words, token: &[u8]) -> Option<(Rank, Rank)> {
     match *parts.bounds.as_slice() {
         [_, middle, end] => {
             let (middle, end) = (middle as usize, end as usize);
-            Some((words.rank(token, 0, middle), words.rank(token, middle, end - middle)))
+            Some((words.rank_of(token, 0, middle), words.rank_of(token, middle, end - middle)))
         }
         _ => None,
     }

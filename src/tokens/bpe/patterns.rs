@@ -1,6 +1,9 @@
 //! The patterns of `tokenizer.json` files that are known, word by word.
 
+use std::borrow::Cow;
+
 use super::splitter::{CONTRACTIONS, Kind, NUMBERS_FIRST, SLASHES, Splitter};
+use crate::text::replace;
 
 const CASED: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -57,10 +60,10 @@ impl Splitter {
     }
 
     /// The splitter of several patterns, each for what the one before has left.
-    pub(super) fn of_patterns(patterns: &[&str]) -> Option<Self> {
+    pub(super) fn of_patterns(patterns: &[Cow<'_, str>]) -> Option<Self> {
         // Some files have the line breaks themselves.
-        let is_last = |pattern: &str| pattern.replace('\r', r"\r").replace('\n', r"\n") == DEEPSEEK[2];
-        match *patterns {
+        let is_last = |pattern: &str| replace(&replace(pattern, "\r", r"\r"), "\n", r"\n") == DEEPSEEK[2];
+        match patterns {
             [one] => Self::of_pattern(one),
             [numbers, ideographs, last] if numbers == DEEPSEEK[0] && ideographs == DEEPSEEK[1] && is_last(last) => {
                 Some(Self { kind: Kind::Staged, digits: 3, options: NUMBERS_FIRST })

@@ -65,7 +65,7 @@ fn run(bytes: &[u8], mut at: usize, members: impl Fn(u64) -> u64) -> usize {
 }
 
 /// Letters of all kinds.
-const LETTER: u8 = UPPER | LOWER | CASELESS;
+pub(super) const LETTER: u8 = UPPER | LOWER | CASELESS;
 
 impl Encoding {
     /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
@@ -78,6 +78,13 @@ impl Splitter {
     /// The pieces that tokens never reach across, in order; together they are the text. Needs no vocabulary.
     pub fn split(self, text: &str) -> Pieces<'_> {
         Pieces { splitter: self, text, at: 0 }
+    }
+
+    /// The end of the piece that begins at `at`, which is a piece boundary inside the text. Loops over many pieces have it inline:
+    /// [`Pattern::end`].
+    #[inline(never)]
+    pub(super) fn end(self, bytes: &[u8], at: usize) -> usize {
+        with_pattern!(self, P => P::end(self, bytes, at))
     }
 }
 
@@ -408,7 +415,7 @@ const NEITHER: u8 = NUMBER;
 
 /// The class of the character at `at` and how many bytes it has; what is cut out before all else is the end of the text.
 #[cfg(feature = "tokenize")]
-fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
+pub(super) fn stage(bytes: &[u8], at: usize) -> (u8, usize) {
     let (class, len) = class::at(bytes, at);
     match (class, bytes.get(at)) {
         (NUMBER, _) => (END, 0),
@@ -545,7 +552,7 @@ impl<'t> Iterator for Pieces<'t> {
         if self.at >= bytes.len() {
             return None;
         }
-        let end = with_pattern!(self.splitter, P => P::end(self.splitter, bytes, self.at));
+        let end = self.splitter.end(bytes, self.at);
         let piece = self.text.get(self.at..end);
         debug_assert!(piece.is_some_and(|piece| !piece.is_empty()));
         self.at = end;

@@ -187,59 +187,40 @@ impl Vocabulary {
         let mut room = Room { parts: Parts::default(), cache };
         let (mut at, mut count) = (0, 0);
         while at < bytes.len() && count <= limit {
-            (at, count) = self.count_turn::<P>(bytes, (at, count), TURN, &mut room);
+            (at, count) = self.count_turn::<P>(bytes, (at, count), &mut room);
         }
         count
     }
 
-    /// Counts the next pieces, at most so many.
+    /// Counts the next [`TURN`] pieces.
     #[inline(never)]
     fn count_turn<P: Pattern>(
         &self,
         bytes: &[u8],
         (mut at, mut count): (usize, u64),
-        most: u32,
         room: &mut Room<'_>,
     ) -> (usize, u64) {
-        for _ in 0..most {
+        for _ in 0..TURN {
             if at >= bytes.len() {
                 break;
             }
             let end = P::end(self.splitter, bytes, at);
             debug_assert!(end > at && end <= bytes.len());
-            let short = end - at <= SHORT;
-            count += if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
-                1
-            } else {
-                self.count_piece(bytes, at, end, room)
-            };
+            count += self.count_short(bytes, at, end, room);
             at = end;
         }
         (at, count)
     }
 
-    /// Counts on from where the last two pieces of the shorter text began, of which the number is that of the tokens before: more
-    /// text can change these two, and no others. A run of white space or of capitals is two at most, and all else ends
-    /// where the next begins.
-    ///
-    /// Where what is left may have to be normalized, it is counted as a whole, and again with each addition.
-    #[cfg(feature = "growing")]
-    pub(super) fn count_grown(&self, text: &str, end: &mut (usize, u64), cache: &mut MergeCache) -> u64 {
-        #[cfg(feature = "tokenize")]
-        if let Some(rest) = text.get(end.0..)
-            && let Cow::Owned(rest) = self.normalized(rest)
-        {
-            return end.1 + with_pattern!(self.splitter, P => self.count_pieces::<P>(rest.as_bytes(), u64::MAX, cache));
+    /// Counts a piece, which mostly is short and a token.
+    #[inline(always)]
+    pub(super) fn count_short(&self, bytes: &[u8], at: usize, end: usize, room: &mut Room<'_>) -> u64 {
+        let short = end - at <= SHORT;
+        if short && self.tables.words.rank_of_short(bytes, at, end - at) != NONE {
+            1
+        } else {
+            self.count_piece(bytes, at, end, room)
         }
-        let bytes = text.as_bytes();
-        cache.size_for(bytes.len().saturating_sub(end.0));
-        let mut room = Room { parts: Parts::default(), cache };
-        let (mut last, mut here) = (*end, *end);
-        while here.0 < bytes.len() {
-            (*end, last) = (last, here);
-            here = with_pattern!(self.splitter, P => self.count_turn::<P>(bytes, here, 1, &mut room));
-        }
-        here.1
     }
 
     /// Counts a piece that is not a token of up to [`SHORT`] bytes.
@@ -290,12 +271,12 @@ impl Vocabulary {
 
     /// Whether a unit is one token.
     #[inline(always)]
-    fn is_token(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+    pub(super) fn is_token(&self, bytes: &[u8], start: usize, end: usize) -> bool {
         let character = joins::character(load8(bytes, start) as u32);
         if end - start == joins::width(character as u8) && matches!(end - start, 2 | 3) {
             return self.tables.characters.contains(character);
         }
-        self.tables.words.rank(bytes, start, end - start) != NONE
+        self.tables.words.rank_of(bytes, start, end - start) != NONE
     }
 
     /// Counts a unit that is not one token.
@@ -307,7 +288,7 @@ impl Vocabulary {
             // Two that merged would be the unit, which is no token.
             [_, _, _] => 2,
             [a, b, c, d] => {
-                let merges = |from: u32, to: u32| words.rank(bytes, from as usize, (to - from) as usize) != NONE;
+                let merges = |from: u32, to: u32| words.rank_of(bytes, from as usize, (to - from) as usize) != NONE;
                 2 + u64::from(!merges(a, c) && !merges(b, d))
             }
             _ => {
@@ -351,9 +332,9 @@ pub(super) fn up_to(limit: u32, count: u64) -> Option<u32> {
 }
 
 /// What counting needs beside the tables, for as long as a call lasts.
-struct Room<'k> {
-    parts: Parts,
-    cache: &'k mut MergeCache,
+pub(super) struct Room<'k> {
+    pub(super) parts: Parts,
+    pub(super) cache: &'k mut MergeCache,
 }
 
 impl Counter for Vocabulary {

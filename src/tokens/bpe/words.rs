@@ -127,6 +127,7 @@ fn tag(hash: u64) -> u32 {
 
 impl Words {
     /// Room for so many tokens, and for so many bytes of tokens of more than [`SHORT`] bytes.
+    #[inline(never)]
     pub(super) fn new(tokens: usize, longer_bytes: usize) -> Self {
         Self {
             texts: Vec::with_capacity(tokens),
@@ -186,6 +187,12 @@ impl Words {
         if len <= SHORT { self.rank_of_short(bytes, at, len) } else { self.rank_of_longer(bytes, at, len) }
     }
 
+    /// [`Self::rank`] where it is not asked at every turn, in less code.
+    #[inline(never)]
+    pub(super) fn rank_of(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
+        self.rank(bytes, at, len)
+    }
+
     /// [`Self::rank`] for one to [`SHORT`] bytes.
     #[inline(always)]
     pub(super) fn rank_of_short(&self, bytes: &[u8], at: usize, len: usize) -> Rank {
@@ -240,23 +247,23 @@ impl Words {
         true
     }
 
-    /// Writes the token of that rank to `at`, in whole words, and says where it ends. Nothing where there is no such token, or not as
-    /// much room behind as the longest token takes.
+    /// Writes the token of that rank to `at` as a whole word, and says where it ends. Nothing where it has more than [`SHORT`] bytes,
+    /// there is no such token, or no room for the word.
     #[cfg(feature = "tokenize")]
     #[inline(always)]
-    pub(super) fn write_to(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
-        let text = self.text(rank)?;
-        let room = bytes.get_mut(at..)?.first_chunk_mut::<MAX_TOKEN_BYTES>()?;
-        if is_short(text) {
-            *room.first_chunk_mut()? = (!text).to_le_bytes();
-            return Some(at + bits(text) as usize / 8);
-        }
-        let (start, len) = place(text);
-        if len > MAX_TOKEN_BYTES {
-            return None;
-        }
-        for (word, room) in room.as_chunks_mut::<8>().0.iter_mut().enumerate().take(len.div_ceil(8)) {
-            *room = load8(&self.blob, start + 8 * word).to_le_bytes();
+    pub(super) fn write_short(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
+        let text = self.texts.get(rank as usize).copied().filter(|&text| is_short(text))?;
+        *bytes.get_mut(at..)?.first_chunk_mut()? = (!text).to_le_bytes();
+        Some(at + bits(text) as usize / 8)
+    }
+
+    /// The same for more bytes, in whole words.
+    #[cfg(feature = "tokenize")]
+    #[inline(always)]
+    pub(super) fn write_longer(&self, rank: Rank, bytes: &mut [u8], at: usize) -> Option<usize> {
+        let (start, len) = place(self.texts.get(rank as usize).copied().filter(|&text| !is_short(text))?);
+        for from in (0..len).step_by(8) {
+            *bytes.get_mut(at + from..)?.first_chunk_mut()? = load8(&self.blob, start + from).to_le_bytes();
         }
         Some(at + len)
     }
@@ -281,6 +288,7 @@ impl Words {
     }
 
     /// Adds the next token, whatever it is. `None` as for [`Self::join`] and [`Self::push`].
+    #[inline(never)]
     pub(super) fn add(&mut self, token: &[u8]) -> Option<()> {
         let (text, hash) = self.put(token)?;
         self.push(text, hash)

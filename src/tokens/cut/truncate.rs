@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use super::known::Known;
 use super::places::{Boundary, Places};
 use super::prefixes::Prefixes;
-use crate::tokens::{Counter, search};
+use crate::tokens::Counter;
+use crate::tokens::search::{self, FIRST_STEP};
 
 /// Where a text is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
         return Truncated { head: text, marker: "", tail: "", tokens, truncated: false };
     }
     let tokens = if side == Side::End { (most as usize).saturating_add(MORE) } else { usize::MAX };
-    let known = if boundary == Boundary::Token { Known::new(text, tokens, counter) } else { None };
+    let known = Known::new(text, tokens, counter);
     let places = Places::new(text, boundary, tokens, known.as_ref(), counter);
     let cut = |keep: usize| -> (usize, usize) {
         match side {
@@ -88,19 +89,33 @@ pub fn truncate<'t>(text: &'t str, most: u32, options: Truncate<'t>, counter: &d
         counted.borrow_mut().push(((head, tail), tokens));
         tokens
     };
-    let guess = match (side, &known) {
-        (Side::End, _) => places.end_of_token(most as usize),
-        (Side::Start, Some(known)) => {
-            let first = known.number_at(text.len()).saturating_sub(most as usize);
-            Some(text.len().saturating_sub(known.end_of(first)))
-        }
-        _ => None,
+    let (step, guess) = match &known {
+        Some(known) => (NEAR, guess(known, text, side, (most as usize).saturating_sub(counter.count(marker) as usize))),
+        None => (FIRST_STEP, places.end_of_token(most as usize).unwrap_or((most as usize).saturating_mul(4))),
     };
-    let guess = guess.unwrap_or((most as usize).saturating_mul(4));
-    let keep = search::largest(0, text.len(), guess, most.into(), |keep| tokens(cut(keep)));
+    let keep = search::largest_by(step, 0, text.len(), guess, most.into(), &|keep| tokens(cut(keep)));
     let Some(keep) = keep else { return Truncated { head: "", marker: "", tail: "", tokens: 0, truncated: true } };
     let (head, tail) = cut(keep);
     let count = u32::try_from(tokens((head, tail))).unwrap_or(u32::MAX);
     let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
     Truncated { head, marker, tail, tokens: count, truncated: true }
+}
+
+/// What is guessed from known tokens is off by fewer bytes than that, mostly.
+const NEAR: usize = 16;
+
+/// So many bytes of a text have about as many tokens as are wanted.
+fn guess(known: &Known<'_>, text: &str, side: Side, most: usize) -> usize {
+    let all = known.number_at(text.len());
+    match side {
+        Side::End => known.end_of(most),
+        Side::Start => text.len().saturating_sub(known.end_of(all.saturating_sub(most))),
+        Side::Middle => {
+            let left = |keep: usize| {
+                let behind = all.saturating_sub(known.number_at(text.len().saturating_sub(keep / 2)));
+                known.number_at(keep.div_ceil(2)).saturating_add(behind) as u64
+            };
+            search::largest(0, text.len(), most.saturating_mul(4), most as u64, left).unwrap_or(0)
+        }
+    }
 }

@@ -178,6 +178,22 @@ impl Tiny {
     }
 }
 
+/// A vocabulary of each kind of splitter, out of these tokens in the order of their ranks, by a name that says which: `open-0`, and with
+/// `-nfc` those that normalize. Some have tokens that are found as whole pieces alone.
+pub(crate) fn assets(tokens: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
+    let mut tokens: Vec<Vec<u8>> = tokens.iter().filter(|token| token.len() > 1).cloned().collect();
+    // No merge makes these.
+    tokens.extend([".:.:.", "中中中", " \u{301}\u{302}\u{303}"].map(|token| token.as_bytes().to_vec()));
+    let assets = (0..splitters().len()).flat_map(|splitter| {
+        [false, true].map(|normalizes| {
+            let tiny = Tiny::new(splitter, &tokens, 1000, splitter % 2 == 0, normalizes);
+            let asset = vocabulary_of(tiny.file.to_string().as_bytes()).unwrap();
+            (format!("open-{splitter}{}", if normalizes { "-nfc" } else { "" }), asset)
+        })
+    });
+    assets.collect()
+}
+
 const UNITS: [&str; 12] = ["a", "b", ".", ":", " ", "é", "e\u{301}", "中", "文", "1", "\n", "\u{1f600}"];
 
 fn some_text(random: &mut Random, most: usize) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ctxweave::Error;
 use ctxweave::call::{Call, Host};
-use ctxweave::commits::{self, AppendAction, CHECKPOINTER_CALLS, CommitGraph, GRAPH_CALLS};
+use ctxweave::commits::{self, AppendAction, CHECKPOINTER_CALLS, CommitGraph, GRAPH_CALLS, WALK_CALLS};
 use serde_json::{Value, json};
 
 use super::{bytes, request, result, thrown, written};
@@ -16,6 +16,9 @@ pub(super) fn call(name: &str, args: &[Value], steps: Option<&[Value]>) -> Optio
         "shortRef" => Some(commits::short_ref(text(&args[0])).map(Value::from)),
         "CommitGraph" => Some(
             commits::graph(&options).map(|mut graph| each(steps, |method, args| graph_step(&mut graph, method, args))),
+        ),
+        "ChainWalk" => Some(
+            commits::walk(&options).map(|mut walk| each(steps, |name, args| method(WALK_CALLS, &mut walk, name, args))),
         ),
         "Checkpointer" => Some(
             commits::checkpointer(&options)

@@ -84,7 +84,8 @@ fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
     }
 }
 
-fn is_bytes(value: &Value) -> bool {
+/// Whether an argument is bytes.
+pub(crate) fn is_bytes(value: &Value) -> bool {
     value.get("$text").is_some() || value.get("$hex").is_some()
 }
 

@@ -1,14 +1,13 @@
 /** Bytes and counts as callers give them. */
 
+import { utf8 } from "../../coders.js";
 import { asBytes } from "../../source.js";
 import type { Bytes } from "../../types/commits.js";
 import { invalid } from "../checked.js";
 
-const encoder = new TextEncoder();
-
 /** Bytes; text is encoded as UTF-8. */
 export function textBytes(text: string | Bytes, path: string): Uint8Array {
-  return typeof text === "string" ? encoder.encode(text) : checkedBytes(text, path);
+  return typeof text === "string" ? utf8().encode(text) : checkedBytes(text, path);
 }
 
 /** A message of a session as one line of JSON, or as the bytes it is. */
@@ -21,7 +20,7 @@ export function messageBytes(message: string | object | Bytes): Uint8Array {
   const text = typeof message === "string" ? message : JSON.stringify(message);
   // In JSON half of a surrogate pair can be said by its escape, and so it is not lost.
   const escaped = text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
-  return encoder.encode(escaped);
+  return utf8().encode(escaped);
 }
 
 export function checkedBytes(value: unknown, path: string): Uint8Array<ArrayBuffer> {

@@ -70,12 +70,13 @@ export class Checkpointer {
 
   /**
    * Says that the host has stored a commit that it was given, and those that lead to it. The head goes there, unless it is
-   * further on already: stores may end in any order.
+   * further on already: stores may end in any order. `storedAs` is the id under which it was stored, where it had to be given
+   * another parent.
    *
    * @throws {CtxweaveError} `commit_not_found` for one that was not given
    */
-  stored(id: string): void {
-    checkpointers.call(this, "stored", { id });
+  stored(id: string, storedAs?: string): void {
+    checkpointers.call(this, "stored", { id, storedAs });
   }
 
   /** Gives the memory back; nothing can be asked any more. */

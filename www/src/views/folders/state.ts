@@ -7,7 +7,7 @@ import {
   parseContextFile,
   renderContextPrompt,
 } from "ctxweave";
-import type { ChainRequest, ContextChain, ContextFile, CtxweaveError, ParsedContextFile, Told } from "ctxweave";
+import type { ChainRequest, ContextChain, ContextFile, CtxweaveError, ParsedContextFile, Notified } from "ctxweave";
 import { linkParams, replaceLink } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
 import { fetchSample } from "./samples.js";
@@ -103,7 +103,7 @@ export const outcome = computed<Outcome | undefined>(() => {
 });
 
 /** Who would be told if the shown file changed, and whether it has. */
-export const told = computed<{ changed: boolean; list: Told[] } | undefined>(() => {
+export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {
   const at = open.value;
   if (!at || file.value === undefined) return undefined;
   return { changed: file.value in before.value, list: bubble([file.value], at.files) };

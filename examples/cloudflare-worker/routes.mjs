@@ -1,0 +1,329 @@
+/**
+ * An agent-context service over HTTP, for any host that has `Request` and `Response`. It keeps commits in a `CommitStore`, and Loom trees
+ * beside them; README.md lists the routes.
+ */
+
+import * as chat from "ctxweave/chat";
+import { CtxweaveError, init } from "ctxweave/stores";
+import * as loom from "ctxweave/loom";
+
+/** Bytes that a request may have. A whole one is held in memory, beside what is made of it. */
+const MOST = { blob: 8_000_000, tree: 4_000_000, json: 1_000_000 };
+
+/** Records that are given at a time. */
+const PAGE = 100;
+
+const STATUS = {
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unauthorized: 401,
+  ambiguous_commit: 409,
+  ambiguous_ref: 409,
+  artifact_not_found: 404,
+  commit_not_found: 404,
+  head_conflict: 409,
+  id_collision: 409,
+  node_not_found: 404,
+  store_busy: 503,
+  store_failed: 503,
+  // What is stored is damaged, or something is wrong here: it is nothing that the request could change.
+  blob_mismatch: 500,
+  blob_missing: 500,
+  chain_cycle: 500,
+  internal_error: 500,
+  record_mismatch: 500,
+};
+
+/** What a request cannot be given, with a status of its own. */
+class Refusal extends Error {
+  constructor(code, message, details = {}) {
+    super(message);
+    Object.assign(this, { code, details });
+  }
+}
+
+/** The fields of a commit that a request can say in its address, and how they are read. */
+const FIELDS = {
+  format: String,
+  created_at: String,
+  parent: String,
+  commit_type: String,
+  checkpoint: String,
+  template: String,
+  principal: String,
+  machine: String,
+  session_id: String,
+  ticket_id: String,
+  thread_id: String,
+  summary: String,
+  message_count: Number,
+  token_count: Number,
+};
+
+/** The trees that were used last: a tree that is at hand is assembled without being read again. */
+const trees = new Map();
+const TREES = 8;
+
+const routes = [
+  [
+    "GET",
+    "/heads",
+    async ({ commits }) => {
+      const heads = [];
+      for await (const head of commits.heads()) heads.push(head);
+      return Response.json({ heads });
+    },
+  ],
+  [
+    "GET",
+    "/heads/:head",
+    async ({ commits, head }) => {
+      const commit = await commits.head(head);
+      if (commit === undefined) throw new Refusal("not_found", `there is no head \`${head}\``, { head });
+      return Response.json({ name: head, commit });
+    },
+  ],
+  // A fork: a head at a commit that is there.
+  [
+    "PUT",
+    "/heads/:head",
+    async ({ commits, head, request }) => {
+      const { commit } = fields(await json(request), ["commit"]);
+      await commits.fork(text(commit, "commit"), head);
+      return Response.json({ name: head, commit }, { status: 201 });
+    },
+  ],
+  [
+    "DELETE",
+    "/heads/:head",
+    async ({ commits, head }) => {
+      await commits.dropHead(head);
+      return new Response(null, { status: 204 });
+    },
+  ],
+  // A checkpoint: the messages are the body, what the commit says is in the address.
+  [
+    "POST",
+    "/heads/:head/commits",
+    async ({ commits, head, query, request }) => {
+      const { on_conflict: onConflict, ...given } = query([...Object.keys(FIELDS), "on_conflict"]);
+      const said = Object.entries(given).map(([name, value]) => [name, FIELDS[name](value)]);
+      const blob = await body(request, MOST.blob);
+      const stored = await commits.checkpoint(
+        head,
+        Object.fromEntries(said),
+        blob,
+        onConflict === undefined ? {} : { onConflict },
+      );
+      return Response.json(stored, { status: 201 });
+    },
+  ],
+  ["GET", "/commits/:id", async ({ commits, id }) => Response.json(await commits.show(id))],
+  [
+    "PATCH",
+    "/commits/:id",
+    async ({ commits, id, request }) => Response.json(await commits.updateMetadata(id, await json(request))),
+  ],
+  [
+    "GET",
+    "/commits/:id/history",
+    async ({ commits, id, query }) => {
+      const { depth = PAGE } = query(["depth"]);
+      const records = [];
+      for await (const record of commits.history(id, { depth: Math.min(Number(depth), PAGE) })) records.push(record);
+      // Where the next page begins, if there is one.
+      return Response.json({ records, next: records.at(-1)?.parent });
+    },
+  ],
+  [
+    "GET",
+    "/commits/:id/conversation",
+    async ({ commits, id, query, request }) => {
+      const { cross_family: crossFamily, ...rest } = query(["stop", "format", "cross_family"]);
+      const asked = { commit: id, ...rest, ...(crossFamily !== undefined && { crossFamily }) };
+      const { plan, stream } = await commits.materializeStream(asked);
+      const headers = {
+        etag: `"${plan.cacheKey}"`,
+        "content-type": "application/octet-stream",
+        "x-format": plan.format,
+      };
+      if (request.headers.get("if-none-match") !== headers.etag) return new Response(stream, { headers });
+      await stream.cancel();
+      return new Response(null, { status: 304, headers });
+    },
+  ],
+  [
+    "GET",
+    "/resolve",
+    async ({ commits, query }) => {
+      const { principal, time } = query(["principal", "time"]);
+      const record = await commits.resolve(text(principal, "principal"), text(time, "time"));
+      if (!record) throw new Refusal("not_found", "the principal had made no commit by then", { principal, time });
+      return Response.json(record);
+    },
+  ],
+  [
+    "POST",
+    "/fit",
+    async ({ request }) => {
+      const { messages, options } = fields(await json(request), ["messages", "options"]);
+      await chat.init();
+      return Response.json(chat.fitMessages(messages, options));
+    },
+  ],
+  [
+    "PUT",
+    "/trees/:tree",
+    async ({ blobs, tree, request }) => {
+      const bytes = await body(request, MOST.tree);
+      await loom.init();
+      // It has to be one.
+      new loom.LoomTree(bytes).free();
+      await blobs.put(treeKey(tree), bytes);
+      forget(tree);
+      return Response.json({ tree }, { status: 201 });
+    },
+  ],
+  // The body for a provider, of a tree that was stored.
+  [
+    "POST",
+    "/trees/:tree/body",
+    async ({ blobs, tree, request }) => {
+      const options = await json(request);
+      await loom.init();
+      const bytes = (await treeOf(blobs, tree)).requestBody(options);
+      return new Response(bytes, { headers: { "content-type": "application/json" } });
+    },
+  ],
+].map(([method, path, answer]) => ({ method, path: path.split("/"), answer }));
+
+function treeKey(tree) {
+  return `trees/${encodeURIComponent(tree)}`;
+}
+
+function forget(tree) {
+  trees.get(tree)?.resident.free();
+  trees.delete(tree);
+}
+
+/** The tree, from memory where what is stored is what it was made of. */
+async function treeOf(blobs, tree) {
+  const bytes = await blobs.get(treeKey(tree));
+  if (!bytes) throw new Refusal("not_found", `there is no tree \`${tree}\``, { tree });
+  const known = trees.get(tree);
+  if (known && known.bytes.length === bytes.length && known.bytes.every((byte, at) => byte === bytes[at]))
+    return known.resident;
+  forget(tree);
+  for (const oldest of [...trees.keys()].slice(0, Math.max(0, trees.size - TREES + 1))) forget(oldest);
+  const resident = new loom.LoomTree(bytes);
+  trees.set(tree, { bytes, resident });
+  return resident;
+}
+
+/**
+ * Answers a request. `commits` is a `CommitStore`, `blobs` has `get` and `put` for the trees, `token`, where there is one, has to come with
+ * each request.
+ */
+export async function answer(request, { commits, blobs, token }) {
+  try {
+    if (token !== undefined && request.headers.get("authorization") !== `Bearer ${token}`) {
+      throw new Refusal("unauthorized", "the request has no `authorization: Bearer …` with the token");
+    }
+    await init();
+    const url = new URL(request.url);
+    const names = url.pathname.split("/").map((name) => decoded(name));
+    const fitting = routes.filter(({ path }) => matches(path, names));
+    if (fitting.length === 0) throw new Refusal("not_found", `there is nothing at \`${url.pathname}\``);
+    const route = fitting.find(({ method }) => method === request.method);
+    if (!route) throw new Refusal("method_not_allowed", `\`${url.pathname}\` has no \`${request.method}\``);
+    const given = Object.fromEntries(
+      route.path.flatMap((name, at) => (name.startsWith(":") ? [[name.slice(1), names[at]]] : [])),
+    );
+    const query = (known) => fields(Object.fromEntries(url.searchParams), known);
+    if (
+      !["/heads/:head/commits", "/commits/:id/history", "/commits/:id/conversation", "/resolve"].includes(
+        route.path.join("/"),
+      )
+    )
+      query([]);
+    return await route.answer({ ...given, query, request, commits, blobs });
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function matches(path, names) {
+  return (
+    path.length === names.length &&
+    path.every((name, at) => (name.startsWith(":") ? names[at] !== "" : name === names[at]))
+  );
+}
+
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    throw new CtxweaveError("invalid_input", `\`${name}\` in the address is not encoded as it should be`, {
+      path: name,
+    });
+  }
+}
+
+/** The error as JSON, with our own code: 400 unless it is one that another request would not have either. */
+function failed(error) {
+  const known = error instanceof CtxweaveError || error instanceof Refusal;
+  const { code, message, details } = known
+    ? error
+    : { code: "internal_error", message: "something is wrong here", details: {} };
+  if (!known) console.error(error);
+  const status = STATUS[code] ?? 400;
+  const headers = status === 503 ? { "retry-after": "1" } : {};
+  return Response.json({ error: { code, message, details } }, { status, headers });
+}
+
+/** The body of a request, which may not be larger than that. */
+async function body(request, most) {
+  const tooLarge = () => new Refusal("too_large", `the body may have ${most} bytes`, { most });
+  if (Number(request.headers.get("content-length")) > most) throw tooLarge();
+  const pieces = [];
+  let length = 0;
+  for await (const piece of request.body ?? []) {
+    length += piece.length;
+    if (length > most) throw tooLarge();
+    pieces.push(piece);
+  }
+  if (pieces.length === 1) return pieces[0];
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+async function json(request) {
+  const bytes = await body(request, MOST.json);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new CtxweaveError("invalid_input", `the body is no JSON: ${error.message}`, { path: "body" });
+  }
+}
+
+/** An object with no other fields than these. */
+function fields(object, known) {
+  if (typeof object !== "object" || object === null)
+    throw new CtxweaveError("invalid_input", "the body must be an object", { path: "body" });
+  const unknown = Object.keys(object).find((name) => !known.includes(name));
+  if (unknown === undefined) return object;
+  const all = known.length > 0 ? `there are \`${known.join("`, `")}\`` : "there are none";
+  throw new CtxweaveError("invalid_input", `\`${unknown}\` is not known here; ${all}`, { path: unknown });
+}
+
+function text(value, path) {
+  if (typeof value !== "string" || value === "")
+    throw new CtxweaveError("invalid_input", `\`${path}\` must be a text`, { path });
+  return value;
+}

@@ -1,0 +1,180 @@
+/**
+ * What `package.json` of the npm packages says of their entry points, all of it out of the lists below. `node pkg/exports.mjs`
+ * writes it, and the folders of old resolvers; tests/packaging compares.
+ */
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** The areas that have an entry point and a module of their own. */
+export const areas = ["chat", "commits", "folders", "import", "loom", "operators", "tokens", "workspace"];
+
+/** Hooks for other libraries. */
+export const dropins = ["ai-sdk", "langchain", "openai-agents"];
+
+/** The vocabularies of each package, each with the file that it has. */
+export const vocabularies = {
+  ctxweave: { o200k_base: "o200k_base", cl100k_base: "cl100k_base", o200k_harmony: "o200k_base" },
+  "ctxweave-vocab": { p50k_base: "p50k_base", p50k_edit: "p50k_base", r50k_base: "r50k_base", gpt2: "r50k_base" },
+};
+
+/** The folder of each package. */
+export const folders = { ctxweave: "", "ctxweave-tiktoken": "tiktoken", "ctxweave-vocab": "vocabularies" };
+
+/** The areas where `ctxweave/AREA/vocab/NAME` is another name of `ctxweave/vocab/NAME`, and of which vocabularies. */
+const named = {
+  chat: ["o200k_base", "cl100k_base"],
+  loom: ["o200k_base", "cl100k_base"],
+  tokens: ["o200k_base", "cl100k_base", "o200k_harmony"],
+};
+
+/** By `import`, by `require`, and their types. The first condition that a tool knows counts. */
+const dual = (types, esm, cjs) => ({
+  import: { types: `./dist/types/${types}.d.ts`, ...esm },
+  require: { types: `./dist/types-cjs/${types}.d.ts`, ...cjs },
+});
+
+/** What loads a file: `stem` and an end that says how. */
+function loader(types, stem) {
+  const runtimes = {
+    workerd: `./dist/${stem("workerd")}.js`,
+    "edge-light": `./dist/${stem("edge")}.js`,
+    bun: `./dist/${stem("node")}.js`,
+    deno: `./dist/${stem("node")}.js`,
+  };
+  return dual(
+    types,
+    { ...runtimes, node: `./dist/${stem("node")}.js`, default: `./dist/${stem("index")}.js` },
+    // Where `require` takes an ES module, it and `import` have one instance.
+    {
+      ...runtimes,
+      node: { "module-sync": `./dist/${stem("node")}.js`, default: `./dist/${stem("node")}.cjs` },
+      default: `./dist/${stem("index")}.cjs`,
+    },
+  );
+}
+
+/** What is the same code everywhere. */
+const plain = (types, stem) =>
+  dual(
+    types,
+    { default: `./dist/${stem}.js` },
+    {
+      bun: `./dist/${stem}.js`,
+      deno: `./dist/${stem}.js`,
+      node: { "module-sync": `./dist/${stem}.js`, default: `./dist/${stem}.cjs` },
+      default: `./dist/${stem}.cjs`,
+    },
+  );
+
+const area = (types, folder = "") => loader(types, (kind) => `${folder}${kind}`);
+
+const vocabulary = (name, folder = "") =>
+  loader(`vocab/${name}`, (kind) => `${folder}${name}${kind === "index" ? "" : `.${kind}`}`);
+
+/** The files of vocabularies, by the name that they are asked for by. */
+const bins = (names, folder, prefix) =>
+  Object.fromEntries(
+    [...new Set(Object.values(names))].map((file) => [`${prefix}${file}.bin`, `./dist/${folder}${file}.bin`]),
+  );
+
+/** The `exports` of a package. */
+export function exportsOf(name) {
+  const file = (path) => [`./${path}`, `./dist/${path}`];
+  const manifest = ["./package.json", "./package.json"];
+  if (name === "ctxweave-tiktoken")
+    return Object.fromEntries([[".", area("entries/tiktoken")], file("ctxweave.wasm"), manifest]);
+  const names = vocabularies[name];
+  if (name === "ctxweave-vocab") {
+    return Object.fromEntries([
+      ...Object.keys(names).map((of) => [`./${of}`, vocabulary(of)]),
+      ...Object.entries(bins(names, "", "./")),
+      manifest,
+    ]);
+  }
+  return Object.fromEntries([
+    [".", area("entries/default")],
+    ...areas.map((of) => [`./${of}`, area(`entries/${of}`, `${of}/`)]),
+    ...dropins.map((of) => [`./${of}`, plain(`dropins/${of}`, `dropins/${of}`)]),
+    ["./stores", plain("stores/index", "stores")],
+    ["./inline", plain("entries/default", "inline")],
+    ["./slim", plain("slim", "slim")],
+    ["./vocab", plain("vocabulary", "shared")],
+    ...Object.keys(names).flatMap((of) => [
+      [`./vocab/${of}`, vocabulary(of, "vocab/")],
+      [`./vocab/${of}/inline`, plain(`vocab/${of}`, `vocab/${of}.inline`)],
+    ]),
+    ...Object.entries(bins(names, "vocab/", "./vocab/")),
+    ...Object.entries(named).flatMap(([of, names]) =>
+      names.map((name) => [`./${of}/vocab/${name}`, vocabulary(name, "vocab/")]),
+    ),
+    ...["", ...areas.map((of) => `${of}/`)].map((folder) => file(`${folder}ctxweave.wasm`)),
+    manifest,
+  ]);
+}
+
+/** The files that do something when they are imported: all that say where a module is, and what they share. */
+function sideEffectsOf(name) {
+  const of = (folder, kinds) => kinds.map((kind) => `./dist/${folder}${kind}.js`);
+  const entries = ["core", "edge", "index", "node", "workerd"];
+  if (name === "ctxweave-vocab") return ["./dist/**/*.cjs"];
+  const more =
+    name === "ctxweave"
+      ? [
+          ...of("", ["inline", "slim"]),
+          ...areas.flatMap((area) => of(`${area}/`, area === "tokens" ? entries.slice(1) : entries)),
+        ]
+      : [];
+  return ["./dist/**/*.cjs", ...[...of("", [...entries, "shared"]), ...more].sort()];
+}
+
+/**
+ * For resolvers that do not look at `exports`, as Parcel's: a folder for each entry point, with a `package.json` that leads to
+ * the files. `folder` → what stands in it.
+ */
+export function stubsOf(name) {
+  const stubs = {};
+  for (const [entry, target] of Object.entries(exportsOf(name))) {
+    if (entry === "." || typeof target === "string") continue;
+    const folder = entry.slice(2);
+    const up = "../".repeat(folder.split("/").length);
+    const to = (path) => up + path.slice(2);
+    stubs[folder] = {
+      main: to(target.require.default),
+      module: to(target.import.default),
+      types: to(target.import.types),
+    };
+  }
+  return stubs;
+}
+
+/** `package.json` of a package as it has to be, given what it is. */
+export function manifestOf(name, manifest) {
+  const tops = [...new Set(Object.keys(stubsOf(name)).map((folder) => folder.split("/")[0]))];
+  const { ".": main } = exportsOf(name);
+  return {
+    ...manifest,
+    sideEffects: sideEffectsOf(name),
+    files: ["dist", ...tops, "LICENSE-MIT", "LICENSE-APACHE"],
+    ...(main && { main: main.require.node.default, module: main.import.default, types: main.import.types }),
+    exports: exportsOf(name),
+  };
+}
+
+export const pathOf = (name, ...rest) => join(here, folders[name], ...rest);
+
+const textOf = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const name of Object.keys(folders)) {
+    const path = pathOf(name, "package.json");
+    writeFileSync(path, textOf(manifestOf(name, JSON.parse(readFileSync(path, "utf8")))));
+    for (const [folder, stub] of Object.entries(stubsOf(name))) {
+      mkdirSync(pathOf(name, folder), { recursive: true });
+      writeFileSync(pathOf(name, folder, "package.json"), textOf(stub));
+    }
+  }
+}

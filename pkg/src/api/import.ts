@@ -1,0 +1,56 @@
+/** Files of other looms, and of chats. */
+
+import { CtxweaveError } from "../error.js";
+import { callJson } from "../json.js";
+import type { ReadonlyData } from "../types/common.js";
+import type {
+  ExportFormat,
+  ExportOptions,
+  ImportedFile,
+  ImportedTreeData,
+  ImportLoomOptions,
+  LoomFile,
+} from "../types/import.js";
+import type { LoomTreeData } from "../types/loom.js";
+
+/**
+ * Reads a file of another loom, or an export of chats: its bytes, its text, or the object that its JSON is. The format is found by
+ * its shape. What a Loom tree has no field for stays under `imported`, and is told; keys to services are left out. The input is
+ * never changed.
+ *
+ * @throws {CtxweaveError} `unsupported_format` for a shape that is not known, `invalid_input` for what is no JSON and for a `select`
+ * that is not there, `limit_exceeded`
+ */
+export function importLoom(file: LoomFile, options?: ReadonlyData<ImportLoomOptions>): ImportedFile {
+  try {
+    return callJson("importLoom", { file, options }) as ImportedFile;
+  } catch (error) {
+    // Some looms nest children deeper than requests may be. As text a file may be as deep as `fileDepth` says.
+    const isDeep = error instanceof CtxweaveError && error.code === "limit_exceeded" && typeof file === "object";
+    if (!isDeep || (error.details as { limit?: string }).limit !== "jsonDepth") throw error;
+    return callJson("importLoom", { file: asText(file, error), options }) as ImportedFile;
+  }
+}
+
+/** The JSON of a file; where its nesting is too much for JavaScript, too, the error that said so first. */
+function asText(file: object, error: unknown): string {
+  try {
+    return JSON.stringify(file);
+  } catch {
+    throw error;
+  }
+}
+
+/**
+ * Writes a tree as the text of a file of another loom, or as Markdown. What the format has no place for stands under `ctxweave` in
+ * it, so that `importLoom` gives the same tree again.
+ *
+ * @throws {CtxweaveError} `invalid_input` for what is no tree, `node_not_found` for a `tip` that is not there
+ */
+export function exportLoom(
+  tree: ReadonlyData<LoomTreeData | ImportedTreeData>,
+  format: ExportFormat,
+  options?: ReadonlyData<ExportOptions>,
+): string {
+  return callJson("exportLoom", { tree, format, options }) as string;
+}

@@ -1,0 +1,362 @@
+/** Commits in a store: what is written in which order, and read back. */
+
+import { checkedOptions, invalid } from "../api/checked.js";
+import { checkedBytes, checkWhole } from "../api/commits/bytes.js";
+import { materializeStream, materializeWith } from "../entries/commits.js";
+import { CtxweaveError } from "../error.js";
+import type {
+  Bytes,
+  CheckpointRequest,
+  CommitRecord,
+  MaterializationPlan,
+  MaterializationRequest,
+  Materialized,
+  MaterializeStreamOptions,
+  MaterializeWithOptions,
+  MetadataUpdate,
+} from "../types/commits.js";
+import type {
+  CommitStoreOptions,
+  GarbageOptions,
+  Store,
+  StoreCheckpoint,
+  StoreCheckpointOptions,
+  StoredCommit,
+  StoredStream,
+  StoreHead,
+} from "../types/stores.js";
+import { StoreCalls } from "./calls.js";
+import { condemned, garbage, keysOf } from "./collection.js";
+import { allHeads, headValue, madeHead, nextValue } from "./heads.js";
+import { blobKey, headKey } from "./keys.js";
+import { Records, refOf, type Sealed } from "./records.js";
+
+/** How often a head is tried while others are faster, or while what is written is being collected. */
+const TRIES = 200;
+const TRIES_WHILE_COLLECTED = 12;
+
+/**
+ * Commits in a store that the host brings. A checkpoint is stored in this order: its blob, its record, its head; once the head
+ * leads to it, it is stored, and all that it needs is there. Whatever fails before that has changed nothing, and can be done again.
+ *
+ * Call `init` before.
+ */
+export class CommitStore {
+  readonly #calls: StoreCalls;
+  readonly #records: Records;
+
+  constructor(store: Store, options: CommitStoreOptions = {}) {
+    const known = ["retries", "delay", "timeout", "pageSize", "limits"] as const;
+    const { retries = 3, delay = 20, timeout = 30_000, pageSize = 256, limits } = checkedOptions(options, known);
+    for (const name of ["get", "put", "compareAndSet", "list"] as const) {
+      if (typeof (store as Partial<Store> | undefined)?.[name] !== "function") {
+        throw invalid("store", `an object with a function \`${name}\``);
+      }
+    }
+    checkWhole(retries, "options.retries", 0);
+    checkWhole(delay, "options.delay", 0);
+    checkWhole(timeout, "options.timeout", 1);
+    checkWhole(pageSize, "options.pageSize", 1);
+    this.#calls = new StoreCalls(store, { retries, delay, timeout });
+    this.#records = new Records(this.#calls, { pageSize, limits });
+  }
+
+  /** The commit that a head is at; undefined for one that is not there. */
+  async head(name: string): Promise<string | undefined> {
+    return headValue((await this.#calls.text(headKey(name))) ?? "0").commit;
+  }
+
+  /** All heads. */
+  heads(): AsyncGenerator<StoreHead> {
+    return allHeads(this.#calls);
+  }
+
+  /**
+   * Stores a commit and moves the head to it. Without `parent` it comes after the commit that the head is at, and a head that is
+   * not there is made. With `parent` it may be asked for as often as one likes: what is stored already is given back.
+   *
+   * When another writer was faster, a delta is stored after what that one wrote; see `onConflict`.
+   *
+   * @throws {CtxweaveError} `head_conflict` for a compaction or a snapshot when another writer was faster, with `onConflict: "error"`
+   * for a delta too, and for a `parent` that the head does not come from; `store_failed`, `store_busy`, and those of
+   * `CommitGraph.checkpoint`. Then the head does not lead to it, unless the store could not say whether it does
+   */
+  async checkpoint(
+    head: string,
+    request: StoreCheckpoint,
+    blob: Bytes,
+    options: StoreCheckpointOptions = {},
+  ): Promise<StoredCommit> {
+    const { onConflict = "rebase" } = checkedOptions(options, ["onConflict"]);
+    if (onConflict !== "rebase" && onConflict !== "error") throw invalid("options.onConflict", "`rebase` or `error`");
+    if (typeof request !== "object" || request === null) throw invalid("request", "an object");
+    const key = headKey(head);
+    const bytes = checkedBytes(blob, "blob");
+    const asked = { ...request, artifact_ref: refOf(bytes, request.artifact_ref) } as CheckpointRequest;
+    let first: { parent: string | undefined; id: string } | undefined;
+    let sealed: Sealed | undefined;
+    // The commit that the last try came after: what it stored, if it did, is not before that.
+    let until: string | undefined;
+    let written: string | undefined | null = null;
+    for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
+      if (tries > 0) await this.#calls.pause(Math.min(tries, 4));
+      // The head first, then what is being collected: see collection.ts.
+      const at = await madeHead(this.#calls, key);
+      const collection = await condemned(this.#calls);
+      const from = first ? first.parent : asked.parent === undefined ? at.commit : asked.parent || undefined;
+      let parent = from;
+      if (at.commit !== from) {
+        const like = sealed ?? this.#records.seal({ ...asked, parent: null, id: undefined } as never, undefined);
+        const there = await this.#since(at.commit, sealed ? until : from, like.record);
+        if (there === "elsewhere" || (!there && !canFollow(like.record, onConflict))) {
+          const id = first?.id ?? like.id;
+          throw headConflict(head, at.commit, from === undefined || sealed ? id : from);
+        }
+        if (there) return stored({ ...like, id: there.id, record: there }, from);
+        if (sealed && sealed.record.parent !== at.commit) await this.#records.list(sealed.record, "-");
+        parent = at.commit;
+      }
+      const moved = {
+        ...asked,
+        parent: parent ?? null,
+        ...(parent !== from && { id: undefined }),
+      } as CheckpointRequest;
+      sealed = this.#records.seal(moved, parent === undefined ? undefined : (await this.#records.read(parent)).text);
+      first ??= { parent: from, id: sealed.id };
+      until = parent;
+      const keys = keysOf(sealed.record, this.#records);
+      if (keys.some((key) => collection.keys.has(key))) {
+        if ((collected += 1) > TRIES_WHILE_COLLECTED) throw beingCollected(head, keys);
+        continue;
+      }
+      // A collection in between may have taken what was written before.
+      if (written !== collection.value) {
+        await Promise.all([
+          this.#calls.put(blobKey(asked.artifact_ref), bytes),
+          this.#records.list(sealed.record, "+"),
+        ]);
+      } else await this.#records.list(sealed.record, "+");
+      written = collection.value;
+      sealed = await this.#records.store(sealed, moved);
+      if (await this.#calls.compareAndSet(key, at.text, nextValue(at, sealed.id))) return stored(sealed, from);
+    }
+    throw headConflict(head, await this.head(head), first?.id ?? "");
+  }
+
+  /**
+   * Makes a head at a commit that is there, after its whole chain was looked at. Doing it again is harmless.
+   *
+   * @throws {CtxweaveError} `commit_not_found` also for one on the way to the root, `blob_missing` without its blob,
+   * `head_conflict` where the head is at another commit, `store_busy`, `store_failed`
+   */
+  async fork(commit: string, head: string): Promise<void> {
+    const key = headKey(head);
+    for (let tries = 0, collected = 0; tries < TRIES; tries += 1) {
+      if (tries > 0) await this.#calls.pause(Math.min(tries, 4));
+      const at = await madeHead(this.#calls, key);
+      if (at.commit === commit) return;
+      if (at.commit !== undefined) throw headConflict(head, at.commit, commit);
+      const collection = await condemned(this.#calls);
+      let tip: CommitRecord | undefined;
+      let isCollected = false;
+      for await (const record of this.#records.history(commit)) {
+        tip ??= record;
+        isCollected ||= keysOf(record, this.#records).some((key) => collection.keys.has(key));
+      }
+      if (isCollected) {
+        if ((collected += 1) > TRIES_WHILE_COLLECTED) throw beingCollected(head, [commit]);
+        continue;
+      }
+      if (tip) {
+        await this.#readBlob(tip);
+        await this.#records.list(tip, "+");
+      }
+      if (await this.#calls.compareAndSet(key, at.text, nextValue(at, commit))) return;
+    }
+    throw headConflict(head, await this.head(head), commit);
+  }
+
+  /** Takes a head away. Its commits stay until they are collected, unless another head leads to them. */
+  async dropHead(head: string): Promise<void> {
+    await this.#calls.update(headKey(head), (text) => {
+      if (text === undefined) return undefined;
+      const value = headValue(text);
+      return value.commit === undefined ? undefined : nextValue(value, undefined);
+    });
+  }
+
+  /**
+   * The record of a commit.
+   *
+   * @throws {CtxweaveError} `commit_not_found`, `record_mismatch`, `store_failed`
+   */
+  async show(id: string): Promise<CommitRecord> {
+    return (await this.#records.read(id)).record;
+  }
+
+  /**
+   * The records from a commit towards its root, or the first `depth` of them. A page is held at a time; `parent` of the last one
+   * is where to go on.
+   *
+   * @throws {CtxweaveError} those of `CommitGraph.history`, `record_mismatch`, `store_failed`
+   */
+  async *history(id: string, options: { depth?: number } = {}): AsyncGenerator<CommitRecord> {
+    const { depth } = checkedOptions(options, ["depth"]);
+    checkWhole(depth, "options.depth", 0);
+    let left = depth ?? Infinity;
+    if (left === 0) return void (await this.#records.read(id));
+    for await (const record of this.#records.history(id)) {
+      yield record;
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+
+  /**
+   * The commit that a principal had made last at a time, as in a graph.
+   *
+   * @throws {CtxweaveError} `ambiguous_commit`, `store_failed`
+   */
+  resolve(principal: string, time: string | number | Date): Promise<CommitRecord | undefined> {
+    return this.#records.resolve(principal, time);
+  }
+
+  /** Changes the summary or the tags of a commit, and gives its record. */
+  updateMetadata(id: string, fields: MetadataUpdate): Promise<CommitRecord> {
+    return this.#records.update(id, (graph) => graph.updateMetadata(id, fields));
+  }
+
+  /**
+   * Plans a materialisation, with no records in memory but those of the chain.
+   *
+   * @throws {CtxweaveError} those of `CommitGraph.planMaterialization`, `record_mismatch`, `store_failed`
+   */
+  async planMaterialization(request: MaterializationRequest): Promise<MaterializationPlan> {
+    const walk = await this.#records.walked(request);
+    try {
+      return walk.planMaterialization(request);
+    } finally {
+      walk.free();
+    }
+  }
+
+  /**
+   * Materialises; see `materializeWith`.
+   *
+   * @throws {CtxweaveError} those of `planMaterialization`, `blob_missing`, `blob_mismatch`
+   */
+  async materialize(request: MaterializationRequest, options: MaterializeWithOptions = {}): Promise<Materialized> {
+    const walk = await this.#records.walked(request);
+    try {
+      return await materializeWith(walk, request, (ref) => this.#records.blob(ref), options);
+    } finally {
+      walk.free();
+    }
+  }
+
+  /**
+   * Materialises as a stream, and says first what is planned; see `materializeStream`.
+   *
+   * @throws {CtxweaveError} those of `planMaterialization`; later, from the stream, `blob_missing`, `blob_mismatch`
+   */
+  async materializeStream(
+    request: MaterializationRequest,
+    options: MaterializeStreamOptions = {},
+  ): Promise<StoredStream> {
+    const walk = await this.#records.walked(request);
+    try {
+      const plan = walk.planMaterialization(request);
+      return { plan, ...materializeStream(walk, request, (ref) => this.#records.blob(ref), options) };
+    } finally {
+      walk.free();
+    }
+  }
+
+  /**
+   * The blob of a commit, checked.
+   *
+   * @throws {CtxweaveError} `blob_missing`, `blob_mismatch`, `commit_not_found`, `store_failed`
+   */
+  async blob(id: string): Promise<Uint8Array> {
+    return this.#readBlob(await this.show(id));
+  }
+
+  /**
+   * Lists the keys of what no head leads to: records, what lists them, blobs. Delete what it gives before you ask for more: until
+   * then whoever needs one of these keys waits. One collection is under way at a time.
+   *
+   * @throws {CtxweaveError} `store_busy` while another one is under way; those of `history` where a chain is damaged, since then it
+   * cannot be known what is garbage
+   */
+  async *garbage(options: GarbageOptions = {}): AsyncGenerator<string[], void, undefined> {
+    const { batch = 500, patience = 3_600_000 } = checkedOptions(options, ["batch", "patience"]);
+    checkWhole(batch, "options.batch", 1);
+    checkWhole(patience, "options.patience", 0);
+    yield* garbage(this.#calls, this.#records, { batch, patience });
+  }
+
+  /**
+   * Looks for a commit on the way from one to another that says what this one says, but for its parent: it was stored by an earlier
+   * try. `elsewhere` if the other is not on the way.
+   */
+  async #since(
+    commit: string | undefined,
+    until: string | undefined,
+    like: CommitRecord,
+  ): Promise<CommitRecord | "elsewhere" | undefined> {
+    if (commit === undefined) return until === undefined ? undefined : "elsewhere";
+    const wanted = said(like);
+    for await (const record of this.#records.history(commit)) {
+      if (record.id === until) return undefined;
+      if (record.artifact_ref === like.artifact_ref && said(record) === wanted) return record;
+    }
+    return until === undefined ? undefined : "elsewhere";
+  }
+
+  async #readBlob({ id, artifact_ref }: CommitRecord): Promise<Uint8Array> {
+    for (let tries = 0; ; tries += 1) {
+      const blob = await this.#records.blob(artifact_ref).catch((cause: unknown) => {
+        if (cause instanceof CtxweaveError) throw cause;
+        const message = `the blob \`${artifact_ref}\` of commit \`${id}\` is not in the store`;
+        throw new CtxweaveError("blob_missing", message, { commitId: id, artifactRef: artifact_ref });
+      });
+      const actualRef = refOf(blob, undefined);
+      if (actualRef === artifact_ref || artifact_ref.startsWith("art-")) return blob;
+      if (tries > 0) {
+        const message = `the blob for commit \`${id}\` is \`${actualRef}\` and not \`${artifact_ref}\`: it was damaged, or it is another one`;
+        throw new CtxweaveError("blob_mismatch", message, { commitId: id, artifactRef: artifact_ref, actualRef });
+      }
+    }
+  }
+}
+
+/** Whether a commit may be stored after what another writer wrote. */
+function canFollow(record: CommitRecord, onConflict: "rebase" | "error"): boolean {
+  return onConflict === "rebase" && record.commit_type === "delta";
+}
+
+/** All that a commit says, but for what may change and where it stands. */
+function said(record: CommitRecord): string {
+  const changing = ["id", "parent", "summary", "tags"];
+  return JSON.stringify(Object.entries(record).filter(([name]) => !changing.includes(name)));
+}
+
+function stored({ id, record, diagnostics }: Sealed, from: string | undefined): StoredCommit {
+  return {
+    id,
+    record,
+    ...(record.parent !== from && { rebased: true as const }),
+    ...(diagnostics.length > 0 && { diagnostics }),
+  };
+}
+
+function headConflict(head: string, actual: string | undefined, commitId: string): CtxweaveError {
+  const place = actual === undefined ? "at no commit" : `at \`${actual}\``;
+  const message = `the head \`${head}\` is ${place}, and \`${commitId}\` does not follow from that; read what is there and try again, or fork`;
+  return new CtxweaveError("head_conflict", message, { head, commitId, ...(actual !== undefined && { actual }) });
+}
+
+function beingCollected(head: string, keys: string[]): CtxweaveError {
+  const message = `what \`${head}\` needs is being collected as garbage; try again when that is over`;
+  return new CtxweaveError("store_busy", message, { head, keys });
+}

@@ -1,0 +1,155 @@
+/** Files in a folder. */
+
+import type { DeletingStore } from "../types/stores.js";
+import { BLOBS, COLLECTIONS } from "./keys.js";
+import { page } from "./memory.js";
+
+/** What is used of `node:fs/promises`. */
+export interface FileSystemLike {
+  readFile(path: string): Promise<Uint8Array>;
+  writeFile(path: string, bytes: Uint8Array): Promise<void>;
+  mkdir(path: string, options: { recursive: true }): Promise<unknown>;
+  readdir(path: string): Promise<string[]>;
+  rename(from: string, to: string): Promise<void>;
+  link(existing: string, path: string): Promise<void>;
+  rm(path: string, options: { recursive?: boolean; force: true }): Promise<void>;
+}
+
+/** How many of its last values a key keeps, so that one who was about to set it finds that others did. */
+const KEPT = 16;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * A store in a folder, for one or several processes of one machine; `fs` is `node:fs/promises`. A file appears whole or not at all: it
+ * is written aside first. A value that is compared is a folder of numbered files, of which the last one counts; to set it is to
+ * make the file with the next number, which only one can.
+ */
+export function fileSystemStore(fs: FileSystemLike, folder: string): DeletingStore {
+  const isBlob = (key: string): boolean => key.startsWith(BLOBS) || key.startsWith(COLLECTIONS);
+  const path = (key: string): string => {
+    const names = key.split("/").map(fileName);
+    // A folder with all blobs in it would be too large for some tools.
+    if (key.startsWith(BLOBS)) names.splice(1, 0, key.slice(BLOBS.length, BLOBS.length + 2));
+    return [folder, ...names].join("/");
+  };
+  let made: Promise<unknown> | undefined;
+  const aside = async (bytes: Uint8Array): Promise<string> => {
+    await (made ??= fs.mkdir(`${folder}/.aside`, { recursive: true }));
+    const file = `${folder}/.aside/${Date.now()}-${Math.random().toString(36).slice(2)}`;
+    await fs.writeFile(file, bytes);
+    return file;
+  };
+  const versions = async (key: string): Promise<number[]> => {
+    const names = await orElse(fs.readdir(path(key)), []);
+    return names
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .sort((one, other) => one - other);
+  };
+  const last = async (key: string): Promise<{ number: number; bytes: Uint8Array | undefined }> => {
+    for (;;) {
+      const number = (await versions(key)).at(-1) ?? 0;
+      if (number === 0) return { number, bytes: undefined };
+      const bytes = await orElse(fs.readFile(`${path(key)}/${number}`), undefined);
+      // It may have been deleted in between.
+      if (bytes) return { number, bytes };
+    }
+  };
+  const set = async (key: string, number: number, bytes: Uint8Array): Promise<boolean> => {
+    const file = await aside(bytes);
+    try {
+      await fs.mkdir(path(key), { recursive: true });
+      await fs.link(file, `${path(key)}/${number + 1}`);
+    } catch (error) {
+      if (codeOf(error) === "EEXIST" || codeOf(error) === "ENOENT") return false;
+      throw error;
+    } finally {
+      await fs.rm(file, { force: true });
+    }
+    // Files go from the first on. While the one before is there, nobody was here before.
+    const there = await versions(key);
+    const isOurs = number === 0 ? (there.at(-1) ?? 0) <= KEPT : there.includes(number);
+    if (!isOurs) await fs.rm(`${path(key)}/${number + 1}`, { force: true });
+    for (const old of there.filter((version) => version <= number - KEPT)) {
+      await fs.rm(`${path(key)}/${old}`, { force: true });
+    }
+    return isOurs;
+  };
+  return {
+    async get(key) {
+      const bytes = isBlob(key) ? await orElse(fs.readFile(path(key)), undefined) : (await last(key)).bytes;
+      return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    },
+    async put(key, bytes) {
+      if (!isBlob(key)) {
+        while (!(await set(key, (await last(key)).number, bytes))) continue;
+        return;
+      }
+      const file = await aside(bytes);
+      const to = path(key);
+      await fs.mkdir(to.slice(0, to.lastIndexOf("/")), { recursive: true });
+      await fs.rename(file, to);
+    },
+    async compareAndSet(key, expected, next) {
+      const { number, bytes } = await last(key);
+      if ((bytes && decoder.decode(bytes)) !== expected) return false;
+      return set(key, number, encoder.encode(next));
+    },
+    async list(prefix, cursor, limit = 1000) {
+      const keys = await keysUnder(fs, folder, prefix);
+      const found = keys.filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor));
+      return page(found.sort().slice(0, limit), limit);
+    },
+    delete: (key) => fs.rm(path(key), { recursive: true, force: true }),
+  };
+}
+
+/** The keys in the folder that a prefix names as a whole: `records/`, or `principals/somebody/`. */
+async function keysUnder(fs: FileSystemLike, folder: string, prefix: string): Promise<string[]> {
+  const names = prefix.split("/").slice(0, -1);
+  const there = (path: string): Promise<string[]> => orElse(fs.readdir(path), []);
+  const base = [folder, ...names.map(fileName)].join("/");
+  const below = (await there(base)).map(keyPart);
+  const under = (parts: string[]): string => [...names, ...parts].join("/");
+  if (names[0] === "blobs") {
+    const start = prefix.slice(BLOBS.length, BLOBS.length + 2);
+    const pairs = below.filter((pair) => pair.startsWith(start));
+    return (await Promise.all(pairs.map((pair) => there(`${base}/${pair}`)))).flat().map((name) => under([name]));
+  }
+  // What lists the commits of all principals is two levels deeper, that of one of them one.
+  const depth = names[0] === "principals" ? 3 - names.length : 0;
+  let found = below.map((name) => [name]);
+  for (let level = 0; level < depth; level += 1) {
+    const deeper = found.map(async (parts) => {
+      const inside = await there([base, ...parts.map(fileName)].join("/"));
+      return inside.map((name) => [...parts, keyPart(name)]);
+    });
+    found = (await Promise.all(deeper)).flat();
+  }
+  return found.map(under);
+}
+
+/** Keys have `%` for what is unusual; what file systems make of `*`, of dots at an end and of large letters is not known. */
+function fileName(part: string): string {
+  return part.replace(/[^a-z0-9_%-]/g, (character) => `=${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function keyPart(name: string): string {
+  return name.replace(/=([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | undefined)?.code;
+}
+
+/** What is read, or something else where there is no such file. */
+async function orElse<T, Else>(reading: Promise<T>, otherwise: Else): Promise<T | Else> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return otherwise;
+    throw error;
+  }
+}

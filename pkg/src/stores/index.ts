@@ -1,0 +1,17 @@
+/** `ctxweave/stores`: commits in a store of the host's. What is asked of the records is answered by `ctxweave/commits`. */
+
+export {
+  cloudflareStore,
+  D1_SCHEMA,
+  type D1DatabaseLike,
+  type D1StatementLike,
+  type R2BucketLike,
+} from "./cloudflare.js";
+export { CommitStore } from "./commit-store.js";
+export { type DenoAtomicLike, type DenoKvLike, denoKvStore } from "./deno-kv.js";
+export { type FileSystemLike, fileSystemStore } from "./file-system.js";
+export { indexedDbStore } from "./indexed-db.js";
+export { memoryStore } from "./memory.js";
+export { CtxweaveError, init } from "../entries/commits.js";
+export type * from "../types/commits.js";
+export type * from "../types/stores.js";

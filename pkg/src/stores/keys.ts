@@ -1,0 +1,60 @@
+/** The keys of a store. */
+
+import { invalid } from "../api/checked.js";
+
+export const BLOBS = "blobs/";
+export const RECORDS = "records/";
+export const HEADS = "heads/";
+export const PRINCIPALS = "principals/";
+/** Lists of keys that are being collected. */
+export const COLLECTIONS = "collections/";
+/** Says which of them counts. */
+export const COLLECTION = "collection";
+
+/** The key of a blob, by its full ref. */
+export function blobKey(ref: string): string {
+  return BLOBS + ref.slice(ref.indexOf(":") + 1);
+}
+
+/** What the keys of the blobs begin with that a short ref, `art-…`, can stand for. */
+export function blobPrefix(shortRef: string): string {
+  return BLOBS + shortRef.slice(shortRef.indexOf("-") + 1);
+}
+
+export function recordKey(id: string): string {
+  return RECORDS + encoded(id, "id");
+}
+
+export function headKey(name: string): string {
+  if (typeof name !== "string" || name === "" || name.length > 256) {
+    throw invalid("head", "a name of 1 to 256 characters");
+  }
+  return HEADS + encoded(name, "head");
+}
+
+export function headName(key: string): string {
+  return decodeURIComponent(key.slice(HEADS.length));
+}
+
+/** Where the commits of a principal are listed, the latest first. */
+export function principalPrefix(principal: string): string {
+  return `${PRINCIPALS}${encoded(principal, "principal")}/`;
+}
+
+export function principalKey(principal: string, timeKey: string, id: string): string {
+  return `${principalPrefix(principal)}${timeKey}/${encoded(id, "id")}`;
+}
+
+/** The moment and the commit of such a key. */
+export function principalEntry(key: string): { moment: string; id: string } {
+  const [id = "", moment = ""] = key.split("/").reverse();
+  return { moment, id: decodeURIComponent(id) };
+}
+
+function encoded(text: string, path: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw invalid(path, "text without halves of surrogate pairs");
+  }
+}

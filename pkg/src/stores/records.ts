@@ -1,0 +1,236 @@
+/** Records in a store: found, followed towards the root, made. */
+
+import { artifactRef, ChainWalk, CommitGraph, shortRef, timeKey } from "../entries/commits.js";
+import { CtxweaveError } from "../error.js";
+import type { CheckpointRequest, CommitRecord, MaterializationRequest } from "../types/commits.js";
+import type { Diagnostic, Limits } from "../types/common.js";
+import type { StoreCalls } from "./calls.js";
+import { blobKey, blobPrefix, BLOBS, principalEntry, principalKey, principalPrefix, recordKey } from "./keys.js";
+
+/** A commit that is made and not stored yet. */
+export interface Sealed {
+  id: string;
+  record: CommitRecord;
+  /** The record as it is stored: numbers are as they were given. */
+  text: string;
+  diagnostics: Diagnostic[];
+}
+
+const decoder = new TextDecoder();
+
+/** The limits of a graph or a walk, where there are any. */
+function limited(limits: Limits | undefined): { limits?: Limits } {
+  return limits ? { limits } : {};
+}
+
+export class Records {
+  constructor(
+    private readonly calls: StoreCalls,
+    private readonly options: { pageSize: number; limits: Limits | undefined },
+  ) {}
+
+  /** The text of a record that was checked, with what it says. */
+  async read(id: string): Promise<{ text: string; record: CommitRecord }> {
+    const walk = new ChainWalk({ commit: id, passing: true, ...limited(this.options.limits) });
+    try {
+      for (let tries = 0; ; tries += 1) {
+        const text = (await this.calls.text(recordKey(id))) ?? "";
+        try {
+          return { text, record: walk.push(text)[0] as CommitRecord };
+        } catch (error) {
+          // Damaged on its way, perhaps.
+          if (tries > 0 || !isMismatch(error)) throw error;
+        }
+      }
+    } finally {
+      walk.free();
+    }
+  }
+
+  /** The same, or undefined where there is none. */
+  async find(id: string): Promise<{ text: string; record: CommitRecord } | undefined> {
+    try {
+      return await this.read(id);
+    } catch (error) {
+      if (error instanceof CtxweaveError && error.code === "commit_not_found") return undefined;
+      throw error;
+    }
+  }
+
+  /** The records from a commit towards its root. No more than a page of them is held. */
+  async *history(id: string): AsyncGenerator<CommitRecord> {
+    const walk = new ChainWalk({ commit: id, stop: "root", passing: true, ...limited(this.options.limits) });
+    try {
+      while (walk.wanted !== undefined) yield* await this.page(walk);
+    } finally {
+      walk.free();
+    }
+  }
+
+  /** A walk over all records that a request needs; the caller frees it. */
+  async walked({ commit, stop }: MaterializationRequest): Promise<ChainWalk> {
+    const walk = new ChainWalk({
+      ...(commit && { commit }),
+      ...(stop !== undefined && { stop }),
+      ...limited(this.options.limits),
+    });
+    try {
+      while (walk.wanted !== undefined) await this.page(walk);
+      return walk;
+    } catch (error) {
+      walk.free();
+      throw error;
+    }
+  }
+
+  /** Gives a walk its next records. */
+  private async page(walk: ChainWalk): Promise<CommitRecord[]> {
+    const id = walk.wanted as string;
+    const { pageSize } = this.options;
+    try {
+      return walk.push((await this.text(id, pageSize)) ?? "");
+    } catch (error) {
+      if (!isMismatch(error)) throw error;
+      return walk.push((await this.calls.text(recordKey(id))) ?? "");
+    }
+  }
+
+  private text(id: string, limit: number): Promise<string | undefined> {
+    return (limit > 1 && this.calls.ancestors(id, limit)) || this.calls.text(recordKey(id));
+  }
+
+  /** Makes the record of a commit; `parent` is the text of the one before it. */
+  seal(request: CheckpointRequest, parent: string | undefined): Sealed {
+    return this.withGraph((graph) => {
+      if (parent !== undefined) graph.importJsonl(parent);
+      const { id, record, diagnostics = [] } = graph.checkpoint(request);
+      const text = decoder.decode(graph.exportJsonl()).trimEnd();
+      return { id, record, diagnostics, text: text.slice(text.lastIndexOf("\n") + 1) };
+    });
+  }
+
+  /** Stores a record. One that is there already is given back, with its own summary and tags. */
+  async store(sealed: Sealed, request: CheckpointRequest): Promise<Sealed> {
+    if (await this.calls.compareAndSet(recordKey(sealed.id), undefined, sealed.text)) return sealed;
+    const { text } = await this.read(sealed.id);
+    if (text === sealed.text) return sealed;
+    return this.withGraph((graph) => {
+      graph.importJsonl(text);
+      const { id, record, diagnostics = [] } = graph.checkpoint(request);
+      return { id, record, text, diagnostics };
+    });
+  }
+
+  /** Lists a commit with its principal, or says that no head leads to it after all. */
+  async list({ id, principal, created_at }: CommitRecord, listed: "+" | "-"): Promise<void> {
+    if (principal === undefined) return;
+    const key = principalKey(principal, timeKey(created_at), id);
+    if (listed === "+" && (await this.calls.compareAndSet(key, undefined, "+"))) return;
+    await this.calls.update(key, () => listed);
+  }
+
+  /** The key under which it is listed. */
+  listKey({ id, principal, created_at }: CommitRecord): string[] {
+    return principal === undefined ? [] : [principalKey(principal, timeKey(created_at), id)];
+  }
+
+  async resolve(principal: string, time: string | number | Date): Promise<CommitRecord | undefined> {
+    const prefix = principalPrefix(principal);
+    let moment: string | undefined;
+    const found: { text: string; record: CommitRecord }[] = [];
+    search: for (let cursor: string | undefined = prefix + timeKey(time); cursor !== undefined;) {
+      const page = await this.calls.list(prefix, cursor, 16);
+      for (const key of page.keys) {
+        const entry = principalEntry(key);
+        if (moment !== undefined && moment !== entry.moment) break search;
+        if ((await this.calls.text(key)) !== "+") continue;
+        const there = await this.find(entry.id);
+        if (!there) continue;
+        found.push(there);
+        moment = entry.moment;
+      }
+      cursor = page.cursor;
+    }
+    if (found.length < 2) return found[0]?.record;
+    return this.lastOf(principal, time, found);
+  }
+
+  /** The one of several commits of one moment that the others led to. */
+  private async lastOf(
+    principal: string,
+    time: string | number | Date,
+    found: { text: string }[],
+  ): Promise<CommitRecord | undefined> {
+    const graph = new CommitGraph(limited(this.options.limits));
+    try {
+      for (const { text } of found) graph.importJsonl(text);
+      for (let wanted: string | undefined; ;) {
+        try {
+          return graph.resolve(principal, time);
+        } catch (error) {
+          const isNext = error instanceof CtxweaveError && error.code === "commit_not_found";
+          const id = isNext ? (error.details as { commitId: string }).commitId : undefined;
+          if (id === undefined || id === wanted) throw error;
+          wanted = id;
+          graph.importJsonl((await this.text(id, this.options.pageSize)) ?? "");
+        }
+      }
+    } finally {
+      graph.free();
+    }
+  }
+
+  /** Changes what may change of a record. */
+  async update(id: string, change: (graph: CommitGraph) => CommitRecord): Promise<CommitRecord> {
+    for (let tries = 0; ; tries += 1) {
+      const { text } = await this.read(id);
+      const [record, next] = this.withGraph((graph) => {
+        graph.importJsonl(text);
+        return [change(graph), decoder.decode(graph.exportJsonl()).trimEnd()] as const;
+      });
+      if (next === text || (await this.calls.compareAndSet(recordKey(id), text, next))) return record;
+      await this.calls.pause(tries);
+    }
+  }
+
+  /** A blob, which nobody has checked; a short ref is looked up. */
+  async blob(ref: string): Promise<Uint8Array> {
+    const key = ref.startsWith("art-") ? await this.fullKey(ref) : blobKey(ref);
+    const blob = await this.calls.get(key);
+    if (!blob) throw new Error(`the store has no \`${key}\``);
+    return blob;
+  }
+
+  private async fullKey(ref: string): Promise<string> {
+    const { keys } = await this.calls.list(blobPrefix(ref), undefined, 2);
+    const candidates = keys.map((key) => `blake3:${key.slice(BLOBS.length)}`);
+    if (candidates.length > 1) {
+      const message = `\`${ref}\` is short for ${candidates.length} artifacts; give the full ref`;
+      throw new CtxweaveError("ambiguous_ref", message, { artifactRef: ref, candidates });
+    }
+    return keys[0] ?? blobPrefix(ref);
+  }
+
+  private withGraph<T>(work: (graph: CommitGraph) => T): T {
+    const graph = new CommitGraph(limited(this.options.limits));
+    try {
+      return work(graph);
+    } finally {
+      graph.free();
+    }
+  }
+}
+
+/** The full ref of a blob; a ref that was given has to be its own. */
+export function refOf(blob: Uint8Array, given: string | undefined): string {
+  const ref = artifactRef(blob);
+  if (given !== undefined && given !== ref && given !== shortRef(ref)) {
+    const message = `\`artifact_ref\` is \`${given}\`, and the blob is \`${ref}\`; leave it out, or give the blob that it names`;
+    throw new CtxweaveError("invalid_input", message, { path: "artifact_ref", artifactRef: given });
+  }
+  return ref;
+}
+
+function isMismatch(error: unknown): boolean {
+  return error instanceof CtxweaveError && (error.code === "record_mismatch" || error.code === "commit_not_found");
+}

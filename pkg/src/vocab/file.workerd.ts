@@ -1,0 +1,9 @@
+/** Workers: a module that has the vocabulary as a custom section, since every tool takes a module. */
+
+import type { Standard } from "../source.js";
+import type { VocabularySource } from "../vocabulary.js";
+import module from "./o200k_base.wasm";
+
+export const standard: Standard<VocabularySource> = {
+  file: () => module,
+};

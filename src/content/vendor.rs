@@ -1,0 +1,243 @@
+//! Content as vendors and tools write it in JSON: Anthropic's blocks, OpenAI's chat parts and calls, and the blocks of a Loom
+//! tree.
+//!
+//! Their `type` names do not collide, so one reader knows them all. It is lenient: what is not known is told and passed over.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::block::{Block, Image, Media, data_url};
+use super::turn::parse_arguments;
+
+/// Whoever counts what is not known.
+pub(crate) trait Unknown {
+    /// Counts one more of a kind that is not known.
+    fn unknown(&mut self, kind: &str);
+}
+
+/// Reads the content of a message, and notes if there is none.
+pub(crate) fn read_said(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    if content.is_none_or(Value::is_null) {
+        notes.unknown("a message without content");
+    }
+    read_content(content, notes)
+}
+
+/// Reads `content`: a string, one block or a list of blocks.
+pub(crate) fn read_content(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    match content {
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(|block| read(block, notes)).collect(),
+        Some(block @ Value::Object(_)) => read(block, notes).into_iter().collect(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => {
+            notes.unknown("content that is neither a text nor blocks");
+            Vec::new()
+        }
+    }
+}
+
+/// Reads one block; an unknown kind is noted.
+fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    let map = match block {
+        Value::String(text) => return Some(Block::text(text.clone())),
+        Value::Object(map) => map,
+        _ => {
+            notes.unknown("a block that is no object");
+            return None;
+        }
+    };
+    let content = map.get("content");
+    let result = |[id, failed]: [&str; 2], content, server| Block::ToolResult {
+        tool_call_id: owned(map, id).unwrap_or_default(),
+        content,
+        is_error: flag(map, failed).then_some(true),
+        server,
+    };
+    let kind = text(map, "type").unwrap_or_default();
+    Some(match kind {
+        "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").or_else(|| lacking(kind, notes))?),
+        "thinking" => Block::Reasoning {
+            text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
+            signature: owned(map, "signature").filter(|proof: &Cow<'_, str>| !proof.is_empty()),
+            redacted: false,
+        },
+        "reasoning" => Block::Reasoning {
+            text: owned(map, "text")
+                .or_else(|| if flag(map, "redacted") { Some(Cow::default()) } else { lacking(kind, notes) })?,
+            signature: owned(map, "signature"),
+            redacted: flag(map, "redacted"),
+        },
+        "redacted_thinking" => Block::Reasoning { text: Cow::default(), signature: owned(map, "data"), redacted: true },
+        "tool_use" | "server_tool_use" | "mcp_tool_use" | "toolCall" => Block::ToolCall {
+            id: owned(map, "id").unwrap_or_default(),
+            name: owned(map, "name").unwrap_or_default(),
+            arguments: Cow::Owned(match map.get("input").or_else(|| map.get("arguments")) {
+                // A Loom tree may hold the JSON text of the arguments.
+                Some(Value::String(json)) if kind == "toolCall" => parse_arguments(json),
+                Some(value) => value.clone(),
+                None => json!({}),
+            }),
+            server: kind.starts_with("server") || kind.starts_with("mcp") || flag(map, "server"),
+        },
+        "toolResult" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["toolCallId", "isError"], content, flag(map, "server"))
+        }
+        "tool_result" => {
+            let content = only_shown(read_content(content, notes), notes);
+            result(["tool_use_id", "is_error"], content, false)
+        }
+        _ if kind.ends_with("_tool_result") => result(["tool_use_id", "is_error"], server_content(content), true),
+        "image" if object(map, "source").is_some_and(|source| source.contains_key("file_id")) => {
+            notes.unknown("an image in a store of files");
+            let id = object(map, "source").and_then(|source| text(source, "file_id")).unwrap_or_default();
+            Block::text(format!("[image: {id}]"))
+        }
+        "image" => Block::Image(image_of(map).or_else(|| lacking(kind, notes))?),
+        "image_url" | "input_image" => {
+            let url = text(map, "image_url").or_else(|| text(object(map, "image_url")?, "url"));
+            Block::Image(url.map(image_at).or_else(|| lacking(kind, notes))?)
+        }
+        "mixed" => {
+            notes.unknown("a block within blocks");
+            return None;
+        }
+        "tool_reference" => {
+            Block::text(text(map, "tool_name").map(|name| format!("[tool: {name}]")).or_else(|| lacking(kind, notes))?)
+        }
+        "document" => {
+            notes.unknown("document");
+            Block::text(format!("[document: {}]", text(map, "title").unwrap_or("untitled")))
+        }
+        other => {
+            notes.unknown(&format!("block {other}"));
+            return None;
+        }
+    })
+}
+
+/// Notes a block that does not hold what its kind is for.
+fn lacking<T>(kind: &str, notes: &mut dyn Unknown) -> Option<T> {
+    notes.unknown(&format!("block {kind} without its content"));
+    None
+}
+
+/// The content of a server tool's result has its own shapes; its JSON is the text.
+fn server_content(content: Option<&Value>) -> Vec<Block<'static>> {
+    match content {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => vec![Block::text(text.clone())],
+        Some(other) => vec![Block::text(other.to_string())],
+    }
+}
+
+/// A result holds texts and images, nothing else.
+pub(crate) fn only_shown(blocks: Vec<Block<'static>>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    let shown = |block: &Block| match block {
+        Block::Text(_) | Block::Image(_) => true,
+        _ => {
+            notes.unknown("a call or a thought within a result");
+            false
+        }
+    };
+    blocks.into_iter().filter(shown).collect()
+}
+
+fn image_of(map: &Map<String, Value>) -> Option<Image<'static>> {
+    let from = object(map, "source").unwrap_or(map);
+    let mime_type = text(from, "media_type").or_else(|| text(from, "mimeType")).unwrap_or("image/*").to_owned();
+    Some(image(mime_type, owned(from, "data").map(Media::Data).or_else(|| owned(from, "url").map(Media::Url))?))
+}
+
+/// A field that is there but null.
+fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
+    map.get(key).filter(|value| !value.is_null())
+}
+
+/// The thought beside the content of a chat message, as DeepSeek and others write it.
+pub(crate) fn chat_thought(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    given(map, "reasoning_content")?;
+    let text: Cow<'static, str> = owned(map, "reasoning_content").or_else(|| lacking("reasoning_content", notes))?;
+    (!text.is_empty()).then_some(Block::Reasoning { text, signature: None, redacted: false })
+}
+
+/// The calls beside the content of an OpenAI chat message, and the one call of older messages.
+pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
+    if given(map, "tool_calls").is_some_and(|calls| !calls.is_array()) {
+        notes.unknown("calls that are no list");
+    }
+    let mut functions = Vec::new();
+    for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {
+        functions.push((owned(call, "id"), object(call, "function")));
+    }
+    if given(map, "function_call").is_some() {
+        functions.push((None, object(map, "function_call")));
+    }
+    let mut calls = Vec::new();
+    for (id, function) in functions {
+        let Some(function) = function else {
+            notes.unknown("a call of no function");
+            continue;
+        };
+        calls.push(Block::ToolCall {
+            id: id.unwrap_or_default(),
+            name: owned(function, "name").unwrap_or_default(),
+            arguments: Cow::Owned(arguments(function.get("arguments"))),
+            server: false,
+        });
+    }
+    calls
+}
+
+/// The image at a URL, which may be a `data:` URL.
+pub(crate) fn image_at(url: &str) -> Image<'static> {
+    let (mime_type, media) = match data_url(url) {
+        Some((mime_type, data)) => (mime_type, Media::Data(data.to_owned().into())),
+        None => ("image/*", Media::Url(url.to_owned().into())),
+    };
+    image(mime_type.to_owned(), media)
+}
+
+/// An image with its bytes or its URL.
+pub(crate) fn image(mime_type: String, media: Media<'static>) -> Image<'static> {
+    Image { mime_type: mime_type.into(), media: Some(media), ..Image::default() }
+}
+
+pub(crate) fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
+    map.get(key).and_then(Value::as_str)
+}
+
+pub(crate) fn owned<T: From<String>>(map: &Map<String, Value>, key: &str) -> Option<T> {
+    text(map, key).map(|text| text.to_owned().into())
+}
+
+/// The arguments of a call: JSON text, or an object.
+pub(crate) fn arguments(value: Option<&Value>) -> Value {
+    match value {
+        Some(object @ Value::Object(_)) => object.clone(),
+        other => parse_arguments(other.and_then(Value::as_str).unwrap_or_default()),
+    }
+}
+
+pub(crate) fn flag(map: &Map<String, Value>, key: &str) -> bool {
+    map.get(key).and_then(Value::as_bool).unwrap_or(false)
+}
+
+pub(crate) fn object<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Map<String, Value>> {
+    map.get(key).and_then(Value::as_object)
+}
+
+/// The list under a key; empty if there is none.
+pub(crate) fn list<'m>(map: &'m Map<String, Value>, key: &str) -> &'m [Value] {
+    map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The objects of a list; other values are counted as `other`.
+pub(crate) fn objects<'m>(list: &'m [Value], other: &str, notes: &mut dyn Unknown) -> Vec<&'m Map<String, Value>> {
+    let objects: Vec<_> = list.iter().filter_map(Value::as_object).collect();
+    (objects.len()..list.len()).for_each(|_| notes.unknown(other));
+    objects
+}

@@ -1,0 +1,231 @@
+//! Changes as they are called for from outside: read from JSON, made, and given as JSON.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::append::{self, Delta};
+use super::change::{ChangeSet, Ending, Place, Put};
+use super::extra::{Extra, extras};
+use super::handle::Handle;
+use super::loom_tree::LoomTree;
+use super::preview::{Comparison, Question};
+use super::search::{Field, Search};
+use crate::call::{Answer, Call, Host};
+use crate::content::own;
+use crate::error::{Diagnostic, Result};
+use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
+use crate::limits::Limits;
+use crate::loom::read::{self, About};
+use crate::maps::SortedMap;
+
+/// The methods that change a tree, and those that ask what a change would do.
+pub(super) const CHANGES: &[Call<Handle>] = &[
+    Call::new("upsert", &[], |handle, request, _| handle.upsert(request)),
+    Call::new("append", &["nodeId", "text", "low", "high"], |handle, request, _| handle.append(request)),
+    Call::new("remove", &[], |handle, request, _| handle.remove(request)),
+    Call::new("apply", &[], |handle, request, _| handle.apply(request)),
+    Call::new("revision", &[], |handle, _, _| Answer::of(&handle.tree.revision())),
+    Call::new("snapshot", &[], |handle, _, _| Ok(Answer { json: Vec::new(), bytes: vec![handle.tree.snapshot()?] })),
+    Call::new("toJSON", &[], |handle, _, _| Ok(Answer { json: handle.tree.snapshot()?, bytes: Vec::new() })),
+    Call::new("preview", &["change", "options", "then"], |handle, request, host| handle.preview(request, host)),
+    Call::new("compare", &["options", "then"], |handle, request, host| handle.compare(request, host)),
+    Call::new("search", &["query", "options"], |handle, request, _| handle.search(request)),
+    Call::new("changesSince", &["revision"], |handle, request, _| handle.changes_since(request)),
+];
+
+/// What there is to say of an edit.
+#[derive(Serialize)]
+struct Changed {
+    diagnostics: Vec<Diagnostic>,
+    inverse: ChangeSet,
+}
+
+/// The fields of a change; `revision` says nothing and is there in what `changesSince` gives.
+const CHANGE: &[&str] = &["upsert", "remove", "before", "settings", "endings", "replace", "revision"];
+
+impl Handle {
+    fn upsert(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut diagnostics = request.repaired();
+        let nodes = request.object("nodes and edges, an object")?.get("nodes")?;
+        let halves = nodes.filter(|_| !diagnostics.is_empty()).map(append::halves).unwrap_or_default();
+        let mut change = ChangeSet::default();
+        read_upsert(request, &self.limits, &mut change, &mut diagnostics)?;
+        let inverse = self.tree.apply(change, &self.limits)?.inverse;
+        for (id, half) in halves {
+            self.tree.note_half(&id, half);
+        }
+        Answer::of(&Changed { diagnostics, inverse })
+    }
+
+    /// Adds to the text of a node. `low` and `high` are the halves of surrogate pairs that stand before and behind the text.
+    fn append(&mut self, request: Value<'_>) -> Result<Answer> {
+        let mut diagnostics = request.repaired();
+        let fields = request.object("a node and a text, an object")?;
+        let text = fields.text("text")?;
+        let half =
+            |value: Value<'_>| value.whole(u32::from(u16::MAX)).map(|unit| u16::try_from(unit).unwrap_or_default());
+        let (low, high) = (fields.read("low", half)?, fields.read("high", half)?);
+        let appended = self.tree.append(&fields.text("nodeId")?, Delta { low, text: &text, high }, &self.limits)?;
+        if appended.repaired && diagnostics.is_empty() {
+            diagnostics.push(lone_surrogates(1).at_path("text"));
+        }
+        Answer::of(&Changed { diagnostics, inverse: appended.inverse })
+    }
+
+    fn remove(&mut self, request: Value<'_>) -> Result<Answer> {
+        let [nodes, edges] = read_removal(request)?;
+        Answer::of(&self.tree.remove(&nodes, &edges)?)
+    }
+
+    fn apply(&mut self, request: Value<'_>) -> Result<Answer> {
+        let fields = request.object("a change, an object")?.only(CHANGE)?;
+        let change = self.read_change(fields)?;
+        Answer::of(&self.tree.apply(change, &self.limits)?)
+    }
+
+    fn changes_since(&mut self, request: Value<'_>) -> Result<Answer> {
+        let revision = request.object("a revision")?.need("revision")?.whole(u32::MAX)?;
+        Answer::of(&self.tree.changes_since(revision))
+    }
+
+    fn search(&mut self, request: Value<'_>) -> Result<Answer> {
+        let request = request.object("a text and options, an object")?;
+        let mut search = Search { query: request.need("query")?.string()?, ..Search::default() };
+        if let Some(options) = request.get("options")? {
+            let options =
+                options.object("options, an object")?.only(&["ignoreCase", "ignoreAccents", "fields", "limit"])?;
+            search.ignore_case = options.bool("ignoreCase")?.unwrap_or_default();
+            search.ignore_accents = options.bool("ignoreAccents")?.unwrap_or_default();
+            let fields = options.read("fields", |fields| fields.list("a list of fields"))?;
+            search.fields =
+                fields.into_iter().flatten().map(|field| field.one_of(&Field::NAMES)).collect::<Result<_>>()?;
+            search.limit = options.read("limit", |limit| limit.whole(u32::MAX))?.map(|limit| limit as usize);
+        }
+        Answer::of(&self.tree.search(&search))
+    }
+
+    fn preview(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let fields = request.object("a change and options, an object")?;
+        let change =
+            fields.get("change")?.map(|change| change.object("a change, an object")?.only(CHANGE)).transpose()?;
+        let change = change.map(|change| self.read_change(change)).transpose()?.unwrap_or_default();
+        self.beside_each_other(fields, host, |tree, limits, before, after| tree.preview(change, limits, before, after))
+    }
+
+    fn compare(&mut self, request: Value<'_>, host: &Host) -> Result<Answer> {
+        let fields = request.object("options and others, an object")?;
+        self.beside_each_other(fields, host, |tree, _, before, after| tree.compare(before, after))
+    }
+
+    /// Compares what `options` and `then` ask for; without a tokenizer, the second is counted as the first.
+    fn beside_each_other(
+        &mut self,
+        request: Object<'_>,
+        host: &Host,
+        compare: impl FnOnce(&mut LoomTree, &Limits, Question<'_>, Question<'_>) -> Result<Comparison>,
+    ) -> Result<Answer> {
+        let (given, then) = (request.need("options")?, request.need("then")?);
+        let mut first = self.options_without_report(Some(given), About::Assembly, host)?;
+        let mut second = self.options_without_report(Some(then), About::Assembly, host)?;
+        // What a caller remembers of another time says nothing about the two.
+        (first.options.previous, second.options.previous) = (None, None);
+        let own_tokenizer = then.object("options, an object")?.get("tokenizer")?.is_some();
+        let memory = self.tree.memory().clone();
+        let counter = first.counter(&memory);
+        let other = second.counter(&memory);
+        let before = Question { options: &first.options, counter: &counter };
+        let after = Question { options: &second.options, counter: if own_tokenizer { &other } else { &counter } };
+        let limits = self.limits;
+        let mut compared = compare(&mut self.tree, &limits, before, after)?;
+        if receiver(given)? != receiver(then)? {
+            compared.cached_tokens = 0;
+        }
+        Answer::of(&compared)
+    }
+
+    /// Reads a change, whose fields are known.
+    pub(super) fn read_change(&self, fields: Object<'_>) -> Result<ChangeSet> {
+        let mut found = Vec::new();
+        let mut change = ChangeSet { replaces: fields.bool("replace")?.unwrap_or_default(), ..ChangeSet::default() };
+        if let Some(upsert) = fields.get("upsert")? {
+            read_upsert(upsert, &self.limits, &mut change, &mut found)?;
+        }
+        if let Some(removal) = fields.get("remove")? {
+            [change.removed_nodes, change.removed_edges] = read_removal(removal)?;
+        }
+        if let Some(before) = fields.get("before")? {
+            let before = before.object("places of nodes and edges, an object")?.only(&["nodes", "edges"])?;
+            place(&mut change.nodes, before, "nodes", |node| &node.id)?;
+            place(&mut change.edges, before, "edges", |edge| &edge.id)?;
+        }
+        let endings = fields.read("endings", |endings| endings.list("a list of endings of texts"))?;
+        change.endings = endings.into_iter().flatten().map(read_ending).collect::<Result<_>>()?;
+        if let Some(given) = fields.get("settings")? {
+            let given = given.object("settings, an object")?.only(read::TREE_SETTINGS)?;
+            let mut settings = self.tree.tree().settings().clone();
+            read::tree_settings(given, &mut settings, Some(&mut found))?;
+            change.settings = Some(settings);
+        }
+        refuse_unknown(&found)?;
+        Ok(change)
+    }
+}
+
+fn read_upsert(request: Value<'_>, limits: &Limits, change: &mut ChangeSet, found: &mut Vec<Diagnostic>) -> Result<()> {
+    let fields = request.object("nodes and edges, an object")?;
+    fields.report_unknown(&["nodes", "edges"], found);
+    let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
+    let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
+    let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();
+    let edges = edges.map(|edges| read::edges(edges, limits, own)).transpose()?.unwrap_or_default();
+    change.nodes = with_extras(nodes, extras(fields, "nodes", Extra::of_node)?);
+    change.edges = with_extras(edges, extras(fields, "edges", Extra::of_edge)?);
+    Ok(())
+}
+
+fn with_extras<T>(entities: Vec<T>, extras: Vec<Extra>) -> Vec<Put<T>> {
+    let put = |(entity, extra)| Put { entity, extra, place: Place::Kept };
+    entities.into_iter().zip(extras).map(put).collect()
+}
+
+fn read_ending(value: Value<'_>) -> Result<Ending> {
+    let fields = value.object("an ending of a text, an object")?.only(&["nodeId", "cut", "text"])?;
+    Ok(Ending {
+        node_id: fields.need("nodeId")?.string()?,
+        cut: fields.read("cut", |cut| cut.whole(u32::MAX))?.unwrap_or_default() as usize,
+        text: fields.string("text")?.unwrap_or_default(),
+    })
+}
+
+/// Provider and model, whose prompt cache is their own.
+fn receiver(options: Value<'_>) -> Result<[Option<String>; 2]> {
+    let options = options.object("options, an object")?;
+    let target = options.read("target", |target| target.object("a target, an object"))?;
+    let field = |name: &str| target.map(|target| target.string(name)).transpose().map(Option::flatten);
+    let provider = options.get("provider")?.and_then(Value::as_text).map(Cow::into_owned);
+    Ok([provider.or(field("provider")?), field("model")?])
+}
+
+fn read_removal(request: Value<'_>) -> Result<[Vec<String>; 2]> {
+    let fields = request.object("ids of nodes and edges, an object")?.only(&["nodes", "edges"])?;
+    let nodes = fields.read("nodes", Value::strings)?.unwrap_or_default();
+    Ok([nodes, fields.read("edges", Value::strings)?.unwrap_or_default()])
+}
+
+/// Gives what is put the places that `before` has for it, which has none for anything else.
+fn place<T>(puts: &mut [Put<T>], before: Object<'_>, name: &str, id: impl Fn(&T) -> &str) -> Result<()> {
+    let Some(given) = before.get(name)? else { return Ok(()) };
+    let mut places = SortedMap::new();
+    for (key, value) in given.object("an object of ids by id")?.entries() {
+        let next = if value.is_null() { None } else { Some(value.string()?) };
+        places.insert(key.string()?, Place::of(next));
+    }
+    for put in puts {
+        put.place = places.remove(id(&put.entity)).unwrap_or_default();
+    }
+    match places.keys().next() {
+        None => Ok(()),
+        Some(id) => Err(given.invalid(|place| format!("{place} names `{id}`, which the change does not put"))),
+    }
+}

@@ -1,0 +1,245 @@
+//! What the JSON of a tree says beyond the model. The tree keeps it and gives it back with its nodes and edges (SPEC §0.5:
+//! entities may hold unknown fields).
+
+use serde_json::{Map, Value as Json};
+
+use crate::error::Result;
+use crate::json::{self, Document, Kind, Object, Value};
+
+/// The form in which something was given, and the fields that the model does not name. Of the blocks of a content, of the
+/// sources of an edge and of preferences, only what the model names is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// Bits that say how the JSON put what can be put in two ways.
+    form: u32,
+    /// The other fields, an object as JSON text.
+    fields: Option<Box<str>>,
+}
+
+/// The content is one text, given as a block.
+const TEXT_BLOCK: u32 = 1;
+/// The content is a mixed block, although it holds one block.
+const MIXED: u32 = 1 << 1;
+
+/// The edge says that it is a continuation.
+const KIND: u32 = 1 << 31;
+/// Bits for sources that say that they are primary; those beyond say nothing.
+const SOURCES: usize = 31;
+
+/// The tree says that it is a dialogue.
+const MODE: u32 = 1;
+/// The tree says that buffers have no system context.
+const BUFFER_CONTEXT: u32 = 1 << 1;
+/// The tree says that it has no preferences.
+const PREFERENCES: u32 = 1 << 2;
+
+/// How one text, or one block, stands in the JSON of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContentForm {
+    /// A text is a string, one block stands as it is, several are a mixed block.
+    Plain,
+    /// The one text is a block.
+    TextBlock,
+    /// The one block is in a mixed one.
+    Mixed,
+}
+
+impl Extra {
+    /// What a node has, which is known to be one.
+    pub(super) fn of_node(value: Value<'_>) -> Result<Self> {
+        let mut extra = Self::default();
+        let mut rest = Map::new();
+        for (key, value) in value.object("a node, an object")?.entries() {
+            let name = key.as_text().unwrap_or_default();
+            match &*name {
+                "content" => extra.form = content_form(value),
+                "metadata" if !value.is_null() => {
+                    let mut inner = Map::new();
+                    let mut says = false;
+                    for (key, value) in value.object("node metadata, an object")?.entries() {
+                        let name = key.as_text().unwrap_or_default();
+                        if matches!(&*name, "excluded" | "pruned") && value.bool().unwrap_or_default() {
+                            says = true;
+                        } else {
+                            keep(&mut inner, &name, value);
+                        }
+                    }
+                    if !says || !inner.is_empty() {
+                        rest.insert(METADATA.to_owned(), Json::Object(inner));
+                    }
+                }
+                "id" | "authorType" | "localId" | "authorAgentId" | "createdAt" | "editedFrom" if !value.is_null() => {}
+                _ => keep(&mut rest, &name, value),
+            }
+        }
+        Ok(extra.with(rest))
+    }
+
+    /// What an edge has, which is known to be one.
+    pub(super) fn of_edge(value: Value<'_>) -> Result<Self> {
+        let mut extra = Self::default();
+        let mut rest = Map::new();
+        for (key, value) in value.object("an edge, an object")?.entries() {
+            let name = key.as_text().unwrap_or_default();
+            match &*name {
+                "sources" => {
+                    for (at, source) in value.list("a list of edge sources")?.enumerate().take(SOURCES) {
+                        let role = source.object("an edge source, an object")?.get("role")?;
+                        extra.form |= u32::from(role.is_some()) << at;
+                    }
+                }
+                "edgeType" if !value.is_null() => extra.form |= KIND,
+                "id" | "targetNodeId" => {}
+                _ => keep(&mut rest, &name, value),
+            }
+        }
+        Ok(extra.with(rest))
+    }
+
+    /// What a tree has beside its nodes and edges.
+    pub(super) fn of_tree(fields: Object<'_>) -> Self {
+        let mut extra = Self::default();
+        let mut rest = Map::new();
+        for (key, value) in fields.entries() {
+            let name = key.as_text().unwrap_or_default();
+            let form = match &*name {
+                "mode" => MODE,
+                "bufferModeSystemContext" => BUFFER_CONTEXT,
+                "preferences" => PREFERENCES,
+                "nodes" | "edges" | "title" | "systemContext" | "bufferPrefix" => 0,
+                _ => {
+                    keep(&mut rest, &name, value);
+                    0
+                }
+            };
+            extra.form |= if value.is_null() { 0 } else { form };
+        }
+        extra.with(rest)
+    }
+
+    fn with(self, rest: Map<String, Json>) -> Self {
+        Self { fields: (!rest.is_empty()).then(|| json::text(&rest).into()), ..self }
+    }
+
+    /// The other fields; those of a node's metadata apart.
+    pub(super) fn fields(&self) -> (Map<String, Json>, Option<Map<String, Json>>) {
+        let read = |text: &str| {
+            let document = Document::read(text.as_bytes(), &[]).ok()?;
+            let document: &Document<'_> = &document;
+            document.root().to_json().ok()
+        };
+        let Some(Json::Object(mut fields)) = self.fields.as_deref().and_then(read) else { return Default::default() };
+        match fields.shift_remove(METADATA) {
+            Some(Json::Object(metadata)) => (fields, Some(metadata)),
+            Some(other) => {
+                fields.insert(METADATA.to_owned(), other);
+                (fields, None)
+            }
+            None => (fields, None),
+        }
+    }
+
+    /// Whether there are any other fields.
+    pub(super) fn has_fields(&self) -> bool {
+        self.fields.is_some()
+    }
+
+    pub(super) fn content_form(&self) -> ContentForm {
+        match self.form {
+            form if form & TEXT_BLOCK > 0 => ContentForm::TextBlock,
+            form if form & MIXED > 0 => ContentForm::Mixed,
+            _ => ContentForm::Plain,
+        }
+    }
+
+    pub(super) fn says_kind(&self) -> bool {
+        self.form & KIND > 0
+    }
+
+    /// Whether the source at a place says that it is primary.
+    pub(super) fn says_role(&self, at: usize) -> bool {
+        at < SOURCES && self.form & (1 << at) > 0
+    }
+
+    /// That of the edge with these of its sources alone.
+    pub(super) fn with_sources(&self, stay: impl Iterator<Item = bool>) -> Self {
+        let left = stay.enumerate().filter(|(_, stays)| *stays).map(|(at, _)| self.says_role(at));
+        let roles = left.take(SOURCES).enumerate().fold(0, |form, (at, says)| form | u32::from(says) << at);
+        Self { form: self.form & KIND | roles, fields: self.fields.clone() }
+    }
+
+    pub(super) fn says_mode(&self) -> bool {
+        self.form & MODE > 0
+    }
+
+    pub(super) fn says_buffer_context(&self) -> bool {
+        self.form & BUFFER_CONTEXT > 0
+    }
+
+    pub(super) fn says_preferences(&self) -> bool {
+        self.form & PREFERENCES > 0
+    }
+}
+
+const METADATA: &str = "metadata";
+
+/// What JSON cannot carry is not kept.
+fn keep(rest: &mut Map<String, Json>, name: &str, value: Value<'_>) {
+    if let Ok(value) = value.to_json() {
+        rest.insert(name.to_owned(), value);
+    }
+}
+
+fn content_form(content: Value<'_>) -> u32 {
+    if content.kind() != Kind::Object {
+        return 0;
+    }
+    let Some(fields) = content.object("a block").ok() else { return 0 };
+    let kind = fields.last("type");
+    let is = |name: &str| kind.is_some_and(|kind| kind.is_string(name));
+    let blocks = || fields.last("blocks").and_then(|blocks| blocks.list("a list of blocks").ok());
+    match () {
+        () if is("text") => TEXT_BLOCK,
+        () if is("mixed") && blocks().is_some_and(|blocks| blocks.len() == 1) => MIXED,
+        () => 0,
+    }
+}
+
+/// What a list of nodes or edges, which were read, has beyond the model.
+pub(super) fn extras<'t>(
+    fields: Object<'t>,
+    name: &str,
+    of: impl Fn(Value<'t>) -> Result<Extra>,
+) -> Result<Vec<Extra>> {
+    let list = fields.read(name, |list| list.list("a list"))?;
+    list.into_iter().flatten().map(of).collect()
+}
+
+/// The extras of all nodes, or of all edges, by place. Where none has any, it takes no room.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extras(Vec<Extra>);
+
+impl Extras {
+    /// Those of a list, in the order of places.
+    pub(super) fn of(list: Vec<Extra>) -> Self {
+        if list.iter().all(|extra| *extra == Extra::default()) { Self::default() } else { Self(list) }
+    }
+
+    pub(super) fn get(&self, place: u32) -> &Extra {
+        const NONE: &Extra = &Extra { form: 0, fields: None };
+        self.0.get(place as usize).unwrap_or(NONE)
+    }
+
+    pub(super) fn set(&mut self, place: u32, extra: Extra) {
+        let at = place as usize;
+        if at >= self.0.len() {
+            if extra == Extra::default() {
+                return;
+            }
+            self.0.resize(at + 1, Extra::default());
+        }
+        if let Some(here) = self.0.get_mut(at) {
+            *here = extra;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Questions about the nodes of a resident tree, as they are called from outside: for one id, or for a list of them at once.
+
+use serde::Serialize;
+
+use super::handle::ResolvedOptions;
+use super::{Handle, LoomTree, Relative};
+use crate::call::{Answer, Call, Host};
+use crate::error::Result;
+use crate::json::Value;
+use crate::loom::read::About;
+
+/// The methods by their names.
+pub(super) const NAVIGATION_METHODS: &[Call<Handle>] = &[
+    Call::new("nodeIds", &[], |handle, _, _| Answer::of(&handle.tree.node_ids())),
+    Call::new("roots", &[], |handle, _, _| Answer::of(&handle.tree.roots())),
+    Call::new("leaves", &[], |handle, _, _| Answer::of(&handle.tree.leaves())),
+    Call::new("children", ID, |handle, request, _| relatives(handle, request, LoomTree::children)),
+    Call::new("parents", ID, |handle, request, _| relatives(handle, request, LoomTree::parents)),
+    Call::new("siblings", ID, |handle, request, _| relatives(handle, request, LoomTree::siblings)),
+    Call::new("descendants", ID, |handle, request, _| relatives(handle, request, LoomTree::descendants)),
+    Call::new("versions", ID, |handle, request, _| relatives(handle, request, LoomTree::versions)),
+    Call::new("depth", ID, depth),
+    Call::new("commonAncestor", &["a", "b"], |handle, request, _| {
+        let request = request.object("two ids, an object")?;
+        Answer::of(&handle.tree.common_ancestor(&request.text("a")?, &request.text("b")?)?)
+    }),
+    Call::new("nextSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, true)),
+    Call::new("previousSibling", &["nodeId", "options"], |handle, request, host| sibling(handle, request, host, false)),
+    Call::new("tokensOf", COSTS, |handle, request, host| {
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.tokens_of(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(u32::to_le_bytes)))
+    }),
+    Call::new("pathTokens", COSTS, |handle, request, host| {
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.path_tokens(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(f64::to_le_bytes)))
+    }),
+    Call::new("subtreeTokens", COSTS, |handle, request, host| {
+        let (asked, ids) = costs(handle, request, host)?;
+        let tree = &handle.tree;
+        let tokens = tree.subtree_tokens(ids.as_deref(), &asked.options, &asked.counter(tree.memory()))?;
+        Ok(numbers(tokens.into_iter().flat_map(f64::to_le_bytes)))
+    }),
+    Call::new("measurePaths", &["tips", "options"], |handle, request, host| {
+        let request = request.object("tips and options, an object")?;
+        let tips = request.need("tips")?.strings()?;
+        let asked = handle.options_without_report(request.get("options")?, About::Tips, host)?;
+        let counter = asked.counter(handle.tree.memory());
+        Answer::of(&handle.tree.measure_paths(&tips, asked.options.clone(), &counter)?)
+    }),
+];
+
+const ID: &[&str] = &["nodeId"];
+const COSTS: &[&str] = &["nodeIds", "options"];
+
+/// Answers for the id that is given, or for each of a list of them.
+fn each<T: Serialize>(ids: Value<'_>, answer: impl Fn(&str) -> Result<T>) -> Result<Answer> {
+    if let Some(id) = ids.as_text() {
+        return Answer::of(&answer(&id)?);
+    }
+    let ids = ids.list("an id or a list of ids")?;
+    let answers: Vec<T> = ids.map(|id| answer(&id.text()?)).collect::<Result<_>>()?;
+    Answer::of(&answers)
+}
+
+fn relatives(
+    handle: &mut Handle,
+    request: Value<'_>,
+    find: for<'t> fn(&'t LoomTree, &str) -> Result<Vec<Relative<'t>>>,
+) -> Result<Answer> {
+    let ids = request.object("ids, an object")?.need("nodeId")?;
+    let tree = &handle.tree;
+    each(ids, |id| find(tree, id))
+}
+
+fn depth(handle: &mut Handle, request: Value<'_>, _: &Host) -> Result<Answer> {
+    let ids = request.object("ids, an object")?.need("nodeId")?;
+    each(ids, |id| handle.tree.depth(id))
+}
+
+fn sibling(handle: &mut Handle, request: Value<'_>, host: &Host, next: bool) -> Result<Answer> {
+    let request = request.object("ids and options, an object")?;
+    let asked = handle.options_without_report(request.get("options")?, About::Tree, host)?;
+    let tree = &handle.tree;
+    each(request.need("nodeId")?, |id| tree.sibling(id, &asked.options.choices, next))
+}
+
+/// The options and the ids of a question about costs; no ids where it is about all nodes.
+fn costs(handle: &mut Handle, request: Value<'_>, host: &Host) -> Result<(ResolvedOptions, Option<Vec<String>>)> {
+    let request = request.object("ids and options, an object")?;
+    let asked = handle.options_without_report(request.get("options")?, About::Tree, host)?;
+    Ok((asked, request.read("nodeIds", Value::strings)?))
+}
+
+fn numbers(bytes: impl Iterator<Item = u8>) -> Answer {
+    Answer { json: Vec::new(), bytes: vec![bytes.collect()] }
+}

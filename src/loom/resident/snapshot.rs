@@ -1,0 +1,107 @@
+//! The whole of a tree as it was given, and what changed in it since a revision: for a host that stores it, and for copies of
+//! it elsewhere.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::change::{ChangeSet, Place, Put, with_next};
+use super::change_log::Changed;
+use super::loom_tree::LoomTree;
+use super::written::WrittenTree;
+use crate::error::Result;
+use crate::json;
+use crate::loom::tree::{EdgeIx, NodeIx};
+use crate::maps::{SortedMap, SortedSet};
+
+/// What changed in a tree since a revision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangesSince {
+    /// The revision that the tree is at.
+    pub revision: u32,
+    /// What makes this tree of the one that was at the earlier revision.
+    pub change: ChangeSet,
+}
+
+impl Serialize for ChangesSince {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("revision", &self.revision)?;
+        self.change.write_into(&mut map)?;
+        map.end()
+    }
+}
+
+impl LoomTree {
+    /// How many edits there were that changed something.
+    pub fn revision(&self) -> u32 {
+        self.log.revision()
+    }
+
+    /// The tree as JSON, as it was given: nodes and edges in their order, with the fields that the model does not name.
+    ///
+    /// # Errors
+    /// [`Code::InternalError`](crate::Code::InternalError), which would be a defect.
+    pub fn snapshot(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(self.text_bytes + 128 * self.tree.len() + 128);
+        json::append(&mut out, &WrittenTree(self))?;
+        Ok(out)
+    }
+
+    /// What changed since a revision of this tree. Of one that is too long ago, or was never, it gives the whole tree, as a
+    /// change that replaces all.
+    pub fn changes_since(&self, revision: u32) -> ChangesSince {
+        let changes = self.log.since(revision);
+        let change = changes.map_or_else(|| self.whole(), |changes| self.change_of(changes));
+        ChangesSince { revision: self.revision(), change }
+    }
+
+    fn change_of<'a>(&'a self, changes: impl Iterator<Item = &'a Changed>) -> ChangeSet {
+        // Whether they were placed, by place.
+        let mut nodes: SortedMap<NodeIx, bool> = SortedMap::new();
+        let mut edges: SortedMap<EdgeIx, bool> = SortedMap::new();
+        let mut gone_nodes = SortedSet::new();
+        let mut gone_edges = SortedSet::new();
+        let mut settings = false;
+        for change in changes {
+            match change {
+                Changed::Node(ix) => _ = nodes.or_insert(*ix, false),
+                Changed::PlacedNode(ix) => _ = nodes.insert(*ix, true),
+                Changed::Edge(ix) => _ = edges.or_insert(*ix, false),
+                Changed::PlacedEdge(ix) => _ = edges.insert(*ix, true),
+                Changed::NodeGone(id) => _ = gone_nodes.insert(&**id),
+                Changed::EdgeGone(id) => _ = gone_edges.insert(&**id),
+                Changed::Settings => settings = true,
+            }
+        }
+        let is_there = |ix: NodeIx| self.tree.find_opt(&self.tree.at(ix).id) == Some(ix);
+        let node_id = |ix: NodeIx| self.tree.at(ix).id.to_string();
+        let edge_id = |ix: EdgeIx| self.tree.edge_data(ix).map(|edge| edge.id.to_string());
+        let placed = |map: &SortedMap<u32, bool>, wanted: bool| -> Vec<u32> {
+            map.iter().filter(|(_, placed)| **placed == wanted).map(|(&ix, _)| ix).collect()
+        };
+        let there = |list: Vec<u32>| -> Vec<u32> { list.into_iter().filter(|&ix| is_there(ix)).collect() };
+        let moved = with_next(self.tree.node_order(), there(placed(&nodes, true)));
+        let moved = moved.into_iter().map(|(ix, next)| self.put_back(ix, Place::of(next.map(node_id))));
+        let changed = there(placed(&nodes, false)).into_iter().map(|ix| self.put_back(ix, Place::Kept));
+        let nodes: Vec<Put<_>> = moved.chain(changed).collect();
+        let there = |list: Vec<u32>| -> Vec<u32> { list.into_iter().filter(|&ix| edge_id(ix).is_some()).collect() };
+        let moved = with_next(self.tree.edge_order(), there(placed(&edges, true)));
+        let moved =
+            moved.into_iter().filter_map(|(ix, next)| self.put_edge_back(ix, Place::of(next.and_then(edge_id))));
+        let changed = placed(&edges, false).into_iter().filter_map(|ix| self.put_edge_back(ix, Place::Kept));
+        let edges: Vec<Put<_>> = moved.chain(changed).collect();
+        ChangeSet {
+            // What came again is put, and its edges are.
+            removed_nodes: owned(gone_nodes.into_iter().filter(|id| self.tree.find_opt(id).is_none())),
+            removed_edges: owned(gone_edges.into_iter().filter(|id| self.tree.find_edge(id).is_none())),
+            nodes,
+            edges,
+            endings: Vec::new(),
+            settings: settings.then(|| self.tree.settings().clone()),
+            replaces: false,
+        }
+    }
+}
+
+fn owned<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<String> {
+    ids.map(str::to_owned).collect()
+}

@@ -1,0 +1,27 @@
+//! What imports and exports agree on.
+
+use serde_json::{Value as Json, json};
+
+/// The key under which an export notes what its format has no place for.
+pub(super) const OWN: &str = "ctxweave";
+
+/// Among what an export notes of a node: the edges that lead to it.
+pub(super) const EDGES: &str = "edges";
+
+/// The id of the edge that an import makes to a node.
+pub(super) fn edge_id(child: &str) -> String {
+    ["e:", child].concat()
+}
+
+/// pyloom's tag of bookmarks.
+pub(super) const BOOKMARK: &str = "bookmark";
+
+/// The id of the chapter that an export makes for a node of pyloom's.
+pub(super) fn chapter_id(node: &str) -> String {
+    ["chapter:", node].concat()
+}
+
+/// What an export for pyloom says of the tag of bookmarks.
+pub(super) fn bookmark_tags() -> Json {
+    json!({ BOOKMARK: { "scope": "node", "hide": false, "show_only": false, "toggle_key": "b", "icon": "bookmark" } })
+}

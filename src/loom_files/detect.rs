@@ -1,0 +1,155 @@
+//! Which format a file is of, by its shape.
+
+use super::file::Shape;
+use super::format::FileFormat;
+use super::verbatim::Lenient;
+use crate::json::{Kind, Object, Value};
+
+/// Items of a list that are looked at.
+const LOOKED_AT: usize = 100;
+
+/// The format of a file; nothing where its shape is that of none.
+pub(super) fn detect(shape: Shape<'_, '_>) -> Option<FileFormat> {
+    FORMATS.iter().find(|(_, is)| is(shape)).map(|(format, _)| *format)
+}
+
+/// Whether a file has the shape of a format.
+pub(super) fn has_shape(shape: Shape<'_, '_>, format: FileFormat) -> bool {
+    FORMATS.iter().any(|(known, is)| *known == format && is(shape))
+}
+
+type Test = fn(Shape<'_, '_>) -> bool;
+
+/// Those that have a mark of their own come first.
+const FORMATS: &[(FileFormat, Test)] = &[
+    (FileFormat::ExoLoom, |shape| one(shape, |file| is_text(file, "loomType", "Exoloom"))),
+    (FileFormat::MiniLoom, |shape| {
+        one(shape, |file| file.object_at("loomTree").is_some_and(|tree| tree.object_at("nodeStore").is_some()))
+    }),
+    (FileFormat::Coloom, |shape| {
+        one(shape, |file| has(file, "nodes", Kind::Object) && file.field("cursors").is_some())
+    }),
+    (FileFormat::Athanor, |shape| {
+        one(shape, |file| has(file, "nodes", Kind::Object) && has(file, "root", Kind::String))
+    }),
+    (FileFormat::Loomsidian, |shape| one(shape, |file| is_note(file) || notes(file).is_some_and(has_note))),
+    (FileFormat::ChatGpt, |shape| any(shape, |file| has(file, "mapping", Kind::Object))),
+    (FileFormat::Claude, |shape| {
+        any(shape, |file| has(file, "chat_messages", Kind::List))
+            || one(shape, |file| {
+                file.items_at("conversations")
+                    .filter_map(Value::as_object)
+                    .any(|it| it.field("chat_messages").is_some())
+            })
+    }),
+    (FileFormat::OpenWebUi, |shape| {
+        any(shape, |file| {
+            let history = file.object_at("chat").and_then(|chat| chat.object_at("history"));
+            history.is_some_and(|history| has(history, "messages", Kind::Object))
+        })
+    }),
+    (FileFormat::LibreChat, |shape| {
+        any(shape, |file| {
+            let has_messages = has(file, "messages", Kind::List) || has(file, "messagesTree", Kind::List);
+            file.field("conversationId").is_some() && has_messages
+        })
+    }),
+    (FileFormat::KoboldAi, |shape| {
+        one(shape, |file| {
+            file.field("actions").is_some() && (file.field("prompt").is_some() || file.field("gamestarted").is_some())
+        })
+    }),
+    (FileFormat::SillyTavern, |shape| match shape {
+        Shape::One(file) => file.as_object().is_some_and(is_tavern_header),
+        Shape::Lines(lines) => objects(lines).any(|line| is_tavern_header(line) || has(line, "mes", Kind::String)),
+    }),
+    (FileFormat::NextChat, |shape| {
+        one(shape, |file| has(file.object_at("chat-next-web-store").unwrap_or(file), "sessions", Kind::List))
+    }),
+    (FileFormat::ChatbotUi, |shape| {
+        one(shape, |file| {
+            file.items_at("history")
+                .take(LOOKED_AT)
+                .filter_map(Value::as_object)
+                .any(|it| it.field("messages").is_some())
+        })
+    }),
+    (FileFormat::Pyloom, |shape| match shape {
+        Shape::One(file) => {
+            let root = |file: Object<'_>| file.object_at("root").is_some_and(is_delta_node);
+            any(shape, is_delta_node) || file.as_object().is_some_and(root)
+        }
+        Shape::Lines(lines) => {
+            let is_node = |line: Object<'_>| line.field("id").is_some() && has(line, "text", Kind::String);
+            objects(lines).any(|line| line.field("role").is_none() && is_node(line))
+        }
+    }),
+    (FileFormat::Messages, |shape| match shape {
+        Shape::One(file) => {
+            any(shape, is_message)
+                || file
+                    .as_object()
+                    .is_some_and(|file| file.items_at("messages").any(|it| it.as_object().is_some_and(is_message)))
+        }
+        Shape::Lines(lines) => objects(lines).any(is_message),
+    }),
+];
+
+fn objects<'v, 't>(lines: &'v [Value<'t>]) -> impl Iterator<Item = Object<'t>> + use<'v, 't> {
+    lines.iter().take(LOOKED_AT).filter_map(|line| line.as_object())
+}
+
+/// Whether the file is one object, and such a one.
+fn one(shape: Shape<'_, '_>, is: impl Fn(Object<'_>) -> bool) -> bool {
+    match shape {
+        Shape::One(file) => file.as_object().is_some_and(is),
+        Shape::Lines(_) => false,
+    }
+}
+
+/// The same, or a list that has such objects.
+fn any(shape: Shape<'_, '_>, is: impl Fn(Object<'_>) -> bool) -> bool {
+    match shape {
+        Shape::One(file) => match file.as_list() {
+            Some(list) => list.take(LOOKED_AT).filter_map(Value::as_object).any(is),
+            None => file.as_object().is_some_and(is),
+        },
+        Shape::Lines(_) => false,
+    }
+}
+
+fn has(object: Object<'_>, field: &str, kind: Kind) -> bool {
+    object.field(field).is_some_and(|value| value.kind() == kind)
+}
+
+fn is_text(object: Object<'_>, field: &str, text: &str) -> bool {
+    object.field(field).is_some_and(|value| value.is_string(text))
+}
+
+fn is_delta_node(node: Object<'_>) -> bool {
+    has(node, "text", Kind::String) && has(node, "children", Kind::List)
+}
+
+fn is_tavern_header(line: Object<'_>) -> bool {
+    let names = line.field("user_name").is_some() && line.field("character_name").is_some();
+    names || line.field("chat_metadata").is_some()
+}
+
+fn is_message(message: Object<'_>) -> bool {
+    has(message, "role", Kind::String) && message.last("content").is_some()
+}
+
+/// Whether an object is the tree of a note of Loomsidian's.
+pub(super) fn is_note(file: Object<'_>) -> bool {
+    file.field("nodes").is_some() && file.last("current").is_some() && file.field("roots").is_none()
+}
+
+/// The trees of the plugin's own file, by the paths of their notes.
+pub(super) fn notes(file: Object<'_>) -> Option<Object<'_>> {
+    file.object_at("state")
+}
+
+fn has_note(notes: Object<'_>) -> bool {
+    let mut all = notes.entries().take(LOOKED_AT);
+    all.any(|(_, note)| note.as_object().is_some_and(is_note))
+}

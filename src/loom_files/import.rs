@@ -1,0 +1,80 @@
+//! One file as Loom trees.
+
+use serde::Serialize;
+
+use super::build::{ImportedTree, build};
+use super::context::{Context, ImportOptions};
+use super::detect::{detect, has_shape};
+use super::entry::EntryTree;
+use super::file::{Shape, read_bytes, read_text, unsupported};
+use super::format::FileFormat;
+use super::formats;
+use crate::error::{self, Diagnostic, Result};
+use crate::json::Value;
+use crate::limits;
+
+/// What a file holds.
+#[derive(Debug, Serialize)]
+pub struct Import {
+    /// The trees that were asked for, in the order of the file.
+    pub trees: Vec<ImportedTree>,
+    /// What the file is of.
+    pub format: FileFormat,
+    /// What a Loom tree cannot say, what was damaged, and what was assumed.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a file of another loom, or an export of chats.
+///
+/// # Errors
+/// [`Code::UnsupportedFormat`](crate::Code::UnsupportedFormat) where its shape is that of no format that is known,
+/// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no JSON and for a selection that is not there,
+/// [`Code::LimitExceeded`](crate::Code::LimitExceeded).
+pub fn import_loom(file: &[u8], options: &ImportOptions) -> Result<Import> {
+    let mut found = Vec::new();
+    limits::check("inputBytes", file.len(), options.limits.input_bytes)?;
+    let import = read_bytes(file, options.limits.file_depth, &mut found, |shape| import_shape(shape, options));
+    with_findings(import, found)
+}
+
+/// The same of a file that is a text, bytes, or a JSON value already.
+pub(super) fn import_value(file: Value<'_>, options: &ImportOptions) -> Result<Import> {
+    if let Some(text) = file.as_text() {
+        let mut found = Vec::new();
+        limits::check("inputBytes", text.len(), options.limits.input_bytes)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let import = read_text(text, options.limits.file_depth, &mut found, |shape| import_shape(shape, options));
+        return with_findings(import, found);
+    }
+    match file.beside() {
+        Some(bytes) => import_loom(bytes, options),
+        None => import_shape(Shape::One(file), options),
+    }
+}
+
+fn with_findings(import: Result<Import>, found: Vec<Diagnostic>) -> Result<Import> {
+    let mut import = import?;
+    error::put_before(found, &mut import.diagnostics);
+    Ok(import)
+}
+
+fn import_shape(shape: Shape<'_, '_>, options: &ImportOptions) -> Result<Import> {
+    let format = match options.format {
+        Some(format) if !has_shape(shape, format) => {
+            let message = format!("the file does not have the shape of a file of `{}`", format.name());
+            return Err(unsupported(message).with("format", format.name()));
+        }
+        Some(format) => format,
+        None => detect(shape).ok_or_else(|| {
+            unsupported("the file has the shape of no format that is known; see docs/import.md".into())
+        })?,
+    };
+    let mut context = Context::new(options)?;
+    let read: Vec<EntryTree> = formats::read(format, shape, &mut context)?;
+    context.check_selection()?;
+    let mut trees = Vec::with_capacity(read.len());
+    for tree in read {
+        trees.push(build(tree, format, &mut context)?);
+    }
+    Ok(Import { trees, format, diagnostics: context.findings.finish() })
+}

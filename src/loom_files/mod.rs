@@ -1,0 +1,29 @@
+//! Files of other looms and exports of chats as Loom trees, and Loom trees as files of other looms.
+//!
+//! `import`: [`file`] (bytes as JSON values) → [`detect`] → `formats` (each into [`entry`]s, the same for all) → [`build`] (ids,
+//! links, edges, and what was found). `export`: [`export`]. What a Loom tree has no field for stays as it is under
+//! `metadata.imported` of a node and `imported` of the tree, so that an export to the same format has it again.
+
+mod build;
+mod calls;
+mod context;
+mod conventions;
+mod cycles;
+mod detect;
+mod entry;
+mod export;
+mod file;
+mod findings;
+mod format;
+mod formats;
+mod import;
+mod times;
+mod verbatim;
+mod zone;
+
+pub use build::ImportedTree;
+pub use calls::CALLS;
+pub use context::{ImportOptions, Selector};
+pub use export::{ExportFormat, ExportOptions, export_loom};
+pub use format::FileFormat;
+pub use import::{Import, import_loom};

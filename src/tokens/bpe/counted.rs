@@ -1,0 +1,78 @@
+//! How far a text that grows was counted.
+
+/// The last tokens of a piece that are kept have so many bytes to begin with. Where none of them is left once there is more text, twice as
+/// many are kept from then on.
+pub(super) const KEPT_BYTES: usize = 16;
+
+/// At least and at most so many tokens are kept.
+const KEPT: usize = 2;
+const MOST_KEPT: usize = 16;
+
+/// How far a text was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Where the last two pieces begin, and the tokens before them.
+    pub(super) end: (usize, u64),
+    /// The long ones of these two.
+    pub(super) long: [LongPiece; 2],
+    /// Up to here all characters are known to be in the normal form of the vocabulary.
+    #[cfg(feature = "tokenize")]
+    pub(super) fixed: usize,
+}
+
+impl Counted {
+    /// From now on the text is without what comes before the last two pieces: so many bytes.
+    pub(crate) fn forget(&mut self) -> usize {
+        let (bytes, tokens) = self.end;
+        self.end = (0, tokens);
+        for long in &mut self.long {
+            *long = match long.start.checked_sub(bytes) {
+                Some(start) => LongPiece { start, end: long.end - bytes, from: long.from - bytes, ..*long },
+                None => LongPiece::default(),
+            };
+        }
+        #[cfg(feature = "tokenize")]
+        {
+            self.fixed = self.fixed.saturating_sub(bytes);
+        }
+        bytes
+    }
+}
+
+/// A long piece; none where it is empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LongPiece {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) tokens: u64,
+    /// The classes of its characters but the first.
+    pub(super) classes: u8,
+    /// Where the last tokens begin, how many they are, and where each ends behind that.
+    pub(super) from: usize,
+    pub(super) kept: usize,
+    pub(super) ends: [u16; MOST_KEPT],
+    /// The tokens that are kept shall have so many bytes.
+    pub(super) wanted: usize,
+}
+
+impl LongPiece {
+    /// Keeps the last tokens of a piece, of which these are the bounds of some, up to its end.
+    pub(super) fn keep(&mut self, bounds: &[u32]) {
+        let end = bounds.last().map_or(0, |&end| end as usize);
+        let enough = bounds.partition_point(|&bound| bound as usize + self.wanted <= end).saturating_sub(1);
+        let first = enough.min(bounds.len().saturating_sub(KEPT + 1)).max(bounds.len().saturating_sub(MOST_KEPT + 1));
+        let Some((&from, ends)) = bounds.get(first..).and_then(<[u32]>::split_first) else { return };
+        (self.from, self.kept) = (from as usize, ends.len());
+        for (kept, end) in self.ends.iter_mut().zip(ends) {
+            // A token has at most 1024 bytes.
+            *kept = (end - from) as u16;
+        }
+    }
+
+    /// The bounds of the tokens that are kept.
+    pub(super) fn bounds(&self) -> Vec<u32> {
+        let from = self.from as u32;
+        let ends = self.ends.iter().take(self.kept).map(|&end| from + u32::from(end));
+        [from].into_iter().chain(ends).collect()
+    }
+}

@@ -1,0 +1,197 @@
+//! What images cost: the rules of vendors, and the size of an image, read from the beginning of its bytes, from which it follows.
+
+use crate::text::split_once;
+
+/// How a provider charges for images. Each rule is what the vendor's documentation says; its own examples are this file's tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageRule {
+    /// A flat number of tokens for each image.
+    Flat(u64),
+    /// Older models of OpenAI at high detail: `base`, and `tile` for each tile of 512 pixels after scaling to 2048 and then 768.
+    Tiles {
+        /// For each image.
+        base: u64,
+        /// For each tile.
+        tile: u64,
+    },
+    /// So many hundredths of a token for each patch of `size` pixels, after scaling to at most `side` pixels and `most` patches.
+    Patches {
+        /// Pixels a side of a patch.
+        size: u64,
+        /// Pixels a side of the image.
+        side: u64,
+        /// Patches of the image.
+        most: u64,
+        /// Hundredths of a token.
+        percent: u64,
+    },
+    /// Gemini 1 and 2: 258 for each tile, and a single one up to 384 pixels a side.
+    Gemini,
+    /// The dearest of some, for a model that is not known.
+    Dearest(&'static [Self]),
+    /// No provider is known: [`UNKNOWN_IMAGE`].
+    #[default]
+    Unknown,
+}
+
+/// Tokens of an image whose provider or size is not known: the most that one costs at Anthropic, and more than OpenAI's
+/// and Gemini's usual cost.
+pub const UNKNOWN_IMAGE: u64 = 4784;
+
+/// Gemini 3 at the resolution that it has where none is asked for.
+const GEMINI_3: ImageRule = ImageRule::Flat(1120);
+
+/// The smallest models of OpenAI's, and 5.6, which takes images in their size.
+const OPENAI: ImageRule = ImageRule::Dearest(&[openai_patches(2048, 1536, 246), openai_patches(u64::MAX, 25_000, 120)]);
+
+const fn openai_patches(side: u64, most: u64, percent: u64) -> ImageRule {
+    ImageRule::Patches { size: 32, side, most, percent }
+}
+
+impl ImageRule {
+    /// Anthropic's, by the name of the model: from 4.7 on images are scaled down less. The same for one that is not known.
+    pub fn anthropic(model: &str) -> Self {
+        let older = ["claude-2", "claude-3", "-4-0", "-4-1", "-4-2025", "-4-5", "-4-6", "-4.1", "-4.5", "-4.6"];
+        let (side, most) = if has(model, &older) { (1568, 1568) } else { (2576, 4784) };
+        Self::Patches { size: 28, side, most, percent: 100 }
+    }
+
+    /// OpenAI's, by the name of the model, at the highest detail that it has.
+    pub fn openai(model: &str) -> Self {
+        let rules: &[(&[&str], Self)] = &[
+            (&["4o-mini"], Self::Tiles { base: 2833, tile: 5667 }),
+            (&["o4-mini"], openai_patches(2048, 1536, 172)),
+            (&["4.1-nano", "5-nano"], openai_patches(2048, 1536, 246)),
+            (&["4.1-mini", "5-mini", "5.4-mini"], openai_patches(2048, 1536, 162)),
+            (&["gpt-5.4", "gpt-5.5"], openai_patches(6000, 10_000, 120)),
+            (&["gpt-5.6", "gpt-6"], OPENAI),
+            (&["gpt-5"], Self::Tiles { base: 70, tile: 140 }),
+            (&["computer-use"], Self::Tiles { base: 65, tile: 129 }),
+            (&["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-4-"], Self::Tiles { base: 85, tile: 170 }),
+            (&["o1", "o3"], Self::Tiles { base: 75, tile: 150 }),
+        ];
+        rules.iter().find(|(names, _)| has(model, names)).map_or(OPENAI, |(_, rule)| *rule)
+    }
+
+    /// Gemini's, by the name of the model.
+    pub fn gemini(model: &str) -> Self {
+        let known = [("gemini-1", Self::Gemini), ("gemini-2", Self::Gemini), ("gemini-3", GEMINI_3)];
+        let known = known.into_iter().find(|(name, _)| split_once(model, name).is_some());
+        known.map_or(Self::Dearest(&[Self::Gemini, GEMINI_3]), |(_, rule)| rule)
+    }
+
+    /// Tokens of an image of so many pixels.
+    pub fn tokens(self, size: Option<(u32, u32)>) -> u64 {
+        if let Self::Flat(tokens) = self {
+            return tokens;
+        }
+        let Some((width, height)) = size.filter(|size| size.0 > 0 && size.1 > 0) else { return UNKNOWN_IMAGE };
+        let size = (u64::from(width), u64::from(height));
+        match self {
+            Self::Flat(_) | Self::Unknown => UNKNOWN_IMAGE,
+            Self::Patches { size: patch, side, most, percent } => {
+                let (w, h) = scale_down(size, side, u64::max);
+                ((w.div_ceil(patch) * h.div_ceil(patch)).min(most) * percent).div_ceil(100)
+            }
+            Self::Tiles { base, tile } => {
+                let (w, h) = scale_down(scale_down(size, 2048, u64::max), 768, u64::min);
+                base + tile * w.div_ceil(512) * h.div_ceil(512)
+            }
+            Self::Dearest(rules) => rules.iter().map(|rule| rule.tokens(Some((width, height)))).max().unwrap_or(0),
+            Self::Gemini if width <= 384 && height <= 384 => 258,
+            Self::Gemini => {
+                let tile = (size.0.min(size.1) * 2 / 3).clamp(256, 768);
+                258 * size.0.div_ceil(tile) * size.1.div_ceil(tile)
+            }
+        }
+    }
+}
+
+fn has(model: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| split_once(model, name).is_some())
+}
+
+/// Scales a size down so that the side that `pick` gives is at most `max`.
+fn scale_down((w, h): (u64, u64), max: u64, pick: fn(u64, u64) -> u64) -> (u64, u64) {
+    let side = pick(w, h);
+    if side <= max { (w, h) } else { ((w * max).div_ceil(side), (h * max).div_ceil(side)) }
+}
+
+/// How many bytes are looked at: a JPEG has its size behind its metadata.
+const MOST: usize = 1 << 17;
+
+/// Width and height of a PNG, GIF, WebP or JPEG, given as base64 or a `data:` address; nothing for what is none, or only an
+/// address.
+pub(crate) fn size(source: &str) -> Option<(u32, u32)> {
+    let base64 = match source.strip_prefix("data:") {
+        Some(rest) => split_once(rest, ";base64,")?.1,
+        None => source,
+    };
+    let bytes = decoded(base64);
+    let at = |from: usize, order: [usize; 2]| -> Option<u32> {
+        let byte = |at: usize| bytes.get(from.saturating_add(at)).copied().map(u32::from);
+        Some(byte(order[0])? << 8 | byte(order[1])?)
+    };
+    const BIG: [usize; 2] = [0, 1];
+    const LITTLE: [usize; 2] = [1, 0];
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        let number = |from: usize| Some(at(from, BIG)? << 16 | at(from.saturating_add(2), BIG)?);
+        return Some((number(16)?, number(20)?));
+    }
+    if bytes.starts_with(b"GIF8") {
+        return Some((at(6, LITTLE)?, at(8, LITTLE)?));
+    }
+    if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        return match bytes.get(12..16)? {
+            b"VP8X" => {
+                let number =
+                    |from: usize| Some((at(from, LITTLE)? | u32::from(*bytes.get(from.saturating_add(2))?) << 16) + 1);
+                Some((number(24)?, number(27)?))
+            }
+            b"VP8L" => {
+                let bits = at(21, LITTLE)? | at(23, LITTLE)? << 16;
+                Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+            }
+            _ => Some((at(26, LITTLE)? & 0x3fff, at(28, LITTLE)? & 0x3fff)),
+        };
+    }
+    if !bytes.starts_with(b"\xff\xd8") {
+        return None;
+    }
+    let mut segment = 2;
+    loop {
+        let marker = at(segment, BIG)?;
+        let is_frame = matches!(marker, 0xffc0..=0xffcf) && !matches!(marker, 0xffc4 | 0xffc8 | 0xffcc);
+        if is_frame {
+            return Some((at(segment + 7, BIG)?, at(segment + 5, BIG)?));
+        }
+        // Bytes that fill up come before a marker.
+        let step = if marker == 0xffff { 1 } else { 2 + at(segment + 2, BIG)? as usize };
+        segment = segment.checked_add(step).filter(|_| marker >= 0xff00)?;
+    }
+}
+
+/// The beginning of what base64 stands for, in either alphabet.
+fn decoded(base64: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in base64.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => break,
+        };
+        (bits, count) = (bits << 6 | u32::from(value), count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+            if bytes.len() >= MOST {
+                break;
+            }
+        }
+    }
+    bytes
+}

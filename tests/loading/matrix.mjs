@@ -1,0 +1,49 @@
+/**
+ * Every bundler, framework and runtime that is said to load the package does it: `cargo xtask matrix [WORD]...`. Without a
+ * word all of them, and the table in docs/loading.md is written; with some only the cases whose names have them all.
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../packaging/packed.mjs";
+import { bundlers } from "./cases/bundlers.mjs";
+import { next16 } from "./cases/next.mjs";
+import { runtimes } from "./cases/runtimes.mjs";
+import { testers } from "./cases/testers.mjs";
+import { workers } from "./cases/workers.mjs";
+import { row, tableOf } from "./parts/table.mjs";
+import { whole } from "./parts/workspace.mjs";
+
+const groups = { runtimes, bundlers, next: next16, workers, testers };
+
+const words = process.argv.slice(2);
+const chosen = Object.entries(groups).flatMap(([group, cases]) =>
+  cases.filter(({ tool, what }) => words.every((word) => `${group} ${tool} ${what}`.includes(word))),
+);
+const workspace = whole();
+const rows = [];
+let failed = 0;
+for (const one of chosen) {
+  const start = Date.now();
+  let result;
+  try {
+    const results = [await one.run(workspace)].flat();
+    result = { ...results.at(-1), how: results.map(({ how }) => how).join(", ") };
+    rows.push(...results.map((result) => row({ ...one, ...result }, result, workspace)));
+  } catch (error) {
+    failed += 1;
+    result = { how: `FAILED\n${error.message}` };
+  }
+  const seconds = Math.round((Date.now() - start) / 1000);
+  console.log(
+    `${one.tool}: ${one.what} … ${result.how} (${[result.app, result.lazy].filter(Boolean).join(" + ")}) ${seconds} s`,
+  );
+}
+console.log(`${chosen.length - failed} of ${chosen.length} as they should be`);
+if (failed > 0) process.exit(1);
+if (words.length === 0) {
+  const path = join(root, "docs/loading.md");
+  const text = readFileSync(path, "utf8");
+  const [before, after] = [text.split("<!-- matrix:start -->")[0], text.split("<!-- matrix:end -->")[1]];
+  writeFileSync(path, `${before}<!-- matrix:start -->\n\n${tableOf(rows)}\n<!-- matrix:end -->${after}`);
+}

@@ -1,0 +1,29 @@
+/** The table in docs/loading.md. */
+
+/** Names as people know them. */
+const names = {
+  bun: "Bun",
+  deno: "Deno",
+  jest: "Jest",
+  next: "Next",
+  node: "Node",
+  parcel: "Parcel",
+  rollup: "Rollup",
+  typescript: "TypeScript",
+  typescript5: "TypeScript",
+  vite: "Vite",
+  vite7: "Vite",
+  vitest: "Vitest",
+};
+
+/** What the columns say. */
+export function row({ tool, what, line, version }, { how, app, lazy }, workspace) {
+  const size = app === undefined ? "" : `${app} kB${lazy ? ` + ${lazy} kB lazy` : ""}`;
+  return [`${names[tool] ?? tool} ${version ?? workspace.version(tool)}`, what, line ?? "", how, size];
+}
+
+export function tableOf(rows) {
+  const head = ["tool", "what", "needs", "the bytes come from", "first load"];
+  const lines = [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`);
+  return lines.join("");
+}

@@ -1,0 +1,12 @@
+/** The part of `cargo xtask matrix` that the project's own tools can do: runtimes, pages without tools, esbuild and Bun. */
+
+import { test } from "node:test";
+import { bundlers } from "../loading/cases/bundlers.mjs";
+import { runtimes } from "../loading/cases/runtimes.mjs";
+import { small } from "../loading/parts/workspace.mjs";
+
+const workspace = small();
+
+for (const { tool, what, version, quick, run } of [...runtimes, ...bundlers]) {
+  if (quick) test(`${tool} ${version ?? ""}: ${what}`, () => run(workspace));
+}

@@ -1,0 +1,538 @@
+/**
+ * Commits in stores: every ready store, the same as a graph in memory, and faults.
+ *
+ * `CTXWEAVE_SEED=7` runs the faults of one seed, `CTXWEAVE_SEEDS=1000` so many of them.
+ */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import * as fs from "node:fs/promises";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { Miniflare } from "miniflare";
+import { folder, installed, root } from "../packaging/packed.mjs";
+import { bundleOptions, workerOptions } from "../workerd.mjs";
+import { openPage, withBrowser } from "./browser.mjs";
+import { sameAsGraph, storeContract } from "./store-contract.mjs";
+import { crashEverywhere, numbers, reachableKeys, simulate } from "./stores-simulation.mjs";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const blob = (content) => encoder.encode(`${JSON.stringify({ role: "user", content })}\n`);
+const fields = (at, more) => ({ format: "generic-v1", created_at: 1_700_000_000_000 + at, ...more });
+const contents = (bytes) =>
+  decoder
+    .decode(bytes)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).content);
+
+let ctxweave;
+let stores;
+before(async () => {
+  const dist = join(installed(), "node_modules/ctxweave/dist");
+  ctxweave = await import(pathToFileURL(join(dist, "commits/node.js")));
+  stores = await import(pathToFileURL(join(dist, "stores.js")));
+  await ctxweave.init();
+});
+
+async function collected(generator) {
+  const found = [];
+  for await (const item of generator) found.push(item);
+  return found;
+}
+
+describe("every store does what a store has to, and says what a graph says", () => {
+  test("memory", async () => {
+    await storeContract(stores.memoryStore());
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const store = stores.memoryStore();
+      if (seed % 3 === 0) delete store.ancestors;
+      await sameAsGraph(ctxweave, stores, store, numbers(seed), 24);
+    }
+  });
+
+  test("the file system", async () => {
+    const dir = folder("stores-files");
+    await storeContract(stores.fileSystemStore(fs, join(dir, "one")));
+    await sameAsGraph(ctxweave, stores, stores.fileSystemStore(fs, join(dir, "two")), numbers(1), 24);
+  });
+
+  test("R2 and D1, in workerd", async () => {
+    const dir = folder("stores-workerd");
+    copyFileSync(join(import.meta.dirname, "store-contract.mjs"), join(dir, "store-contract.mjs"));
+    writeFileSync(
+      join(dir, "worker.mjs"),
+      `import * as ctxweave from "ctxweave/commits";
+import * as stores from "ctxweave/stores";
+import { sameAsGraph, storeContract } from "./store-contract.mjs";
+const numbers = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+export default {
+  async fetch(request, { BLOBS, COMMITS }) {
+    try {
+      await ctxweave.init();
+      await COMMITS.prepare(stores.D1_SCHEMA).run();
+      await storeContract(stores.cloudflareStore(BLOBS, COMMITS));
+      await sameAsGraph(ctxweave, stores, stores.cloudflareStore(BLOBS, COMMITS), numbers(2), 16);
+      return new Response("fine");
+    } catch (error) {
+      return new Response(error.stack + "\\n" + error.cause, { status: 500 });
+    }
+  },
+};
+`,
+    );
+    await build({ ...bundleOptions, entryPoints: [join(dir, "worker.mjs")], outdir: join(dir, "out") });
+    const bindings = { r2Buckets: ["BLOBS"], d1Databases: ["COMMITS"] };
+    const miniflare = new Miniflare({ ...workerOptions(join(dir, "out")), ...bindings });
+    try {
+      const response = await miniflare.dispatchFetch("http://127.0.0.1/");
+      assert.equal(await response.text(), "fine");
+    } finally {
+      await miniflare.dispose();
+    }
+  });
+
+  test("Deno KV", async () => {
+    const dir = folder("stores-deno");
+    for (const name of ["store-contract.mjs", "stores-simulation.mjs"])
+      copyFileSync(join(import.meta.dirname, name), join(dir, name));
+    writeFileSync(
+      join(dir, "run.mjs"),
+      `import * as ctxweave from "ctxweave/commits";
+import * as stores from "ctxweave/stores";
+import { sameAsGraph, storeContract } from "./store-contract.mjs";
+import { numbers } from "./stores-simulation.mjs";
+await ctxweave.init();
+const kv = await Deno.openKv(":memory:");
+await storeContract(stores.denoKvStore(kv));
+await sameAsGraph(ctxweave, stores, stores.denoKvStore(kv, ["two"]), numbers(3), 24);
+kv.close();
+console.log("fine");
+`,
+    );
+    const deno = join(root, "node_modules/.bin/deno");
+    const args = [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--unstable-kv",
+      "--allow-read",
+      "--allow-env",
+      "--node-modules-dir=manual",
+      "run.mjs",
+    ];
+    const { stdout } = await promisify(execFile)(deno, args, { cwd: dir });
+    assert.equal(stdout, "fine\n");
+  });
+
+  test("IndexedDB, in Chromium", async () => {
+    const dir = folder("stores-indexed-db");
+    for (const name of ["store-contract.mjs", "stores-simulation.mjs"])
+      copyFileSync(join(import.meta.dirname, name), join(dir, name));
+    writeFileSync(
+      join(dir, "page.mjs"),
+      `import * as ctxweave from "ctxweave/commits";
+import * as stores from "ctxweave/stores";
+import { sameAsGraph, storeContract } from "./store-contract.mjs";
+const numbers = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+window.result = (async () => {
+  await ctxweave.init("/ctxweave.wasm");
+  await storeContract(await stores.indexedDbStore());
+  const store = await stores.indexedDbStore("two");
+  await sameAsGraph(ctxweave, stores, store, numbers(4), 24);
+  store.close();
+  return "fine";
+})();
+`,
+    );
+    const out = join(dir, "page.js");
+    await build({
+      entryPoints: [join(dir, "page.mjs")],
+      outfile: out,
+      bundle: true,
+      format: "esm",
+      conditions: ["browser"],
+      logLevel: "error",
+    });
+    const wasm = join(installed(), "node_modules/ctxweave/dist/commits/ctxweave.wasm");
+    const served = { "/page.js": ["text/javascript", out], "/ctxweave.wasm": ["application/wasm", wasm] };
+    const server = createServer(async (request, response) => {
+      const [type, file] = served[request.url] ?? [];
+      if (!file)
+        return response.end(
+          '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
+        );
+      return response.setHeader("content-type", type).end(await fs.readFile(file));
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      await withBrowser(async (browser) => {
+        const { page, said } = await openPage(browser, `http://127.0.0.1:${server.address().port}/`);
+        assert.equal(await page.evaluate("window.result"), "fine");
+        assert.deepEqual(said, []);
+      });
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe("two writers on one head", () => {
+  const setUp = async () => {
+    const entries = new Map();
+    const store = stores.memoryStore(entries);
+    const commits = new stores.CommitStore(store, { delay: 1 });
+    const first = await commits.checkpoint("main", fields(0), blob("zero"));
+    return { entries, store, commits, first };
+  };
+
+  test("a delta that lost the race is stored after the other one", async () => {
+    const { commits, first } = await setUp();
+    const parent = first.id;
+    const ours = await commits.checkpoint("main", fields(1, { parent, principal: "one" }), blob("one"));
+    const theirs = await commits.checkpoint("main", fields(2, { parent, principal: "two" }), blob("two"));
+    assert.equal(theirs.record.parent, ours.id);
+    assert.deepEqual([ours.rebased, theirs.rebased], [undefined, true]);
+    const { bytes } = await commits.materialize({ commit: await commits.head("main"), stop: "root" });
+    assert.deepEqual(contents(bytes), ["zero", "one", "two"]);
+    // Asked again, as whoever has not heard the answer does.
+    for (const [at, text, { id }] of [
+      [1, "one", ours],
+      [2, "two", theirs],
+    ]) {
+      const again = await commits.checkpoint("main", fields(at, { parent, principal: text }), blob(text));
+      assert.equal(again.id, id);
+    }
+    assert.equal((await collected(commits.history(await commits.head("main")))).length, 3);
+    assert.equal((await commits.resolve("two", Date.now())).id, theirs.id);
+  });
+
+  test("fifty at once lose nothing, and what was left behind is garbage", async () => {
+    const { commits, store, entries } = await setUp();
+    const all = await Promise.all(
+      Array.from({ length: 50 }, (_, at) =>
+        commits.checkpoint("main", fields(at, { principal: "@p" }), blob(`p${at}`)),
+      ),
+    );
+    const { bytes } = await commits.materialize({ commit: await commits.head("main"), stop: "root" });
+    assert.deepEqual(contents(bytes).sort(), ["zero", ...Array.from({ length: 50 }, (_, at) => `p${at}`)].sort());
+    assert.ok(all.filter(({ rebased }) => rebased).length >= 49);
+    for (let at = 0; at < 50; at += 7) {
+      const found = await commits.resolve("@p", 1_700_000_000_000 + at);
+      assert.equal(found.id, all[at].id, "the one that a head leads to, not the one that was left behind");
+    }
+    for await (const keys of commits.garbage({ batch: 10 })) for (const key of keys) await store.delete(key);
+    assert.deepEqual(
+      new Set([...entries.keys()].filter((key) => /^(records|blobs)/.test(key))),
+      reachableKeys(entries).keys,
+    );
+  });
+
+  test("what would hide another's words is told", async () => {
+    const { commits, first } = await setUp();
+    const parent = first.id;
+    const { id: actual } = await commits.checkpoint("main", fields(1, { parent }), blob("one"));
+    for (const [more, options] of [
+      [{ commit_type: "compaction" }],
+      [{ commit_type: "snapshot" }],
+      [{}, { onConflict: "error" }],
+    ]) {
+      await assert.rejects(
+        commits.checkpoint("main", fields(2, { parent, ...more }), blob("two"), options),
+        (error) => {
+          assert.ok(error instanceof ctxweave.CtxweaveError);
+          assert.equal(error.code, "head_conflict");
+          assert.deepEqual({ ...error.details, commitId: "" }, { head: "main", commitId: "", actual });
+          return true;
+        },
+      );
+    }
+    // A parent from elsewhere: what it says would be lost.
+    await commits.checkpoint("other", fields(3), blob("three"));
+    const elsewhere = await commits.head("other");
+    await assert.rejects(commits.checkpoint("main", fields(4, { parent: elsewhere }), blob("four")), {
+      code: "head_conflict",
+    });
+    assert.equal(await commits.head("main"), actual);
+  });
+
+  test("a checkpointer goes on from where its commit was stored", async () => {
+    const { commits } = await setUp();
+    const session = new ctxweave.Checkpointer({ format: "generic-v1", parent: await commits.head("main") });
+    const save = async (offered) => {
+      for (const { id, record, blob } of offered)
+        session.stored(id, (await commits.checkpoint("main", record, blob)).id);
+    };
+    session.push({ role: "user", content: "mine" });
+    const offered = session.checkpoint("explicit", { created_at: "2026-03-01T09:00:00Z" });
+    await commits.checkpoint("main", fields(5), blob("theirs"));
+    await save(offered);
+    assert.equal(session.head, await commits.head("main"));
+    session.push({ role: "user", content: "more" });
+    await save(session.compact({ role: "user", content: "summary" }, { created_at: "2026-03-01T09:01:00Z" }));
+    const commit = await commits.head("main");
+    const { bytes } = await commits.materialize({ commit, stop: "root" });
+    assert.deepEqual(contents(bytes), ["zero", "theirs", "mine", "more"]);
+    assert.deepEqual(contents((await commits.materialize({ commit })).bytes), ["summary"]);
+    session.free();
+  });
+});
+
+describe("faults", () => {
+  test("a process that dies at any call leaves what was there, and can do it again", async () => {
+    const steps = {
+      "a checkpoint": {
+        prepare: (commits) => commits.checkpoint("main", fields(0), blob("zero")),
+        act: (commits, { id }) => commits.checkpoint("main", fields(1, { parent: id, principal: "@p" }), blob("one")),
+        verify: async (commits, { id }) => {
+          const again = await commits.checkpoint("main", fields(1, { parent: id, principal: "@p" }), blob("one"));
+          assert.equal(await commits.head("main"), again.id);
+          assert.equal((await commits.resolve("@p", Date.now())).id, again.id);
+          assert.equal((await collected(commits.history(again.id))).length, 2);
+        },
+      },
+      "a checkpoint that lost a race": {
+        prepare: async (commits) => {
+          const { id } = await commits.checkpoint("main", fields(0), blob("zero"));
+          await commits.checkpoint("main", fields(2), blob("two"));
+          return id;
+        },
+        act: (commits, parent) => commits.checkpoint("main", fields(1, { parent }), blob("one")),
+        verify: async (commits, parent) => {
+          const again = await commits.checkpoint("main", fields(1, { parent }), blob("one"));
+          assert.equal(await commits.head("main"), again.id);
+          assert.equal((await collected(commits.history(again.id))).length, 3);
+        },
+      },
+      "a fork": {
+        prepare: async (commits) => {
+          const { id } = await commits.checkpoint("main", fields(0), blob("zero"));
+          await commits.checkpoint("main", fields(1), blob("one"));
+          return id;
+        },
+        act: (commits, id) => commits.fork(id, "side"),
+        verify: async (commits, id) => {
+          const there = await commits.head("side");
+          assert.ok(there === undefined || there === id);
+          await commits.fork(id, "side");
+          await commits.checkpoint("side", fields(2), blob("two"));
+          assert.deepEqual(contents((await commits.materialize({ commit: await commits.head("side") })).bytes), [
+            "zero",
+            "two",
+          ]);
+        },
+      },
+      "a collection": {
+        prepare: async (commits) => {
+          const { id } = await commits.checkpoint("main", fields(0), blob("zero"));
+          for (const [at, text] of ["one", "two", "zero"].entries())
+            await commits.checkpoint("old", fields(at), blob(text));
+          await commits.dropHead("old");
+          return id;
+        },
+        act: async (commits, _, base) => {
+          for await (const keys of commits.garbage({ batch: 2, patience: 0 }))
+            for (const key of keys) await base.delete(key);
+        },
+        verify: async (commits, id, { base, entries }) => {
+          for await (const keys of commits.garbage({ batch: 2, patience: 0 }))
+            for (const key of keys) await base.delete(key);
+          assert.deepEqual(await collected(commits.history(id)), [await commits.show(id)]);
+          assert.deepEqual(
+            new Set([...entries.keys()].filter((key) => /^(records|blobs)/.test(key))),
+            reachableKeys(entries).keys,
+          );
+          // What was collected can be said again.
+          await commits.checkpoint("old", fields(0), blob("one"));
+          assert.deepEqual(contents((await commits.materialize({ commit: await commits.head("old") })).bytes), ["one"]);
+        },
+      },
+    };
+    for (const [name, step] of Object.entries(steps)) {
+      const crashes = await crashEverywhere(stores, 1000, step);
+      console.log(`crashed at each of ${crashes} calls of ${name}: lost 0`);
+      assert.ok(crashes >= 5, `${name}: ${crashes} calls`);
+    }
+  });
+
+  test("whoever needs what is being collected waits until it is gone, and stores it anew", async () => {
+    const store = stores.memoryStore();
+    const commits = new stores.CommitStore(store, { delay: 2 });
+    await commits.checkpoint("main", fields(0), blob("zero"));
+    const old = await commits.checkpoint("old", fields(1), blob("one"));
+    await commits.dropHead("old");
+    const garbage = commits.garbage({ patience: 0 });
+    let waiting;
+    for (let at = 0; ; at += 1) {
+      const { value, done } = await garbage.next();
+      if (done) break;
+      if (value.includes(`records/${old.id}`)) {
+        waiting = commits.checkpoint("again", fields(1), blob("one"));
+        // Long enough for it to have done all that it does when nobody collects.
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        await assert.rejects(new stores.CommitStore(store, { delay: 0 }).fork(old.id, "fork"), { code: "store_busy" });
+      }
+      for (const key of value) await store.delete(key);
+    }
+    assert.equal((await waiting).id, old.id);
+    assert.deepEqual(contents((await commits.materialize({ commit: await commits.head("again") })).bytes), ["one"]);
+    await assert.rejects(commits.fork("ctx-none", "fork"), { code: "commit_not_found" });
+    // One at a time.
+    await commits.dropHead("again");
+    const one = commits.garbage();
+    await one.next();
+    await assert.rejects(commits.garbage().next(), { code: "store_busy" });
+    await one.return();
+    assert.ok((await commits.garbage().next()).value.length > 0, "whoever stopped has ended it");
+  });
+
+  test("damage is told, with the code that says which", async () => {
+    const entries = new Map();
+    const commits = new stores.CommitStore(stores.memoryStore(entries), { delay: 0, retries: 1 });
+    const one = await commits.checkpoint("main", fields(0), blob("one"));
+    const two = await commits.checkpoint("main", fields(1), blob("two"));
+    const code = (request) =>
+      commits.materialize(request).then(
+        () => "fine",
+        (error) => error.code,
+      );
+    const keyOf = ({ record }) => `blobs/${record.artifact_ref.slice(7)}`;
+    const swapped = new Map(entries);
+    swapped.set(keyOf(one), entries.get(keyOf(two)));
+    const tried = async (key, value) => {
+      const there = entries.get(key);
+      if (value) entries.set(key, value);
+      else entries.delete(key);
+      const found = [await code({ commit: two.id, stop: "root" })];
+      const { stream } = await commits
+        .materializeStream({ commit: two.id, stop: "root" })
+        .catch((error) => ({ stream: error }));
+      if (stream instanceof Error) found.push(stream.code);
+      else
+        found.push(
+          await collected(stream).then(
+            () => "fine",
+            (error) => error.code,
+          ),
+        );
+      entries.set(key, there);
+      return found;
+    };
+    assert.deepEqual(await tried("heads/none", blob("x")), ["fine", "fine"]);
+    assert.deepEqual(await tried(keyOf(one), blob("x")), ["blob_mismatch", "blob_mismatch"]);
+    assert.deepEqual(await tried(keyOf(one)), ["blob_missing", "blob_missing"]);
+    assert.deepEqual(await tried(`records/${one.id}`), ["commit_not_found", "commit_not_found"]);
+    assert.deepEqual(await tried(`records/${one.id}`, entries.get(`records/${two.id}`)), [
+      "record_mismatch",
+      "record_mismatch",
+    ]);
+    assert.deepEqual(await tried(`records/${one.id}`, encoder.encode("{")), ["record_mismatch", "record_mismatch"]);
+    await assert.rejects(commits.blob("ctx-none"), { code: "commit_not_found" });
+    assert.deepEqual(await commits.blob(one.id), blob("one"));
+    const broken = new stores.CommitStore(
+      { ...stores.memoryStore(), get: () => Promise.reject(new Error("no network")) },
+      { delay: 0 },
+    );
+    await assert.rejects(broken.head("main"), (error) => {
+      assert.deepEqual(
+        [error.code, error.details, error.cause.message],
+        ["store_failed", { operation: "get", key: "heads/main" }, "no network"],
+      );
+      return true;
+    });
+    const silent = new stores.CommitStore(
+      { ...stores.memoryStore(), get: () => new Promise(() => undefined) },
+      { retries: 0, timeout: 5 },
+    );
+    await assert.rejects(silent.head("main"), { code: "store_failed" });
+  });
+
+  test("misuse is an error that says so", async () => {
+    assert.throws(() => new stores.CommitStore({}), { code: "invalid_input", details: { path: "store" } });
+    assert.throws(() => new stores.CommitStore(stores.memoryStore(), { retry: 1 }), {
+      details: { path: "options.retry" },
+    });
+    const commits = new stores.CommitStore(stores.memoryStore());
+    const path = (action) =>
+      action.then(
+        () => undefined,
+        ({ code, details }) => [code, details.path],
+      );
+    for (const [head, request, bytes, options, place] of [
+      ["", fields(0), blob("x"), {}, "head"],
+      ["\ud800", fields(0), blob("x"), {}, "head"],
+      ["main", null, blob("x"), {}, "request"],
+      ["main", fields(0), "x", {}, "blob"],
+      ["main", fields(0), blob("x"), { onconflict: "error" }, "options.onconflict"],
+      ["main", fields(0), blob("x"), { onConflict: "merge" }, "options.onConflict"],
+      ["main", fields(0, { artifact_ref: ctxweave.artifactRef(blob("y")) }), blob("x"), {}, "artifact_ref"],
+      ["main", { format: "generic-v1" }, blob("x"), {}, "created_at"],
+    ]) {
+      assert.deepEqual(await path(commits.checkpoint(head, request, bytes, options)), ["invalid_input", place]);
+    }
+    assert.deepEqual(await collected(commits.heads()), []);
+    await commits.checkpoint(
+      "main",
+      fields(0, { artifact_ref: ctxweave.shortRef(ctxweave.artifactRef(blob("x"))) }),
+      blob("x"),
+    );
+    await commits.checkpoint("ü/1", fields(0), blob("x"));
+    assert.deepEqual((await collected(commits.heads())).map(({ name }) => name).sort(), ["main", "ü/1"]);
+  });
+
+  const { CTXWEAVE_SEED, CTXWEAVE_SEEDS = "60" } = process.env;
+  const seeds = CTXWEAVE_SEED
+    ? [Number(CTXWEAVE_SEED)]
+    : Array.from({ length: Number(CTXWEAVE_SEEDS) }, (_, at) => at + 1);
+  const sum = {};
+  test(`processes on a store in which everything goes wrong, seeds ${seeds[0]} to ${seeds.at(-1)}`, async () => {
+    for (const seed of seeds) {
+      try {
+        const { faults, ...counts } = await simulate(stores, seed);
+        for (const [name, count] of Object.entries({ ...counts, ...faults })) sum[name] = (sum[name] ?? 0) + count;
+      } catch (error) {
+        throw new Error(`seed ${seed} fails; run it again with CTXWEAVE_SEED=${seed}`, { cause: error });
+      }
+    }
+    for (const name of [
+      "commits",
+      "rebased",
+      "collected",
+      "error",
+      "carriedOut",
+      "late",
+      "twice",
+      "silent",
+      "otherBytes",
+      "crash",
+    ]) {
+      if (!CTXWEAVE_SEED) assert.ok(sum[name] > 10, `${name}: ${sum[name]}`);
+    }
+  });
+  after(() => {
+    const {
+      requests,
+      commits,
+      rebased,
+      told,
+      failed,
+      collected,
+      error,
+      carriedOut,
+      late,
+      twice,
+      silent,
+      otherBytes,
+      crash,
+    } = sum;
+    console.log(
+      `seeds ${seeds[0]} to ${seeds.at(-1)}: ${requests} requests, ${commits} commits (${rebased} rebased), ${told} told of a conflict, ${failed} failed, ${collected} keys collected; faults: ${error} errors, ${carriedOut} carried out with an error, ${late} late, ${twice} twice, ${silent} unanswered, ${otherBytes} with another's bytes, ${crash} crashes; lost: 0`,
+    );
+  });
+});

@@ -1,0 +1,18 @@
+//! `cargo xtask matrix`: the package in every bundler, framework and runtime that docs/loading.md names.
+
+use anyhow::Result;
+
+use crate::Args;
+use crate::process::{run as run_command, step};
+use crate::project::Project;
+use crate::{build, setup};
+
+pub fn run(project: &Project, args: &mut Args) -> Result<()> {
+    let words = args.rest();
+    setup::all(project)?;
+    build::package(project, &project.path("wasm-pack.toml"))?;
+    step(
+        "the matrix (a quarter of an hour; the tools are installed into target/loading, 600 packages, the first time)",
+    );
+    run_command(project.node().arg("tests/loading/matrix.mjs").args(words))
+}
