@@ -33,5 +33,5 @@ pub(crate) use unanswered::Unanswered;
 pub(crate) use write::serialize;
 #[cfg(feature = "loom")]
 pub(crate) use write::serialize_mixed;
-#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) use write::serialize_node;

@@ -26,7 +26,7 @@ pub(crate) fn serialize<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> R
 }
 
 /// Writes the content of a node.
-#[cfg(any(feature = "chat", feature = "commits", feature = "loom"))]
+#[cfg(any(feature = "chat", feature = "commits", feature = "import", feature = "loom"))]
 pub(crate) fn serialize_node<S: Serializer>(blocks: &[Block<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     WrittenBlocks(blocks, Form::Node).serialize(serializer)
 }

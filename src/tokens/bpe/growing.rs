@@ -165,6 +165,8 @@ impl Splitter {
     /// The classes of the characters that a long piece goes on with which begins at `start` and has characters of these classes behind the first. It may go on with
     /// others, too.
     fn goes_on_with(self, bytes: &[u8], start: usize, classes: u8) -> u8 {
+        #[cfg(not(feature = "tokenize"))]
+        let _ = (bytes, start);
         let within = |set: u8| classes & !set == 0;
         match self.kind {
             // Behind a lower case letter no upper case one follows, and before one there are none that are both or neither.

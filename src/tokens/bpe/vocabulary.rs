@@ -159,7 +159,7 @@ impl Vocabulary {
 
     #[cfg(not(feature = "tokenize"))]
     #[inline(always)]
-    fn whole_piece(&self, _: &[u8], _: usize, _: usize) -> Option<Rank> {
+    pub(super) fn whole_piece(&self, _: &[u8], _: usize, _: usize) -> Option<Rank> {
         None
     }
 
