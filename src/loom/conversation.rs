@@ -75,7 +75,8 @@ impl Conversation {
     /// Makes members of the entries from `kept` on, and of those before that they may belong to. Gives how many members
     /// stayed as they were.
     pub(crate) fn extend(&mut self, context: &PathContext<'_>, selection: &mut Selection, kept: usize) -> usize {
-        let mut from = kept.min(self.starts.len().saturating_sub(1));
+        // Whether an entry is free depends on the entry itself, too. The one at `kept` is another one now, so the one before it says.
+        let mut from = kept.min(self.starts.len()).saturating_sub(1);
         while from > 0 && !self.starts.get(from).is_some_and(|start| start.free) {
             from -= 1;
         }
