@@ -131,7 +131,7 @@ fn package_of(project: &Project, manifest: &Path, scope: Scope<'_>) -> Result<()
             .map(|(name, _)| name)
             .collect();
         flavours.sort_by_key(|name| *name != "default");
-        if flavours.is_empty() {
+        if flavours.is_empty() && matches!(scope, Scope::Alone(_)) {
             continue;
         }
         // Made aside and put in place at the end: whoever uses the package meanwhile never sees half of it.
