@@ -455,7 +455,7 @@ test("progress is for terminals, and goes away", { skip: !hasScript }, () => {
 });
 
 test("bytes that are no text are not written to a terminal", { skip: !hasScript }, () => {
-  const { status, shown } = onTerminal("ctxweave vocab gpt2");
+  const { status, shown } = onTerminal("ctxweave vocab cl100k_base");
   assert.equal(status, 2);
   assert.match(shown, /the result is no text: give `--out FILE`/);
 });
