@@ -1,7 +1,7 @@
 //! Files of other looms and exports of chats as Loom trees, and Loom trees as files of other looms.
 //!
-//! `import`: [`file`] (bytes as JSON values) → [`detect`] → `formats` (each into [`entry`]s, the same for all) → [`build`] (ids,
-//! links, edges, and what was found). `export`: [`export`]. What a Loom tree has no field for stays as it is under
+//! `import`: `file` (bytes as JSON values) → `detect` → `formats` (each into `entry`s, the same for all) → `build` (ids,
+//! links, edges, and what was found). `export`: `export`. What a Loom tree has no field for stays as it is under
 //! `metadata.imported` of a node and `imported` of the tree, so that an export to the same format has it again.
 
 mod build;

@@ -25,7 +25,7 @@ const ENDPOINTS: Record<TargetProvider, (model: string) => { url: string; header
 
 /** The address and the headers for a target; the key is the shell's to fill in. */
 export function endpoint(target: To): { url: string; headers: [string, string][] } {
-  const { url, headers } = ENDPOINTS[target.provider](target.model);
+  const { url, headers } = ENDPOINTS[target.provider as TargetProvider](target.model);
   return { url, headers: [...headers, ["content-type", "application/json"]] };
 }
 

@@ -5,14 +5,14 @@ import type {
   LoomTreeData,
   Media,
   Preferences,
-  Provider,
   TruncationStrategy,
+  TargetProvider,
 } from "ctxweave";
 
 import { loomAwareOf, type AwareSettings } from "./aware.js";
 
 export type Mode = "dialogue" | "buffer";
-export type ProviderName = Extract<Provider, string>;
+export type ProviderName = TargetProvider;
 
 /**
  * Everything the person at the page has decided. A preference that is absent here was not touched, so that the tree's
