@@ -4,7 +4,7 @@
  */
 
 import type { Diagnostic, Limits } from "./common.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import type { PlatformAbortSignal, PlatformReadableStream } from "./platform.js";
 
 /** What the artifact of a commit is: what is new since the parent, a summary in its place, or all of it. */
 export type CommitType = "delta" | "compaction" | "snapshot";
@@ -251,13 +251,13 @@ export interface MaterializeStreamOptions {
   /** How often a fetch that failed, or whose blob is not the right one, is repeated. Default 1. */
   retries?: number;
   /** Ends it all. */
-  signal?: AbortSignal;
+  signal?: PlatformAbortSignal;
 }
 
 /** A conversation as a stream. */
 export interface MaterializedStream {
   /** The bytes. It fails where something is missing or damaged. */
-  stream: ReadableStream<Uint8Array>;
+  stream: PlatformReadableStream;
   /** What is known of it once it was read to its end. */
   done: Promise<Omit<Materialized, "bytes">>;
 }

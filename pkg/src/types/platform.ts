@@ -13,6 +13,9 @@ export type PlatformResponse = Global<"Response">;
 
 export type PlatformAbortSignal = Global<"AbortSignal">;
 
+/** A stream, here always of bytes: its chunks are `Uint8Array`. */
+export type PlatformReadableStream = Global<"ReadableStream">;
+
 /** A module that is compiled. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Type } } }
   ? Type
