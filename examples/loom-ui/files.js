@@ -1,0 +1,42 @@
+/** Files: other looms' are opened by `ctxweave/import`, which is loaded when the first of them is. */
+
+/** The trees of a file, and what it was of. */
+export async function readFile(file) {
+  const { importLoom, init } = await import("ctxweave/import");
+  await init();
+  return importLoom(new Uint8Array(await file.arrayBuffer()));
+}
+
+/** The change that puts an imported tree in the place of what is there. */
+export function replacement({
+  nodes,
+  edges,
+  title,
+  mode,
+  systemContext,
+  bufferModeSystemContext,
+  bufferPrefix,
+  preferences,
+}) {
+  const settings = { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences };
+  const all = Object.entries(settings).map(([name, value]) => [name, value ?? null]);
+  return { replace: true, upsert: { nodes, edges }, settings: Object.fromEntries(all) };
+}
+
+const FORMATS = { pyloom: "json", loomsidian: "json", markdown: "md" };
+
+/** Has the browser save the tree: for another loom, as Markdown, or as it is. */
+export async function saveFile(tree, format, tip) {
+  const text = format === "json" ? tree.snapshot() : await exported(tree, format, tip);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text]));
+  link.download = `loom-${format}.${FORMATS[format] ?? "json"}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function exported(tree, format, tip) {
+  const { exportLoom, init } = await import("ctxweave/import");
+  await init();
+  return exportLoom(tree.toJSON(), format, { tip });
+}

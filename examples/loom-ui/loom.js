@@ -1,0 +1,94 @@
+/** The one `LoomTree`, what is looked at in it, and the changes that undo and redo make. The page is drawn from these. */
+
+/** What is looked at: none of it is part of the tree. */
+export const firstView = {
+  tip: undefined,
+  hoist: undefined,
+  hidden: [],
+  versions: {},
+  showPruned: false,
+  showHidden: false,
+  heat: "pathTokens",
+  contextWindow: 2000,
+};
+
+/** `changed` is called after every edit and every other look. */
+export function openLoom(tree, view, changed) {
+  const done = [];
+  const undone = [];
+  // No tree was ever there, and since a revision that never was everything has changed.
+  let seen = 0xffffffff;
+  const loom = { tree, view, mode: undefined, title: undefined, edit, look, undo, redo, nodes, news };
+  Object.defineProperty(loom, "canUndo", { get: () => done.length > 0 });
+  Object.defineProperty(loom, "canRedo", { get: () => undone.length > 0 });
+  settle();
+  return loom;
+
+  /** Makes a change, which undo takes back, and looks elsewhere with it. */
+  function edit(change, looks = {}) {
+    const { inverse } = tree.apply(change);
+    done.push({ change: inverse, ...place() });
+    undone.length = 0;
+    look(looks);
+  }
+
+  function look(looks) {
+    Object.assign(loom.view, looks);
+    settle();
+    changed();
+  }
+
+  function undo() {
+    turn(done, undone);
+  }
+
+  function redo() {
+    turn(undone, done);
+  }
+
+  function turn(from, to) {
+    const step = from.pop();
+    if (!step) return;
+    const { change, ...looks } = step;
+    const here = place();
+    to.push({ change: tree.apply(change).inverse, ...here });
+    look(looks);
+  }
+
+  /** Where one is, which an undone step comes back to. */
+  function place() {
+    const { tip, hoist, hidden, versions } = loom.view;
+    return { tip, hoist, hidden, versions };
+  }
+
+  /** What holds for everything that is asked of the tree. */
+  function settle() {
+    const { contextWindow, versions } = loom.view;
+    tree.configure({ contextWindow, versionSelections: versions, appPreferences: { tokenBuffer: 256 } });
+  }
+
+  /** The nodes of these ids, whole, as an edit needs them. */
+  function nodes(ids) {
+    const wanted = new Set(ids);
+    return tree.toJSON().nodes.filter(({ id }) => wanted.has(id));
+  }
+
+  /** What changed since the last time, everything at the first; what the tree says about itself is kept up with. */
+  function news() {
+    const changes = tree.changesSince(seen);
+    seen = changes.revision;
+    for (const name of ["mode", "title"]) loom[name] = (changes.settings ?? loom)[name] ?? undefined;
+    return changes;
+  }
+}
+
+/** A node with the edge that leads to it. */
+export function following(parent, node) {
+  const edges =
+    parent === undefined ? [] : [{ id: `${parent}-${node.id}`, sources: [{ nodeId: parent }], targetNodeId: node.id }];
+  return { nodes: [node], edges };
+}
+
+export function newNode(authorType, content, more = {}) {
+  return { id: crypto.randomUUID(), authorType, content, createdAt: new Date().toISOString(), ...more };
+}

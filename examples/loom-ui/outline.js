@@ -1,0 +1,159 @@
+/** The branches: a row for each node, in the order of the tree, with its cost as heat. */
+
+/** Rows in `list`, for the keyboard, too. `look` goes to a node, `point` says which one the pointer or the focus is on. */
+export function openOutline(list, loom, { look, point }) {
+  const rows = new Map();
+  // Of each node the first words; a row shows those of the version that is selected.
+  const labels = new Map();
+  list.addEventListener("click", ({ target }) => {
+    const row = target.closest("[data-id]");
+    if (row) look(row.dataset.id);
+  });
+  list.addEventListener("mouseover", ({ target }) => point(target.closest("[data-id]")?.dataset.id));
+  list.addEventListener("mouseleave", () => point(undefined));
+  list.addEventListener("focusin", ({ target }) => {
+    for (const row of list.children) row.tabIndex = row === target ? 0 : -1;
+    point(target.dataset.id);
+  });
+  list.addEventListener("focusout", () => point(undefined));
+  list.addEventListener("keydown", onKey);
+  return { draw };
+
+  function draw(changes, path) {
+    if (changes.replace) {
+      rows.clear();
+      labels.clear();
+    }
+    for (const id of changes.remove.nodes) {
+      rows.delete(id);
+      labels.delete(id);
+    }
+    for (const { id, content, authorType } of changes.upsert.nodes) {
+      const label = labels.get(id) ?? element("span", "label");
+      label.textContent = firstWords(content) || "…";
+      label.dataset.author = authorType;
+      labels.set(id, label);
+    }
+    order();
+    mark(path);
+    heat();
+  }
+
+  /** The rows that are to be seen, each behind the one that it goes on from; branches are indented where they part. */
+  function order() {
+    const { tree, view } = loom;
+    const ids = tree.nodeIds();
+    const children = new Map(tree.children(ids).map((found, at) => [ids[at], found]));
+    const versions = new Map(tree.versions(ids).map((found, at) => [ids[at], found]));
+    const hidden = new Set(view.hidden);
+    const isSeen = ({ id, pruned }) => (view.showPruned || !pruned) && (view.showHidden || !hidden.has(id));
+    const starts = (view.hoist === undefined ? tree.roots() : [{ id: view.hoist }]).filter(isSeen);
+    const open = starts.map((node) => ({ node, indent: starts.length > 1 ? 1 : 0, level: 1 })).reverse();
+    const found = new Map();
+    while (open.length > 0) {
+      const { node, indent, level } = open.pop();
+      if (found.has(node.id)) continue;
+      const next = children.get(node.id).filter(isSeen);
+      const deeper = next.length > 1 ? indent + 1 : indent;
+      for (const child of next.reverse()) open.push({ node: child, indent: deeper, level: level + 1 });
+      found.set(node.id, fill(node, indent, level, versions.get(node.id), hidden.has(node.id)));
+    }
+    const wanted = [...found.values()];
+    if (wanted.length === list.children.length && wanted.every((row, at) => row === list.children[at])) return;
+    const focused = list.contains(document.activeElement) ? document.activeElement : undefined;
+    list.replaceChildren(...wanted);
+    if (focused) (focused.isConnected ? focused : list.querySelector("[aria-selected=true]"))?.focus();
+  }
+
+  function fill({ id, pruned, excluded, annotation }, indent, level, versions, isHidden) {
+    const row = rows.get(id) ?? rowOf(id);
+    rows.set(id, row);
+    const shown = loom.view.versions[versions[0].id] ?? id;
+    const at = versions.findIndex((version) => version.id === shown);
+    const [label, flags] = row.children;
+    if (label !== labels.get(shown)) label.replaceWith(labels.get(shown));
+    const said = [
+      versions.length > 1 && `version ${at + 1} of ${versions.length}`,
+      pruned && "pruned",
+      excluded && "left out",
+      isHidden && "hidden",
+      annotation && "remark",
+    ];
+    flags.textContent = said.filter(Boolean).join(", ");
+    row.dataset.shown = shown;
+    row.classList.toggle("gone", Boolean(pruned || excluded));
+    row.classList.toggle("dim", isHidden);
+    row.style.setProperty("--indent", Math.min(indent, 8));
+    row.ariaLevel = String(level);
+    return row;
+  }
+
+  /** Which rows are on the path, and which is its tip. */
+  function mark(path) {
+    const isOnPath = new Set(path);
+    let tip;
+    for (const row of list.children) {
+      row.classList.toggle("on-path", isOnPath.has(row.dataset.shown));
+      row.ariaSelected = String(row.dataset.id === loom.view.tip);
+      if (row.ariaSelected === "true") tip = row;
+    }
+    if (list.contains(document.activeElement)) return;
+    for (const row of list.children) row.tabIndex = row === (tip ?? list.firstElementChild) ? 0 : -1;
+  }
+
+  function heat() {
+    const shown = Array.from(list.children, (row) => row.dataset.shown);
+    const costs = loom.tree[loom.view.heat](shown);
+    const most = costs.reduce((most, cost) => Math.max(most, cost), 1);
+    for (const [at, row] of Array.from(list.children).entries()) {
+      row.lastElementChild.textContent = costs[at].toLocaleString("en");
+      row.style.setProperty("--heat", (costs[at] / most).toFixed(3));
+    }
+  }
+
+  function onKey(event) {
+    const row = event.target.closest("[data-id]");
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { tree } = loom;
+    const { id } = row.dataset;
+    const goes = {
+      ArrowDown: () => row.nextElementSibling,
+      ArrowUp: () => row.previousElementSibling,
+      ArrowLeft: () => rows.get(tree.parents(id)[0]?.id),
+      ArrowRight: () =>
+        tree
+          .children(id)
+          .map((child) => rows.get(child.id))
+          .find((child) => child?.isConnected),
+      n: () => rows.get(tree.nextSibling(id)?.id),
+      p: () => rows.get(tree.previousSibling(id)?.id),
+      Home: () => list.firstElementChild,
+      End: () => list.lastElementChild,
+    };
+    if (event.key === "Enter" || event.key === " ") look(id);
+    else if (Object.hasOwn(goes, event.key)) goes[event.key]()?.focus();
+    else return;
+    event.preventDefault();
+  }
+}
+
+function rowOf(id) {
+  const row = element("div", "row");
+  row.role = "treeitem";
+  row.tabIndex = -1;
+  row.dataset.id = id;
+  row.append(element("span", "label"), element("span", "flags"), element("span", "cost"));
+  return row;
+}
+
+function element(name, className) {
+  const made = document.createElement(name);
+  made.className = className;
+  return made;
+}
+
+function firstWords(content) {
+  if (typeof content === "string") return content.slice(0, 120);
+  const { type, text, name, blocks } = content;
+  return type === "mixed" ? blocks.map(firstWords).join(" ") : (text ?? `[${name ?? type}]`).slice(0, 120);
+}

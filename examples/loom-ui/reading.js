@@ -1,0 +1,77 @@
+/** The path as it is read: all of it, with what the prompt leaves out marked. */
+
+/** More than any path needs, so that nothing is cut from what is read. */
+const WHOLE = 1e9;
+
+/** What the path says, and what it costs: `{ parts, fates, path, tokens, limit }`. */
+export function readPath({ tree, view, mode }, draft) {
+  const { tip } = view;
+  if (tip === undefined) return { parts: [], fates: new Map(), path: [] };
+  const read = mode === "buffer" ? readDocument(tree, tip, draft) : readDialogue(tree, tip, draft);
+  const fates = new Map(read.left);
+  for (const { nodeId, as, fate, reason } of read.report.nodes) {
+    if (as === "path" && fate === "excluded") fates.set(nodeId, reason);
+  }
+  return { ...read, fates, path: read.report.path };
+}
+
+function readDialogue(tree, tip, draft) {
+  const { system, messages, report } = tree.assembleDialogue({ tip, contextWindow: WHOLE });
+  const parts = system === undefined ? [] : [{ author: "system", text: system }];
+  for (const { role, content, spans } of messages) {
+    for (const { nodeId, part, start, end } of spans) {
+      const said = part === undefined ? content : content[part];
+      const text = typeof said === "string" ? said : (said.text ?? `[${said.name ?? said.type}]`);
+      parts.push({
+        nodeId,
+        author: role === "user" ? "human" : "model",
+        text: end > start ? text.slice(start, end) : text,
+      });
+    }
+  }
+  const cut = tree.wouldCut({ tip });
+  const left = [...(cut?.nodeIds ?? []), ...(cut?.partialNodeIds ?? [])].map((id) => [id, "cut"]);
+  const { tokens, limit } = tree.measurePath({ tip });
+  const total = draft ? tree.preview(pending(tip, draft), { tip }).after.total : tokens.total;
+  return { parts, left, report, total, limit };
+}
+
+/** The message that is being typed, as a change that is only tried. */
+function pending(tip, draft) {
+  const node = { id: "draft", authorType: "human", content: draft };
+  const edge = { id: "draft", sources: [{ nodeId: tip }], targetNodeId: "draft" };
+  return { upsert: { nodes: [node], edges: [edge] }, options: { tip: "draft" } };
+}
+
+function readDocument(tree, tip, draft) {
+  const { document, spans, report } = tree.assembleBuffer({ tip, contextWindow: WHOLE });
+  const prefix = document.slice(0, spans[0]?.start ?? 0);
+  const parts = prefix === "" ? [] : [{ author: "system", text: prefix }];
+  for (const { nodeId, start, end } of spans) parts.push({ nodeId, author: "text", text: document.slice(start, end) });
+  const sent = tree.assembleBuffer({ tip, workingBuffer: draft });
+  const left = [...(sent.report.cut?.nodeIds ?? []), ...(sent.report.cut?.partialNodeIds ?? [])].map((id) => [
+    id,
+    "cut",
+  ]);
+  return { parts, left, report, total: sent.report.tokens.total, limit: sent.report.limit };
+}
+
+/** Draws it into `list`; the elements of what stays are kept, so that a reply grows in its place. */
+export function drawPath(list, { parts, fates, path }) {
+  const texts = new Map(parts.map((part) => [part.nodeId ?? part.author, []]));
+  for (const part of parts) texts.get(part.nodeId ?? part.author).push(part);
+  const order = [...parts.filter(({ nodeId }) => nodeId === undefined).map(({ author }) => author), ...path];
+  const old = new Map(Array.from(list.children, (item) => [item.dataset.id, item]));
+  const items = order.map((id) => {
+    const item = old.get(id) ?? document.createElement("li");
+    const said = texts.get(id) ?? [];
+    const text = said.map((part) => part.text).join("\n");
+    item.dataset.id = id;
+    item.dataset.author = said[0]?.author ?? "model";
+    item.dataset.fate = fates.get(id) ?? "";
+    const words = fates.has(id) ? `${text === "" ? "…" : text}` : text;
+    if (item.textContent !== words) item.textContent = words;
+    return item;
+  });
+  list.replaceChildren(...items);
+}

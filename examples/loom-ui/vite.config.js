@@ -1,0 +1,12 @@
+import { stub } from "./stub.js";
+
+/** Vite serves the page, and the stub beside it. */
+export default {
+  plugins: [
+    {
+      name: "stub",
+      configureServer: (server) => void server.middlewares.use(stub),
+      configurePreviewServer: (server) => void server.middlewares.use(stub),
+    },
+  ],
+};
