@@ -34,7 +34,7 @@ export async function generate(loom, n, signal, changed) {
     if (!signal.aborted) throw error;
   } finally {
     const silent = ids.filter((id) => !heard.has(id));
-    if (silent.length > 0) tree.remove({ nodes: silent });
+    if (silent.length > 0) tree.apply({ remove: { nodes: silent } });
     if (silent.includes(view.tip)) loom.look({ tip });
     changed();
   }

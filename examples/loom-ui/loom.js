@@ -57,8 +57,8 @@ export function openLoom(tree, view, changed) {
 
   /** Where one is, which an undone step comes back to. */
   function place() {
-    const { tip, hoist, hidden, versions } = loom.view;
-    return { tip, hoist, hidden, versions };
+    const { tip, hoist, versions } = loom.view;
+    return { tip, hoist, versions };
   }
 
   /** What holds for everything that is asked of the tree. */

@@ -50,9 +50,10 @@ function draw() {
   drawPath(page.path, read);
   if (replying) page.path.lastElementChild?.scrollIntoView({ block: "nearest" });
   const { total = 0, limit = 0 } = read;
-  page.tokens.textContent = `${total} of ${limit} tokens`;
-  page.meter.max = limit;
+  page.tokens.textContent = `${total} of ${limit} tokens${total > limit ? ", cut" : ""}`;
+  page.meter.max = Math.max(limit, total);
   page.meter.high = limit;
+  page.meter.optimum = 0;
   page.meter.value = total;
   page.title.textContent = loom.title ?? "Loom";
   drawTools(view);
@@ -63,7 +64,7 @@ function drawTools(view) {
   const shown = view.tip && shownVersion(loom);
   const at = versions.findIndex(({ id }) => id === shown);
   const { pruned, excluded } = versions[at] ?? {};
-  page.version.textContent = `version ${at + 1} of ${versions.length}`;
+  page.version.textContent = `${at + 1} of ${versions.length}`;
   page["version-before"].disabled = page["version-behind"].disabled = versions.length < 2;
   page.prune.textContent = pruned ? "Restore" : "Prune";
   page.exclude.textContent = excluded ? "Take in" : "Leave out";
@@ -153,6 +154,7 @@ function wire() {
     return send();
   });
   on("stop", "click", () => replying?.abort());
+  document.addEventListener("visibilitychange", save);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") replying?.abort();
     const isTyping = event.target.closest("textarea, input, dialog");
@@ -194,12 +196,15 @@ async function openFile() {
   const [file] = page.file.files;
   page.file.value = "";
   if (!file) return;
+  replying?.abort();
+  await replying?.finished;
   const { trees, format, diagnostics } = await readFile(file);
   const chosen = trees.length > 1 ? await choose(trees) : trees[0];
   if (!chosen) return;
-  loom.edit(replacement(chosen.tree), { tip: chosen.tip, hoist: undefined, hidden: [], versions: {} });
+  loom.edit(replacement(chosen.tree), { tip: chosen.tip, hoist: undefined, versions: {} });
   tell(`${format}: ${counted(chosen.tree.nodes.length, "node")}, ${counted(diagnostics.length, "remark")}`);
   for (const { message } of diagnostics) console.debug(message);
+  say("");
 }
 
 function choose(trees) {

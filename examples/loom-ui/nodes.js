@@ -48,7 +48,7 @@ export function otherVersion({ tree, view, look }, step) {
 /** A comparison of two prompts in words. */
 export function inWords({ difference, after, added, removed, cutBefore, cutAfter, cutMoved, cachedTokens }) {
   const sign = difference.total > 0 ? "+" : difference.total < 0 ? "−" : "±";
-  const words = [`${sign}${Math.abs(difference.total)} tokens, ${after.total} in all`];
+  const words = [`${sign}${Math.abs(difference.total)} tokens, ${after.total} sent`];
   if (removed.length > 0) words.push(`${counted(removed.length, "node")} out`);
   if (added.length > 0) words.push(`${counted(added.length, "node")} in`);
   if (cutMoved) words.push(`the cut moves from ${place(cutBefore)} to ${place(cutAfter)}`);

@@ -5,6 +5,8 @@ export function openOutline(list, loom, { look, point }) {
   const rows = new Map();
   // Of each node the first words; a row shows those of the version that is selected.
   const labels = new Map();
+  // What of the view the order of rows depends on, as it was.
+  let ordered;
   list.addEventListener("click", ({ target }) => {
     const row = target.closest("[data-id]");
     if (row) look(row.dataset.id);
@@ -28,13 +30,21 @@ export function openOutline(list, loom, { look, point }) {
       rows.delete(id);
       labels.delete(id);
     }
-    for (const { id, content, authorType } of changes.upsert.nodes) {
+    const { hoist, hidden, versions, showPruned, showHidden } = loom.view;
+    const looks = JSON.stringify([hoist, hidden, versions, showPruned, showHidden]);
+    let isMoved = looks !== ordered || changes.remove.nodes.length > 0 || changes.upsert.edges.length > 0;
+    for (const { id, content, authorType, metadata } of changes.upsert.nodes) {
       const label = labels.get(id) ?? element("span", "label");
+      const marks = JSON.stringify([metadata?.pruned, metadata?.excluded]);
+      isMoved ||= label.dataset.marks !== marks;
+      label.dataset.marks = marks;
       label.textContent = firstWords(content) || "…";
       label.dataset.author = authorType;
       labels.set(id, label);
     }
-    order();
+    // While a reply streams nothing of this changes, and rows stay where they are.
+    if (isMoved) order();
+    ordered = looks;
     mark(path);
     heat();
   }
@@ -48,15 +58,20 @@ export function openOutline(list, loom, { look, point }) {
     const hidden = new Set(view.hidden);
     const isSeen = ({ id, pruned }) => (view.showPruned || !pruned) && (view.showHidden || !hidden.has(id));
     const starts = (view.hoist === undefined ? tree.roots() : [{ id: view.hoist }]).filter(isSeen);
-    const open = starts.map((node) => ({ node, indent: starts.length > 1 ? 1 : 0, level: 1 })).reverse();
+    const open = starts.map((node) => ({ node, indent: 0, level: 1, isFork: starts.length > 1 })).reverse();
     const found = new Map();
     while (open.length > 0) {
-      const { node, indent, level } = open.pop();
+      const { node, indent, level, isFork } = open.pop();
       if (found.has(node.id)) continue;
       const next = children.get(node.id).filter(isSeen);
       const deeper = next.length > 1 ? indent + 1 : indent;
-      for (const child of next.reverse()) open.push({ node: child, indent: deeper, level: level + 1 });
-      found.set(node.id, fill(node, indent, level, versions.get(node.id), hidden.has(node.id)));
+      for (const child of next.reverse())
+        open.push({ node: child, indent: deeper, level: level + 1, isFork: next.length > 1 });
+      const row = fill(node, versions.get(node.id), hidden.has(node.id));
+      row.classList.toggle("fork", isFork);
+      row.style.setProperty("--indent", Math.min(indent, 8));
+      row.ariaLevel = String(level);
+      found.set(node.id, row);
     }
     const wanted = [...found.values()];
     if (wanted.length === list.children.length && wanted.every((row, at) => row === list.children[at])) return;
@@ -65,11 +80,12 @@ export function openOutline(list, loom, { look, point }) {
     if (focused) (focused.isConnected ? focused : list.querySelector("[aria-selected=true]"))?.focus();
   }
 
-  function fill({ id, pruned, excluded, annotation }, indent, level, versions, isHidden) {
+  function fill({ id, annotation }, versions, isHidden) {
     const row = rows.get(id) ?? rowOf(id);
     rows.set(id, row);
     const shown = loom.view.versions[versions[0].id] ?? id;
     const at = versions.findIndex((version) => version.id === shown);
+    const { pruned, excluded } = versions[at];
     const [label, flags] = row.children;
     if (label !== labels.get(shown)) label.replaceWith(labels.get(shown));
     const said = [
@@ -83,8 +99,6 @@ export function openOutline(list, loom, { look, point }) {
     row.dataset.shown = shown;
     row.classList.toggle("gone", Boolean(pruned || excluded));
     row.classList.toggle("dim", isHidden);
-    row.style.setProperty("--indent", Math.min(indent, 8));
-    row.ariaLevel = String(level);
     return row;
   }
 

@@ -10,7 +10,8 @@ export function readPath({ tree, view, mode }, draft) {
   const read = mode === "buffer" ? readDocument(tree, tip, draft) : readDialogue(tree, tip, draft);
   const fates = new Map(read.left);
   for (const { nodeId, as, fate, reason } of read.report.nodes) {
-    if (as === "path" && fate === "excluded") fates.set(nodeId, reason);
+    // A reply that has not begun is blank, and that is plain to see.
+    if (as === "path" && fate === "excluded" && reason !== "blank") fates.set(nodeId, reason);
   }
   return { ...read, fates, path: read.report.path };
 }
@@ -44,7 +45,7 @@ function pending(tip, draft) {
 }
 
 function readDocument(tree, tip, draft) {
-  const { document, spans, report } = tree.assembleBuffer({ tip, contextWindow: WHOLE });
+  const { document, spans, report } = tree.assembleBuffer({ tip, contextWindow: WHOLE, workingBuffer: draft });
   const prefix = document.slice(0, spans[0]?.start ?? 0);
   const parts = prefix === "" ? [] : [{ author: "system", text: prefix }];
   for (const { nodeId, start, end } of spans) parts.push({ nodeId, author: "text", text: document.slice(start, end) });
@@ -53,7 +54,7 @@ function readDocument(tree, tip, draft) {
     id,
     "cut",
   ]);
-  return { parts, left, report, total: sent.report.tokens.total, limit: sent.report.limit };
+  return { parts, left, report, total: report.tokens.total, limit: sent.report.limit };
 }
 
 /** Draws it into `list`; the elements of what stays are kept, so that a reply grows in its place. */
@@ -69,8 +70,7 @@ export function drawPath(list, { parts, fates, path }) {
     item.dataset.id = id;
     item.dataset.author = said[0]?.author ?? "model";
     item.dataset.fate = fates.get(id) ?? "";
-    const words = fates.has(id) ? `${text === "" ? "…" : text}` : text;
-    if (item.textContent !== words) item.textContent = words;
+    if (item.textContent !== text) item.textContent = text;
     return item;
   });
   list.replaceChildren(...items);

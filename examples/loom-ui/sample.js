@@ -22,6 +22,7 @@ const said = [
 
 export const sample = {
   title: "The light",
+  mode: "dialogue",
   systemContext: "You are a writer of few words. Go on where the text stops.",
   nodes: said.map(([id, , authorType, content]) => ({ id, authorType, content })),
   edges: said
