@@ -7,6 +7,7 @@ export function openOutline(list, loom, { look, point }) {
   const labels = new Map();
   // What of the view the order of rows depends on, as it was.
   let ordered;
+  let tipWas;
   list.addEventListener("click", ({ target }) => {
     const row = target.closest("[data-id]");
     if (row) look(row.dataset.id);
@@ -14,7 +15,7 @@ export function openOutline(list, loom, { look, point }) {
   list.addEventListener("mouseover", ({ target }) => point(target.closest("[data-id]")?.dataset.id));
   list.addEventListener("mouseleave", () => point(undefined));
   list.addEventListener("focusin", ({ target }) => {
-    for (const row of list.children) row.tabIndex = row === target ? 0 : -1;
+    reach(target);
     point(target.dataset.id);
   });
   list.addEventListener("focusout", () => point(undefined));
@@ -102,17 +103,30 @@ export function openOutline(list, loom, { look, point }) {
     return row;
   }
 
+  /** The one row that the Tab key comes to. */
+  function reach(row) {
+    for (const other of list.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (row) row.tabIndex = 0;
+  }
+
   /** Which rows are on the path, and which is its tip. */
   function mark(path) {
-    const isOnPath = new Set(path);
-    let tip;
-    for (const row of list.children) {
-      row.classList.toggle("on-path", isOnPath.has(row.dataset.shown));
-      row.ariaSelected = String(row.dataset.id === loom.view.tip);
-      if (row.ariaSelected === "true") tip = row;
+    for (const row of list.querySelectorAll(".on-path, [aria-selected=true]")) {
+      row.classList.remove("on-path");
+      row.ariaSelected = "false";
     }
-    if (list.contains(document.activeElement)) return;
-    for (const row of list.children) row.tabIndex = row === (tip ?? list.firstElementChild) ? 0 : -1;
+    const isOnPath = new Set(path);
+    for (const row of list.children) if (isOnPath.has(row.dataset.shown)) row.classList.add("on-path");
+    const found = rows.get(loom.view.tip);
+    const tip = found?.isConnected ? found : undefined;
+    if (tip) tip.ariaSelected = "true";
+    if (tip && loom.view.tip !== tipWas) {
+      const { offsetTop, offsetHeight } = tip;
+      const isInView = offsetTop >= list.scrollTop && offsetTop + offsetHeight <= list.scrollTop + list.clientHeight;
+      if (!isInView) list.scrollTop = offsetTop - list.clientHeight / 2;
+    }
+    tipWas = loom.view.tip;
+    if (!list.contains(document.activeElement)) reach(tip ?? list.firstElementChild);
   }
 
   function heat() {
@@ -120,8 +134,9 @@ export function openOutline(list, loom, { look, point }) {
     const costs = loom.tree[loom.view.heat](shown);
     const most = costs.reduce((most, cost) => Math.max(most, cost), 1);
     for (const [at, row] of Array.from(list.children).entries()) {
-      row.lastElementChild.textContent = costs[at].toLocaleString("en");
-      row.style.setProperty("--heat", (costs[at] / most).toFixed(3));
+      const [cost, part] = [String(costs[at]), (costs[at] / most).toFixed(2)];
+      if (row.lastElementChild.textContent !== cost) row.lastElementChild.textContent = cost;
+      if (row.style.getPropertyValue("--heat") !== part) row.style.setProperty("--heat", part);
     }
   }
 
@@ -155,6 +170,7 @@ function rowOf(id) {
   const row = element("div", "row");
   row.role = "treeitem";
   row.tabIndex = -1;
+  row.ariaSelected = "false";
   row.dataset.id = id;
   row.append(element("span", "label"), element("span", "flags"), element("span", "cost"));
   return row;
