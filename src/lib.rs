@@ -66,6 +66,7 @@ pub const CALLS: &[&[call::Call]] = &[
     loom_files::CALLS,
     #[cfg(feature = "operators")]
     operators::CALLS,
+    #[cfg(feature = "count")]
     tokens::CALLS,
     #[cfg(feature = "cut")]
     tokens::CUT_CALLS,

@@ -20,6 +20,9 @@ export const here = area(AREA);
 
 let ready = false;
 
+/** Whether the module counts tokens. `import` is there to read files. */
+const counts = AREA !== "import";
+
 /** How many instances there were: what lived in one does not live in the next. */
 let instances = 0;
 
@@ -63,7 +66,7 @@ export async function instantiate(module: WasmModule): Promise<void> {
 function begin(): void {
   ready = true;
   instances += 1;
-  here.instance = { hasVocabulary, keepVocabulary };
+  here.instance = { hasVocabulary, keepVocabulary: counts ? keepVocabulary : refuseVocabulary };
   restoreVocabularies();
 }
 
@@ -82,6 +85,11 @@ function notInstantiated(cause: unknown): CtxweaveError {
  */
 const vocabularies = new Map<string, Uint8Array>();
 
+/** A module that counts nothing has no such function, and nothing to load either. */
+function load(raw: Raw, name: string, asset: Uint8Array): void {
+  raw.loadVocabulary(name, asset);
+}
+
 /** Whether `loadVocabulary` was called with this name. */
 function hasVocabulary(name: string): boolean {
   return vocabularies.has(name);
@@ -89,14 +97,21 @@ function hasVocabulary(name: string): boolean {
 
 /** Loads a vocabulary into this instance and into each that comes after it. The asset has to stay as it is. */
 export function keepVocabulary(name: string, asset: Uint8Array): void {
-  call((raw) => raw.loadVocabulary(name, asset));
+  call((raw) => load(raw, name, asset));
   vocabularies.set(name, asset);
+}
+
+function refuseVocabulary(name: string): never {
+  throw new CtxweaveError("unknown_value", `\`ctxweave/${AREA}\` counts no tokens and takes no vocabulary`, {
+    value: name,
+    expected: [],
+  });
 }
 
 function restoreVocabularies(): void {
   for (const [name, asset] of vocabularies) {
     try {
-      glue.loadVocabulary(name, asset);
+      load(glue, name, asset);
     } catch {
       // It can be loaded again, and until then counting says that it has to be.
       vocabularies.delete(name);

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use super::custom_counter::CustomCounter;
 use super::error::Thrown;
-use super::tokens::tokenizers;
+use super::tokenizers::tokenizers;
 #[cfg(feature = "requests")]
 use crate::call::Answer;
 use crate::call::{Call, Host};

@@ -14,6 +14,8 @@ mod error;
 pub mod resident;
 #[cfg(feature = "tokenize")]
 pub mod token_counter;
+mod tokenizers;
+#[cfg(feature = "count")]
 pub mod tokens;
 
 use wasm_bindgen::prelude::*;

@@ -1,6 +1,5 @@
 //! Counting tokens: what has to be quick, beside the calls of the table.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::{JsString, Uint32Array};
@@ -9,16 +8,8 @@ use js_sys::{Uint8Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 
 use super::error::Thrown;
-use crate::tokens::{Counter, Tokenizers};
-
-thread_local! {
-    /// What `loadVocabulary` has loaded. The core gets it as an argument.
-    static TOKENIZERS: RefCell<Tokenizers> = RefCell::default();
-}
-
-pub(super) fn tokenizers() -> Tokenizers {
-    TOKENIZERS.with_borrow(Clone::clone)
-}
+use super::tokenizers::TOKENIZERS;
+use crate::tokens::Counter;
 
 /// Loads the vocabulary of an exact tokenizer from the bytes of its asset.
 #[wasm_bindgen(js_name = loadVocabulary)]

@@ -142,7 +142,9 @@ const tokens: Omit<typeof n, "CtxweaveError"> = a;
 type Tokens = "encodeTokens" | "decodeTokens" | "decodeTokenBytes" | "tokenSpans" | "isWithinTokenLimit" | "calibrate" | "truncateText" | "splitText" | "TokenCounter" | "vocabularyOf";
 type Counting = Omit<typeof n, "CtxweaveError" | Tokens>;
 const least: Counting = l;
-const parts: Counting[] = [chat, commits, folders, looms, operators, workspace];
+const parts: Counting[] = [chat, commits, folders, operators, workspace];
+// @ts-expect-error it counts nothing
+looms.countTokens;
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const kept: Promise<stores.StoredCommit> = new stores.CommitStore(stores.memoryStore()).checkpoint("main", { format: "generic-v1", created_at: 0 }, new Uint8Array());
 const walked: typeof commits.CtxweaveError = stores.CtxweaveError;

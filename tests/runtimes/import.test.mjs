@@ -1,6 +1,7 @@
 /** Files of other looms through the package: whatever a file is given as, and on into the trees of the other entry points. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -104,6 +105,23 @@ test("what is no file says so", () => {
     if (code) assert.throws(() => looms.importLoom(file), { name: "CtxweaveError", code }, String(file));
     else looms.importLoom(file);
   }
+});
+
+test("it counts nothing, and says so where a vocabulary is loaded for it alone", async () => {
+  assert.equal(looms.countTokens, undefined);
+  const program = `import { init } from "ctxweave/import";
+    import { load } from "ctxweave/vocab/cl100k_base";
+    await init();
+    await load().catch(({ code, message }) => console.log(code, message));
+    const loom = await import("ctxweave/loom");
+    await loom.init();
+    await load();
+    console.log(loom.countTokens("warp and weft", { tokenizer: "cl100k_base" }));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: new URL("../../pkg", import.meta.url),
+    encoding: "utf8",
+  });
+  assert.equal(stdout, "unknown_value `ctxweave/import` counts no tokens and takes no vocabulary\n5\n", stderr);
 });
 
 test("a file of 20 MB comes in", () => {

@@ -18,6 +18,7 @@ mod process;
 mod project;
 mod release;
 mod setup;
+mod site;
 mod size;
 mod stamp;
 mod test;
@@ -54,6 +55,7 @@ cargo xtask <command>
                        --fit    fits src/tokens/heuristic_weights.bin to the others
   matrix [WORD]...   the package in every bundler, framework and runtime, and the table of docs/loading.md; with words only the
                      cases whose names have them all, and no table
+  site               the documentation with a search and the API, as a site, into target/site/dist
   models             what models there are, into src/tokens/models.txt, from the registry in LiteLLM's Python package
                        --registry FILE  from that JSON instead
   vocab              the vocabulary assets, which `build` puts into pkg/dist/vocab
@@ -85,6 +87,7 @@ fn dispatch() -> Result<()> {
         "size" => size::run(&project, &mut Args(args)),
         "demo" => demo::run(&project, &mut Args(args)),
         "release" => release::run(&project, &mut Args(args)),
+        "site" => site::run(&project, &mut Args(args)),
         "matrix" => matrix::run(&project, &mut Args(args)),
         "models" => models::run(&project, &mut Args(args)),
         "bench" => bench::run(&project, &mut Args(args)),

@@ -82,6 +82,7 @@ fn suites(project: &Project) -> Result<Vec<(&'static str, Command)>> {
         ("runtimes", "tests/runtimes"),
         ("examples", "tests/examples"),
         ("page", "tests/page"),
+        ("site", "tests/site"),
     ] {
         let found = test_files(&project.path(folder))?;
         if !found.is_empty() {

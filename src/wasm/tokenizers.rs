@@ -1,0 +1,14 @@
+//! The tokenizers of the instance.
+
+use std::cell::RefCell;
+
+use crate::tokens::Tokenizers;
+
+thread_local! {
+    /// What `loadVocabulary` has loaded. The core gets it as an argument.
+    pub(super) static TOKENIZERS: RefCell<Tokenizers> = RefCell::default();
+}
+
+pub(super) fn tokenizers() -> Tokenizers {
+    TOKENIZERS.with_borrow(Clone::clone)
+}
