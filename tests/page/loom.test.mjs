@@ -293,7 +293,7 @@ describe("budget and strategies", () => {
           truncationMarker: "(gone: {count})\n",
         },
         includeAnnotations: "all",
-        provider: "openai",
+        target: { provider: "openai", model: "gpt-5" },
         instructionScope: "generation",
         agent: { configuration: { systemPrompt: "Be brief." } },
       });

@@ -17,7 +17,17 @@ import { openText } from "./open-file.js";
 import { messageAt, placeAfter, withPending, type Pending } from "./pending.js";
 import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
-import { buildRequest, freshSettings, type PageEncoding, treeWithExclusions, type Settings } from "./settings.js";
+import {
+  buildRequest,
+  freshSettings,
+  treeWithExclusions,
+  withMode,
+  withProvider,
+  type Mode,
+  type PageEncoding,
+  type ProviderName,
+  type Settings,
+} from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "./vocabulary.js";
 
@@ -150,7 +160,8 @@ export function change(fields: Partial<Settings>): void {
 /** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
 export function setOrClear<
   K extends
-    | "provider"
+    | "model"
+    | "cache"
     | "tokenizer"
     | "instructionScope"
     | "systemPrompt"
@@ -163,6 +174,14 @@ export function setOrClear<
   if (value === undefined || value === "") delete next[key];
   else next[key] = value as Settings[K];
   settings.value = next;
+}
+
+export function setProvider(provider: ProviderName | undefined): void {
+  settings.value = withProvider(settings.value, provider);
+}
+
+export function setMode(mode: Mode): void {
+  settings.value = withMode(settings.value, mode);
 }
 
 export function setPreference<K extends keyof Settings["preferences"]>(
