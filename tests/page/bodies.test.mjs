@@ -4,8 +4,18 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { init, requestBody } from "ctxweave";
-import { eventually, fitsAcross, sample, screenshots, start, visit } from "./harness.mjs";
+import { init, requestBody, requestBodyWithReport } from "ctxweave";
+import {
+  eventually,
+  expectedTotals,
+  fitsAcross,
+  number,
+  sample,
+  screenshots,
+  shownTotals,
+  start,
+  visit,
+} from "./harness.mjs";
 
 let site;
 before(async () => {
@@ -77,6 +87,39 @@ describe("request bodies", () => {
     });
   });
 
+  it("bar, tree, report and body are of one assembly, for each provider and for none", async () => {
+    const { tree, media } = await sample("agent");
+    await on(async (page) => {
+      assert.equal(await page.locator('[data-json="body"]').count(), 0, "for nobody there is no body");
+      for (const provider of PROVIDERS) {
+        await page.getByRole("tab", { name: "Request" }).click();
+        await pick(page, provider);
+        await page.getByLabel("Model", { exact: true }).fill("some-model");
+        const target = { provider, model: "some-model" };
+        const { report } = requestBodyWithReport({ tree, media, tip: "agent-36", contextWindow: 8192, target });
+        await eventually(async () => assert.deepEqual(await shownTotals(page), expectedTotals(report, 8192), provider));
+        const cut = report.nodes.filter(({ fate }) => fate === "cut");
+        assert.equal(await page.locator(".overlay .fate-cut").count(), cut.length, provider);
+        await page.getByRole("tab", { name: /Report/ }).click();
+        assert.deepEqual(
+          (
+            await page.locator('[data-row][data-fate="cut"]').evaluateAll((all) => all.map((e) => e.dataset.row))
+          ).sort(),
+          cut.map(({ nodeId }) => nodeId).sort(),
+        );
+        assert.equal(number(await page.locator("[data-total]").textContent()), report.tokens.total);
+        const asked = new URLSearchParams(page.url().split("?")[1]);
+        assert.deepEqual([asked.get("provider"), asked.get("model")], [provider, "some-model"]);
+      }
+      await page.reload();
+      await page.getByRole("tab", { name: "Request" }).click();
+      assert.equal(await page.locator('input[name="body-provider"]:checked').inputValue(), "completion");
+      // A document is not for a provider of messages, nor messages for one of documents.
+      await page.getByRole("radio", { name: "Dialogue" }).check({ force: true });
+      assert.equal(await page.locator('input[name="body-provider"]:checked').count(), 0);
+    });
+  });
+
   it("what a provider cannot express is said, and cache breakpoints are set when asked for", async () => {
     await on(async (page) => {
       await pick(page, "openai");
@@ -110,6 +153,7 @@ describe("request bodies", () => {
       for (const width of [1440, 390]) {
         await on(
           async (page) => {
+            await pick(page, "openai");
             await page.locator('[data-json="body"]').waitFor();
             await fitsAcross(page);
             await page.locator(".body-view").scrollIntoViewIfNeeded();

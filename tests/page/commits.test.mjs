@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CommitGraph, importTranscript, init } from "ctxweave";
-import { fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { agreeing, fitsAcross, screenshots, start, visit } from "./harness.mjs";
 
 const sample = fileURLToPath(new URL("../../examples/sessions/claude-code.jsonl", import.meta.url));
 
@@ -32,6 +32,7 @@ const on = (steps, options) =>
     site,
     "#/commits",
     async (page) => {
+      await agreeing(page);
       await page.locator("[data-commit]").first().waitFor();
       await steps(page);
     },
@@ -114,6 +115,8 @@ describe("commits", () => {
       await commit(page, id).click();
       assert.equal(await shownBytes(page), bytes, "blobs and records are in the browser's database");
       await page.getByRole("button", { name: "Forget everything" }).click();
+      // Any action lets it be replaced.
+      await tab(page, "Why").click();
       await page.waitForFunction(
         (count) => document.querySelectorAll("[data-commit]").length === count,
         imported.records.length,

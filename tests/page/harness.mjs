@@ -79,6 +79,9 @@ export async function openPage(
   });
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  // What the tests before made is kept in this browser; a page of its own begins without it.
+  const debug = await context.newCDPSession(page);
+  await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   await page.goto(url + hash);
   await page.locator(".result-pane, .problem-panel").first().waitFor();
   return {
@@ -168,4 +171,25 @@ export async function copied(page, label) {
 /** The message or document tab again. */
 export async function showPrompt(page) {
   await page.getByRole("tablist", { name: "Result" }).getByRole("tab").first().click();
+}
+
+/** Drops a file onto the page, as the file manager does. Gives whether the browser was kept from opening it itself. */
+export function drop(page, name, text) {
+  return page.evaluate(
+    ([name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      const target = document.querySelector("main");
+      const event = (type) => new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+      target.dispatchEvent(event("dragover"));
+      return !target.dispatchEvent(event("drop"));
+    },
+    [name, text],
+  );
+}
+
+/** Lets everything be replaced that is one's own, as somebody who says yes each time. */
+export function agreeing(page) {
+  const yes = page.getByRole("button", { name: "Replace it" });
+  return page.addLocatorHandler(yes, () => yes.click());
 }

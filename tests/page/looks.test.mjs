@@ -69,7 +69,12 @@ const VIEWS = [
       await page.getByRole("alert").waitFor();
     },
   },
-  { name: "request", hash: "#/loom?tree=agent&window=6000", steps: (page) => chooseTab(page, "Request") },
+  { name: "request-of-none", hash: "#/loom?tree=agent&window=6000", steps: (page) => chooseTab(page, "Request") },
+  {
+    name: "request",
+    hash: "#/loom?tree=agent&window=6000&provider=anthropic",
+    steps: (page) => chooseTab(page, "Request"),
+  },
 
   { name: "workspace", hash: "#/workspace" },
   {

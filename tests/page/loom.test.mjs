@@ -293,7 +293,7 @@ describe("budget and strategies", () => {
           truncationMarker: "(gone: {count})\n",
         },
         includeAnnotations: "all",
-        provider: "openai",
+        target: { provider: "openai", model: "gpt-5" },
         instructionScope: "generation",
         agent: { configuration: { systemPrompt: "Be brief." } },
       });
@@ -718,7 +718,7 @@ describe("links", () => {
   it("a link to somebody else's file says that the file is not here", async () => {
     const other = await openPage(site, "#/loom?tree=file&tip=b");
     await other.page.getByRole("alert").waitFor();
-    assert.match(await other.page.getByRole("alert").textContent(), /not kept in this tab/);
+    assert.match(await other.page.getByRole("alert").textContent(), /this browser does not have/);
     await other.close();
   });
 });

@@ -1,5 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { version } from "ctxweave";
+import { AskDialog } from "../ui/ask.js";
+import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
@@ -48,6 +50,8 @@ export function App() {
       <main id="main">
         <Shown />
       </main>
+      <Drop />
+      <AskDialog />
     </>
   );
 }

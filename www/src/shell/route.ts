@@ -1,19 +1,35 @@
 /**
  * The address says which view is open and what it shows: `#/loom?tree=story&tip=…`. The part after the question mark
- * belongs to the view.
+ * belongs to the view, and no view reads or writes another's.
  */
 export function currentView(): string {
-  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? "";
+  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? "loom";
 }
 
-export function linkParams(): URLSearchParams {
+/** What the address says to a view; nothing where it is another's. */
+export function linkParams(view: string): URLSearchParams {
   const at = location.hash.indexOf("?");
-  return new URLSearchParams(at < 0 ? "" : location.hash.slice(at + 1));
+  return new URLSearchParams(at < 0 || currentView() !== view ? "" : location.hash.slice(at + 1));
 }
 
-/** Replaces the view's part of the address; a drag of a slider is not a hundred steps to go back. */
-export function replaceLink(params: URLSearchParams): void {
-  const view = currentView() || "loom";
-  const hash = `#/${view}?${params.toString()}`;
-  if (hash !== location.hash) history.replaceState(null, "", hash);
+/**
+ * Writes the view's part of the address. What is a step to go back to is pushed, all else replaced: a drag of a slider is not
+ * a hundred steps.
+ */
+export function writeAddress(view: string, params: URLSearchParams, push = false): void {
+  if (currentView() !== view) return;
+  const query = params.toString();
+  const hash = `#/${view}${query ? `?${query}` : ""}`;
+  if (hash === location.hash) return;
+  if (push) history.pushState(null, "", hash);
+  else history.replaceState(null, "", hash);
+}
+
+/** Calls when the address changes and is still this view's; gives back the way to stop. */
+export function onAddress(view: string, follow: () => void): () => void {
+  const listener = (): void => {
+    if (currentView() === view) follow();
+  };
+  addEventListener("hashchange", listener);
+  return () => removeEventListener("hashchange", listener);
 }

@@ -89,6 +89,8 @@ export function Segmented<Value extends string>(props: {
   onValue: (value: Value) => void;
 }) {
   const name = useId();
+  // What was chosen may be refused; then the one that holds is marked again.
+  const [, again] = useState(0);
   return (
     <fieldset class="segmented">
       <legend class="visually-hidden">{props.label}</legend>
@@ -99,7 +101,10 @@ export function Segmented<Value extends string>(props: {
             name={name}
             value={value}
             checked={props.value === value}
-            onChange={() => props.onValue(value)}
+            onChange={() => {
+              props.onValue(value);
+              again((times) => times + 1);
+            }}
           />
           <span>{text}</span>
         </label>

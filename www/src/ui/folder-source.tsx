@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useOpener } from "./drop.js";
 import { MessageText } from "./message.js";
 import { OpenFolder, type OpenedFolder } from "./open-folder.js";
 
@@ -10,23 +11,26 @@ export function FolderSource(props: {
   onSample: () => Promise<void>;
   /** Which files of a folder are read. */
   wants: (path: string) => boolean;
-  onOpen: (folder: OpenedFolder) => void;
+  onOpen: (folder: OpenedFolder) => void | Promise<void>;
   problem: Signal<string | undefined>;
+  /** What can be done with what is open. */
+  tools?: ComponentChildren;
   children?: ComponentChildren;
 }) {
   const { problem } = props;
+  const onProblem = (message: string): void => {
+    problem.value = message;
+  };
+  const onOpen = (folder: OpenedFolder): void => void props.onOpen(folder);
+  useOpener({ hint: "Drop a folder or its files to open them", wants: props.wants, onOpen, onProblem });
   return (
     <div class="source">
       <button type="button" class="quiet" onClick={() => void props.onSample()}>
         {props.sample}
       </button>
-      <OpenFolder
-        label="Open a folder…"
-        wants={props.wants}
-        onOpen={props.onOpen}
-        onProblem={(message) => (problem.value = message)}
-      />
+      <OpenFolder label="Open a folder…" wants={props.wants} onOpen={onOpen} onProblem={onProblem} />
       <p class="about">{props.children ?? "Loading…"}</p>
+      {props.tools}
       {problem.value ? (
         <div class="notice problem" role="alert">
           <p>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { Icon } from "./icons.js";
 
 /** A button that opens a file from the disk. Nothing leaves the page. */
@@ -36,47 +36,4 @@ export function OpenFile(props: {
       />
     </>
   );
-}
-
-/** A file may be dropped anywhere on the page; as one is held over it, what is said here is shown. */
-export function DropFile({ hint, onFile }: { hint: string; onFile: (file: File) => void }) {
-  const [over, setOver] = useState(false);
-  useEffect(() => {
-    const off = new AbortController();
-    const listen = { signal: off.signal };
-    const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
-    addEventListener(
-      "dragover",
-      (event) => {
-        if (!carriesFile(event)) return;
-        event.preventDefault();
-        setOver(true);
-      },
-      listen,
-    );
-    addEventListener(
-      "dragleave",
-      (event) => {
-        if (event.relatedTarget === null) setOver(false);
-      },
-      listen,
-    );
-    addEventListener(
-      "drop",
-      (event) => {
-        if (!carriesFile(event)) return;
-        event.preventDefault();
-        setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (file) onFile(file);
-      },
-      listen,
-    );
-    return () => off.abort();
-  }, []);
-  return over ? (
-    <div class="drop" aria-hidden="true">
-      <p>{hint}</p>
-    </div>
-  ) : null;
 }

@@ -21,6 +21,12 @@ const MOST_BYTES = 4_000_000;
 /** Hidden in every file manager, and full of files that are nobody's notes. */
 const PASSED_OVER = new Set([".git", "node_modules"]);
 
+/** A file that was found, not yet read. */
+export interface FoundFile {
+  path: string;
+  file: () => Promise<File>;
+}
+
 interface DirectoryHandle {
   name: string;
   values(): AsyncIterable<
@@ -50,9 +56,9 @@ export function OpenFolder(props: {
     }
     try {
       const handle = await picker();
-      const found: { path: string; file: () => Promise<File> }[] = [];
+      const found: FoundFile[] = [];
       await walk(handle, "", props.wants, found);
-      props.onOpen(await read(handle.name, found));
+      props.onOpen(await readFolder(handle.name, found));
     } catch (error) {
       // The picker was closed without a choice.
       if ((error as Error).name !== "AbortError") props.onProblem((error as Error).message);
@@ -64,7 +70,7 @@ export function OpenFolder(props: {
       const found = list
         .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), file: async () => file }))
         .filter(({ path }) => !path.split("/").some((part) => PASSED_OVER.has(part)) && props.wants(path));
-      props.onOpen(await read(name, found));
+      props.onOpen(await readFolder(name, found));
     } catch (error) {
       props.onProblem((error as Error).message);
     }
@@ -102,7 +108,7 @@ async function walk(
   folder: DirectoryHandle,
   path: string,
   wants: (path: string) => boolean,
-  found: { path: string; file: () => Promise<File> }[],
+  found: FoundFile[],
 ): Promise<void> {
   for await (const entry of folder.values()) {
     const at = path ? `${path}/${entry.name}` : entry.name;
@@ -114,7 +120,8 @@ async function walk(
   }
 }
 
-async function read(name: string, found: { path: string; file: () => Promise<File> }[]): Promise<OpenedFolder> {
+/** Reads what was found, as far as it is not too much. */
+export async function readFolder(name: string, found: FoundFile[]): Promise<OpenedFolder> {
   const files: OpenedFile[] = [];
   let skipped = 0;
   for (const { path, file } of found) {

@@ -1,23 +1,28 @@
-import { batch, computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { fitMessages } from "ctxweave";
 import type { CtxweaveError, FitOptions, FitReport } from "ctxweave";
+import { Own } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 
 type Strategy = NonNullable<FitOptions["truncationStrategy"]>;
 
 /** The chat, as JSON. */
-export const text = signal(SAMPLES[0].json);
+export const own = new Own<string>("chats");
+export const text = computed(() => own.value.value ?? SAMPLES[0].json);
 /** The limit that was chosen; without one it is half of what the chat costs, of a tiny one all. */
 export const chosenLimit = signal<number | undefined>(undefined);
 export const strategy = signal<Strategy>("truncateMiddle");
 /** How many tool results are never cleared; all of them where it is not given. */
 export const keptResults = signal<number | undefined>(undefined);
 
-export function open(json: string): void {
-  batch(() => {
-    text.value = json;
-    chosenLimit.value = undefined;
-  });
+/** A sample replaces what is one's own only when that was agreed to. */
+export async function open(json: string, isOwn: boolean): Promise<void> {
+  if (await own.offer(json, isOwn)) chosenLimit.value = undefined;
+}
+
+/** What a link carries, what was open last, or the first sample. */
+export async function begin(): Promise<void> {
+  if (!(await own.begin(String)) && own.value.peek() === undefined) own.show(SAMPLES[0].json, false);
 }
 
 interface Problem {

@@ -1,21 +1,27 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { FitFate, FitReason } from "ctxweave";
+import { onAddress } from "../../shell/route.js";
 import { Failed } from "../../ui/failed.js";
 import { Field, NumberInput, Segmented, Select } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
-import { DropFile, OpenFile } from "../../ui/open-file.js";
+import { OpenFile } from "../../ui/open-file.js";
+import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
 import { STRATEGY_NAMES } from "../../ui/words.js";
 import { SAMPLES } from "./samples.js";
 import {
+  begin,
   chosenLimit,
   keptResults,
   limit,
   open,
   outcome,
+  own,
   strategy,
   systemOf,
   text,
@@ -27,7 +33,12 @@ import {
 /** A chat as somebody has it on one side, what of it fits on the other. */
 export function ChatsView() {
   const sample = SAMPLES.find(({ json }) => json === text.value);
-  const read = (file: File): void => void file.text().then(open);
+  const read = (file: File): void => void file.text().then((json) => open(json, true));
+  useEffect(() => {
+    void begin();
+    return onAddress("chats", () => void begin());
+  }, []);
+  useOpener({ hint: "Drop the chat to open it", onFile: read });
   return (
     <div class="loom">
       <h1 class="visually-hidden">A chat is fitted to its limit</h1>
@@ -36,7 +47,7 @@ export function ChatsView() {
           label="Sample"
           options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
           value={sample?.id ?? ""}
-          onValue={(id) => open(SAMPLES.find((one) => one.id === id)?.json ?? "")}
+          onValue={(id) => void open(SAMPLES.find((one) => one.id === id)?.json ?? "", false)}
         />
         <OpenFile
           label="Open a file…"
@@ -46,7 +57,7 @@ export function ChatsView() {
           onFile={read}
         />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
-        <DropFile hint="Drop the file to open it" onFile={read} />
+        <OwnTools view="chats" own={own} content={() => text.value} />
       </div>
       <div class="panes of-files">
         <section class="pane edit-pane" aria-label="Chat">
@@ -59,7 +70,7 @@ export function ChatsView() {
             autocomplete="off"
             placeholder="An array of messages, or { system, messages }"
             value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value)}
+            onInput={(event) => own.edit(event.currentTarget.value)}
           />
         </section>
         <Result />

@@ -1,7 +1,7 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
 import { useMemo } from "preact/hooks";
 import type { CommitRecord } from "ctxweave";
-import { chosen, plan, records } from "./state.js";
+import { choose, chosen, plan, records } from "./state.js";
 
 const COLUMN = 150;
 const ROW = 46;
@@ -85,7 +85,7 @@ export function Drawing() {
                   data-state={state}
                   aria-pressed={chosen.value === record.id}
                   title={`${record.commit_type}: ${KINDS[record.commit_type] ?? ""}`}
-                  onClick={() => (chosen.value = record.id)}
+                  onClick={() => choose(record.id)}
                 >
                   <span class="dot" />
                   <span class="name">{record.id.slice(4, 12)}</span>

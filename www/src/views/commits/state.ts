@@ -9,12 +9,15 @@ import type {
   TranscriptFormat,
 } from "ctxweave";
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
-import { blobOf, forget, keepBlobs, keepRecords, lastRecords } from "./store.js";
+import { ask } from "../../ui/ask.js";
+import { blobOf, forget, keepBlobs, keepSession, lastSession } from "./store.js";
 
 /** A session that is open: its records are in the graph, its blobs in the browser's database. */
 export interface OpenSession {
   name: string;
   graph: CommitGraph;
+  /** Whether it is the sample, with nothing of one's own. */
+  sample: boolean;
   diagnostics: readonly Diagnostic[];
 }
 
@@ -34,6 +37,8 @@ export const chosen = signal<string | undefined>(undefined);
 export const stop = signal<string>("compaction");
 /** The format of the result; empty for that of the commit. */
 export const format = signal<string>("");
+/** What is done where a conversation is wanted in another agent's format. */
+export const crossFamily = signal<"render" | "transcode">("render");
 export const busy = signal(false);
 
 export const records = computed<CommitRecord[]>(() => {
@@ -68,7 +73,7 @@ export const plan = computed<Attempt<MaterializationPlan> | undefined>(() => {
     open.graph.planMaterialization({
       commit,
       stop: stop.value,
-      ...(format.value ? { format: format.value, crossFamily: "render" as const } : {}),
+      ...(format.value ? { format: format.value, crossFamily: crossFamily.value } : {}),
     }),
   );
 });
@@ -89,12 +94,19 @@ effect(() => {
   return () => overtaken.abort();
 });
 
-function show(name: string, graph: CommitGraph, diagnostics: readonly Diagnostic[], tip: string | undefined): void {
+/** Which commit one starts at: the one that was chosen, else the newest tip. */
+function startOf(graph: CommitGraph, wanted: string | undefined): string | undefined {
+  const tips = graph.tips();
+  if (wanted !== undefined && graph.commits().some(({ id }) => id === wanted)) return wanted;
+  return [...tips].sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0]?.id;
+}
+
+function show({ name, graph, sample, diagnostics }: OpenSession, tip: string | undefined): void {
   const before = session.value?.graph;
   batch(() => {
-    session.value = { name, graph, diagnostics };
+    session.value = { name, graph, sample, diagnostics };
     changes.value += 1;
-    chosen.value = tip ?? graph.tips().at(-1)?.id;
+    chosen.value = startOf(graph, tip);
     stop.value = "compaction";
     format.value = "";
     problem.value = undefined;
@@ -114,45 +126,103 @@ export function guess(name: string, bytes: Uint8Array): TranscriptFormat {
 }
 
 /** Imports a session file: blobs and records go to the browser's database, and the graph is drawn. */
-export async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>, sample: boolean): Promise<void> {
   busy.value = true;
   const graph = new CommitGraph();
   try {
+    if (isLoomTree(bytes)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
     const imported = importTranscript(guess(name, bytes), bytes, {
       createdAt: new Date(0).toISOString(),
       principal: "page",
     });
-    if (imported.records.length === 0) throw new Error("there is no conversation in this file");
+    if (!imported.records.some(({ message_count: messages }) => messages !== 0)) {
+      throw new Error("there is no conversation in this file");
+    }
     for (const record of imported.records) graph.checkpoint(record);
+    if (!(await mayReplace())) {
+      graph.free();
+      return;
+    }
     await keepBlobs(imported.blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes] as const));
-    await keepRecords(name, graph.exportJsonl());
-    show(name, graph, imported.diagnostics, imported.tip);
+    show({ name, graph, sample, diagnostics: imported.diagnostics }, imported.tip);
+    await keep();
   } catch (error) {
-    graph.free();
+    if (session.peek()?.graph !== graph) graph.free();
     problem.value = { name, message: (error as Error).message };
   } finally {
     busy.value = false;
   }
 }
 
+/** A tree opened as a session would be one without a message. */
+function isLoomTree(bytes: Uint8Array): boolean {
+  try {
+    const value = JSON.parse(new TextDecoder().decode(bytes)) as { tree?: object } | null;
+    const tree = (value?.tree ?? value) as { nodes?: unknown; edges?: unknown } | null;
+    return Array.isArray(tree?.nodes) && Array.isArray(tree.edges);
+  } catch {
+    return false;
+  }
+}
+
+/** Keeps what is open, and where one is in it. */
+async function keep(): Promise<void> {
+  const open = session.peek();
+  if (!open) return;
+  const { name, graph, sample, diagnostics } = open;
+  const at = chosen.peek();
+  await keepSession({
+    name,
+    records: graph.exportJsonl(),
+    sample,
+    diagnostics,
+    ...(at === undefined ? {} : { chosen: at }),
+  });
+}
+
+/** Chooses a commit, also for the next visit. */
+export function choose(id: string): void {
+  chosen.value = id;
+  keep().catch((error: unknown) => {
+    problem.value = { name: "this browser", message: (error as Error).message };
+  });
+}
+
+/** What is one's own is replaced only when that was agreed to. */
+async function mayReplace(): Promise<boolean> {
+  const open = session.peek();
+  return (
+    !open ||
+    open.sample ||
+    ask(`${open.name} is yours. Replace it? It is kept nowhere else in this browser.`, "Replace it")
+  );
+}
+
 export async function openFile(file: File): Promise<void> {
-  await openBytes(file.name, new Uint8Array(await file.arrayBuffer()));
+  await openBytes(file.name, new Uint8Array(await file.arrayBuffer()), false);
 }
 
 export async function openSample(): Promise<void> {
-  const response = await fetch(sampleUrl);
-  await openBytes("claude-code.jsonl", new Uint8Array(await response.arrayBuffer()));
+  const name = "claude-code.jsonl";
+  try {
+    const response = await fetch(sampleUrl);
+    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+    await openBytes(name, new Uint8Array(await response.arrayBuffer()), true);
+  } catch (error) {
+    problem.value = { name, message: `the sample could not be fetched: ${(error as Error).message}` };
+  }
 }
 
 /** What was open when the page was left, else the sample. */
 export async function begin(): Promise<void> {
   if (session.value) return;
   try {
-    const last = await lastRecords();
+    const last = await lastSession();
     if (last) {
       const graph = new CommitGraph();
       const { diagnostics } = graph.importJsonl(last.records as Uint8Array<ArrayBuffer>);
-      show(last.name, graph, diagnostics, undefined);
+      const { name, sample } = last;
+      show({ name, graph, sample, diagnostics: [...last.diagnostics, ...diagnostics] }, last.chosen);
       return;
     }
   } catch (error) {
@@ -162,7 +232,9 @@ export async function begin(): Promise<void> {
 }
 
 export async function startOver(): Promise<void> {
+  if (!(await mayReplace())) return;
   await forget();
+  session.value = session.value && { ...session.value, sample: true };
   await openSample();
 }
 
@@ -187,11 +259,12 @@ export async function fork(text: string): Promise<void> {
       message_count: 1,
       created_at: now,
     });
-    await keepRecords(open.name, open.graph.exportJsonl());
     batch(() => {
+      session.value = { ...open, sample: false };
       changes.value += 1;
       chosen.value = id;
     });
+    await keep();
   } catch (error) {
     problem.value = { name: "The fork", message: (error as Error).message };
   }

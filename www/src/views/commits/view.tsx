@@ -2,18 +2,23 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { transcriptToMessages } from "ctxweave";
 import type { Materialized, MaterializationPlan, TranscriptFormat } from "ctxweave";
+import { CopyButton } from "../../ui/copy-button.js";
+import { useOpener } from "../../ui/drop.js";
 import { Field, Select } from "../../ui/fields.js";
-import { count } from "../../ui/format.js";
+import { saveFile } from "../../ui/save.js";
+import { count, plural, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { MessageText } from "../../ui/message.js";
 import { ProblemNotice } from "../../ui/notice.js";
-import { DropFile, OpenFile } from "../../ui/open-file.js";
+import { OpenFile } from "../../ui/open-file.js";
 import { Tabs } from "../../ui/tabs.js";
 import { Drawing, KINDS } from "./drawing.js";
 import {
   begin,
   busy,
+  choose,
   chosen,
+  crossFamily,
   fork,
   format,
   FORMATS,
@@ -51,6 +56,7 @@ export function CommitsView() {
 
 function SessionBar() {
   const open = session.value;
+  useOpener({ hint: "Drop the session to open it", onFile: (file) => void openFile(file) });
   return (
     <div class="source" aria-busy={busy.value}>
       <OpenFile
@@ -70,8 +76,10 @@ function SessionBar() {
         {open ? (
           <>
             <strong>{open.name}</strong>
-            <span> {count(records.value.length)} commits, kept in this browser</span>
+            <span> {plural(records.value.length, "commit")}, kept in this browser. Nothing leaves it.</span>
           </>
+        ) : problem.value ? (
+          "Nothing is open."
         ) : (
           "Loading…"
         )}
@@ -92,7 +100,6 @@ function SessionBar() {
           </ul>
         </details>
       ) : null}
-      <DropFile hint="Drop the session to open it" onFile={(file) => void openFile(file)} />
     </div>
   );
 }
@@ -148,6 +155,37 @@ function Chosen() {
 
 type Shown = "conversation" | "why" | "bytes";
 
+const CROSS_FAMILY = [
+  { value: "render", name: "a narrative of one message" },
+  { value: "transcode", name: "turn by turn" },
+] as const;
+
+/** All formats are lines of JSON but one, which is CBOR. */
+const isText = ({ format }: Materialized): boolean => format !== "bureau-agent-v1";
+
+const textOf = ({ bytes }: Materialized): string => new TextDecoder().decode(bytes);
+
+/** A file of what is shown, named after its commit. */
+function fileName({ format }: Materialized): string {
+  return `${chosen.value ?? "session"}.${format}.${format === "bureau-agent-v1" ? "cbor" : "jsonl"}`;
+}
+
+/** So many bytes are shown of what is no text. */
+const MOST_BYTES = 4096;
+
+/** Bytes that are no text, sixteen in a line. */
+function hexOf(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < Math.min(bytes.length, MOST_BYTES); at += 16) {
+    const row = [...bytes.subarray(at, at + 16)];
+    const hex = row.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const letters = row.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
+    lines.push(`${at.toString(16).padStart(6, "0")}  ${hex.padEnd(47)}  ${letters}`);
+  }
+  const rest = bytes.length - MOST_BYTES;
+  return `${lines.join("\n")}\n${rest > 0 ? `… ${plural(rest, "byte")} more` : ""}`;
+}
+
 function ResultPane() {
   const shown = useSignal<Shown>("conversation");
   const planned = plan.value;
@@ -186,11 +224,36 @@ function ResultPane() {
             />
           )}
         </Field>
+        {format.value ? (
+          <Field label="From another agent">
+            {({ id }) => (
+              <Select
+                id={id}
+                options={CROSS_FAMILY}
+                value={crossFamily.value}
+                onValue={(value) => (crossFamily.value = value)}
+              />
+            )}
+          </Field>
+        ) : null}
         {made?.ok ? (
-          <p class="quiet-text" role="status" data-tier={made.value.tier}>
-            {count(made.value.messageCount)} messages, about {count(made.value.tokenCount)} tokens,{" "}
-            {count(made.value.bytes.length)} bytes, {made.value.tier}
-          </p>
+          <>
+            <p class="quiet-text" role="status" data-tier={made.value.tier}>
+              {plural(made.value.messageCount, "message")}, about {tokens(made.value.tokenCount)},{" "}
+              {plural(made.value.bytes.length, "byte")}, {made.value.tier}
+            </p>
+            <div class="result-tools">
+              {isText(made.value) ? <CopyButton label="Copy" text={() => textOf(made.value)} /> : null}
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => saveFile(fileName(made.value), made.value.bytes as Uint8Array<ArrayBuffer>)}
+              >
+                <Icon name="file" />
+                Save
+              </button>
+            </div>
+          </>
         ) : null}
       </div>
       <Tabs<Shown>
@@ -215,7 +278,9 @@ function ResultPane() {
           ) : null
         ) : made?.ok ? (
           shown.value === "bytes" ? (
-            <pre class="bytes">{new TextDecoder().decode(made.value.bytes)}</pre>
+            <pre class="bytes" tabIndex={0} aria-label="Bytes">
+              {isText(made.value) ? textOf(made.value) : hexOf(made.value.bytes)}
+            </pre>
           ) : (
             <Conversation made={made.value} />
           )
@@ -268,7 +333,7 @@ function Why({ plan }: { plan: MaterializationPlan }) {
         {plan.steps.map(({ id, commitType, included, reason }) => (
           <tr key={id} data-step={id} data-included={included}>
             <td>
-              <button type="button" class="quiet" onClick={() => (chosen.value = id)}>
+              <button type="button" class="quiet" onClick={() => choose(id)}>
                 {id}
               </button>
             </td>

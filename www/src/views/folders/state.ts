@@ -8,8 +8,9 @@ import {
   renderContextPrompt,
 } from "ctxweave";
 import type { ChainRequest, ContextChain, ContextFile, CtxweaveError, ParsedContextFile, Notified } from "ctxweave";
-import { linkParams, replaceLink } from "../../shell/route.js";
+import { linkParams, writeAddress } from "../../shell/route.js";
 import type { OpenedFolder } from "../../ui/open-folder.js";
+import { Own } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
 
 export interface OpenVault {
@@ -17,6 +18,8 @@ export interface OpenVault {
   /** Whether it is the sample, which a link can stand for. */
   sample: boolean;
   files: ContextFile[];
+  /** Files as they were before somebody typed. */
+  before: Record<string, ContextFile["content"]>;
 }
 
 export interface Settings {
@@ -29,14 +32,13 @@ export interface Settings {
 const START: Settings = { includeWatched: "ancestors", parentChain: false, maxTokens: 0 };
 const START_SELECTED = ["Projects/parachute/chat/ui", "Areas/taiji"];
 
-export const open = signal<OpenVault | undefined>(undefined);
+export const own = new Own<OpenVault>("folders");
+export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const selected = signal<readonly string[]>([]);
 export const settings = signal<Settings>(START);
 /** The file that is shown for editing. */
 export const file = signal<string | undefined>(undefined);
-/** Files as they were before somebody typed. */
-const before = signal<Record<string, ContextFile["content"]>>({});
 
 /** A folder of the tree: one with a context file, or one on the way to such. */
 export interface TreeFolder {
@@ -106,7 +108,7 @@ export const outcome = computed<Outcome | undefined>(() => {
 export const told = computed<{ changed: boolean; list: Notified[] } | undefined>(() => {
   const at = open.value;
   if (!at || file.value === undefined) return undefined;
-  return { changed: file.value in before.value, list: bubble([file.value], at.files) };
+  return { changed: file.value in at.before, list: bubble([file.value], at.files) };
 });
 
 export function textOf(path: string): string {
@@ -119,21 +121,21 @@ export function type(path: string, text: string): void {
   const at = open.value;
   const one = byPath.value.get(path);
   if (!at || !one) return;
-  batch(() => {
-    if (!(path in before.value)) before.value = { ...before.value, [path]: one.content };
-    open.value = { ...at, files: at.files.map((other) => (other === one ? { path, content: text } : other)) };
+  own.edit({
+    ...at,
+    before: path in at.before ? at.before : { ...at.before, [path]: one.content },
+    files: at.files.map((other) => (other === one ? { path, content: text } : other)),
   });
 }
 
 /** Gives the shown file back its text. */
 export function restore(path: string): void {
   const at = open.value;
-  const { [path]: content, ...others } = before.value;
-  if (!at || content === undefined) return;
-  batch(() => {
-    before.value = others;
-    open.value = { ...at, files: at.files.map((other) => (other.path === path ? { path, content } : other)) };
-  });
+  if (!at) return;
+  const { [path]: content, ...before } = at.before;
+  if (content === undefined) return;
+  const files = at.files.map((other) => (other.path === path ? { path, content } : other));
+  own.edit({ ...at, before, files });
 }
 
 export function toggle(path: string): void {
@@ -150,56 +152,73 @@ export function wants(path: string): boolean {
   return /(^|\/)(AGENTS|CLAUDE)\.md$/.test(path);
 }
 
-export function use(folder: OpenedFolder): void {
+export async function use(folder: OpenedFolder): Promise<void> {
   if (folder.files.length === 0) {
     problem.value = `no folder in \`${folder.name}\` has an \`AGENTS.md\` or a \`CLAUDE.md\``;
     return;
   }
   const files = folder.files.map(({ path, bytes }) => ({ path, content: bytes }));
-  show({ name: folder.name, sample: false, files }, []);
-  const first = discoverContextFolders(files.map(({ path }) => path)).folders[0];
+  if (!(await own.offer({ name: folder.name, sample: false, files, before: {} }, true))) return;
   batch(() => {
-    if (first) selected.value = [first.path];
+    look(new URLSearchParams());
     if (folder.skipped > 0) problem.value = `${folder.skipped} files were too large or too many to be read`;
   });
 }
 
 export async function openSample(): Promise<void> {
   try {
+    if (!(await own.mayReplace())) return;
     const files = (await fetchSample()).filter(({ path }) => wants(path));
-    const link = linkParams();
-    show(
-      { name: "Sample vault", sample: true, files: files.map(({ path, bytes }) => ({ path, content: bytes })) },
-      link.has("select") ? link.getAll("select") : START_SELECTED,
+    const name = "Sample vault";
+    own.show(
+      { name, sample: true, files: files.map(({ path, bytes }) => ({ path, content: bytes })), before: {} },
+      false,
     );
-    batch(() => {
-      const include = link.get("watched");
-      settings.value = {
-        includeWatched: include === "all" || include === "none" ? include : "ancestors",
-        parentChain: link.has("parents"),
-        maxTokens: Math.max(0, Number(link.get("max")) || 0),
-      };
-      file.value = link.get("file") ?? "Projects/parachute/AGENTS.md";
-    });
+    look(linkParams(VIEW));
   } catch (error) {
     problem.value = (error as Error).message;
   }
 }
 
-function show(next: OpenVault, start: readonly string[]): void {
+const VIEW = "folders";
+
+/** What a link carries, what was open last, or the sample; and of it what the address says. */
+export async function begin(): Promise<void> {
+  if (!(await own.begin(linked)) && open.peek() === undefined) await openSample();
+  else if (linkParams(VIEW).size > 0 || file.peek() === undefined) look(linkParams(VIEW));
+}
+
+/** A vault that a link carries. */
+function linked(content: unknown): OpenVault {
+  const { name, files, before = {} } = content as OpenVault;
+  if (!Array.isArray(files)) throw new Error("it is no list of files");
+  return { name: String(name), sample: false, files, before };
+}
+
+/** Selects and sets what the address says; where it says nothing, what there is to begin with. */
+function look(link: URLSearchParams): void {
+  const at = open.peek();
+  if (!at) return;
+  const include = link.get("watched");
+  const first = discoverContextFolders(at.files.map(({ path }) => path)).folders[0];
+  const start = at.sample ? START_SELECTED : first ? [first.path] : [];
+  const linkedFile = link.get("file");
   batch(() => {
-    open.value = next;
-    selected.value = start;
-    before.value = {};
-    file.value = next.files[0]?.path;
+    selected.value = link.has("select") ? link.getAll("select") : start;
+    settings.value = {
+      includeWatched: include === "all" || include === "none" ? include : "ancestors",
+      parentChain: link.has("parents"),
+      maxTokens: Math.max(0, Number(link.get("max")) || 0),
+    };
+    file.value = linkedFile ?? (at.sample ? "Projects/parachute/AGENTS.md" : at.files[0]?.path);
     problem.value = undefined;
   });
 }
 
-/** Writes what of the sample is selected into the address; gives back the way to stop. */
+/** Writes what is selected into the address; gives back the way to stop. */
 export function keepLink(): () => void {
   return effect(() => {
-    if (!open.value?.sample) return;
+    if (!open.value) return;
     const { includeWatched, parentChain, maxTokens } = settings.value;
     const link = new URLSearchParams();
     for (const path of selected.value) link.append("select", path);
@@ -208,6 +227,6 @@ export function keepLink(): () => void {
     if (parentChain) link.set("parents", "1");
     if (maxTokens > 0) link.set("max", String(maxTokens));
     if (file.value) link.set("file", file.value);
-    replaceLink(link);
+    writeAddress(VIEW, link);
   });
 }

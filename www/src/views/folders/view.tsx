@@ -1,16 +1,18 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ContextChain } from "ctxweave";
+import { onAddress } from "../../shell/route.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
+import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { SidePane } from "./editor.js";
-import { keepLink, open, openSample, outcome, problem, settings, use, wants } from "./state.js";
+import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
 
 /** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
@@ -18,20 +20,28 @@ export function FoldersView() {
   useEffect(() => {
     let stop: (() => void) | undefined;
     let left = false;
-    const begin = open.value ? Promise.resolve() : openSample();
-    void begin.then(() => {
+    void begin().then(() => {
       if (!left) stop = keepLink();
     });
+    const stopFollowing = onAddress("folders", () => void begin());
     return () => {
       left = true;
       stop?.();
+      stopFollowing();
     };
   }, []);
   const at = open.value;
   return (
     <div class="loom">
       <h1 class="visually-hidden">Folders with AGENTS.md files become a prompt</h1>
-      <FolderSource sample="Sample vault" onSample={openSample} wants={wants} onOpen={use} problem={problem}>
+      <FolderSource
+        sample="Sample vault"
+        onSample={openSample}
+        wants={wants}
+        onOpen={use}
+        problem={problem}
+        tools={<OwnTools view="folders" own={own} content={() => open.value} />}
+      >
         {at ? (
           <>
             <strong>{at.name}</strong> {plural(at.files.length, "context file")}. Nothing leaves this page.

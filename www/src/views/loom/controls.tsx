@@ -7,7 +7,7 @@ import { STRATEGY_HINTS, STRATEGY_NAMES } from "../../ui/words.js";
 import { AwareControls } from "./aware-controls.js";
 import { AnnotationPicker, ChoicePickers, VersionPickers } from "./path-pickers.js";
 import { defaultMarker, DEFAULTS, effective, PROVIDERS, STRATEGIES, type ProviderName } from "./settings.js";
-import { change, open, pendingCost, setOrClear, setPreference, settings } from "./state.js";
+import { change, open, pendingCost, setMode, setOrClear, setPreference, setProvider, settings } from "./state.js";
 import { TokenizerPicker } from "./tokenizer-picker.js";
 
 /** Everything that shapes the assembly; each change assembles again at once. */
@@ -27,7 +27,7 @@ export function Controls() {
           { value: "buffer", name: "Buffer" },
         ]}
         value={now.mode}
-        onValue={(mode) => change({ mode })}
+        onValue={setMode}
       />
       {buffer ? (
         <Draft
@@ -136,7 +136,10 @@ export function Controls() {
             />
           )}
         </Field>
-        <Field label="Provider" hint="Decides where the system context stands and what an image costs.">
+        <Field
+          label="Provider"
+          hint="Whom the prompt is for. It decides where the system context stands, what is sent and what that costs."
+        >
           {({ id, describedBy }) => (
             <Select<ProviderName | "">
               id={id}
@@ -146,7 +149,7 @@ export function Controls() {
                 ...PROVIDERS.map((value) => ({ value, name: PROVIDER_NAMES[value] })),
               ]}
               value={now.provider ?? ""}
-              onValue={(value) => setOrClear("provider", value === "" ? undefined : value)}
+              onValue={(value) => setProvider(value === "" ? undefined : value)}
             />
           )}
         </Field>

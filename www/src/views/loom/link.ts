@@ -1,5 +1,5 @@
 import { readAware, writeAware } from "./aware.js";
-import { ENCODINGS, freshSettings, PROVIDERS, STRATEGIES, type Settings } from "./settings.js";
+import { ENCODINGS, freshSettings, PROVIDERS, STRATEGIES, withProvider, type Settings } from "./settings.js";
 
 /** What a shared link says: which tree, where in it, and what is set. */
 export interface LinkState {
@@ -27,6 +27,8 @@ export function writeLink(state: LinkState, start: Settings): URLSearchParams {
   if (settings.annotations === "all") p.set("annotations", "all");
   else if (settings.annotations !== "none") for (const id of settings.annotations) p.append("annotation", id);
   if (settings.provider) p.set("provider", settings.provider);
+  if (settings.model) p.set("model", settings.model);
+  if (settings.cache) p.set("cache", "1");
   if (settings.tokenizer) p.set("tokens", settings.tokenizer);
   if (settings.instructionScope) p.set("instructions", settings.instructionScope);
   if (settings.systemPrompt) p.set("system", settings.systemPrompt);
@@ -64,7 +66,9 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   if (p.get("annotations") === "all") settings.annotations = "all";
   else if (some.length > 0) settings.annotations = some;
   const provider = PROVIDERS.find((name) => name === p.get("provider"));
-  if (provider) settings.provider = provider;
+  const model = p.get("model");
+  if (provider && model) settings.model = model;
+  if (provider && p.has("cache")) settings.cache = true;
   const tokenizer = ENCODINGS.find((name) => name === p.get("tokens"));
   if (tokenizer) settings.tokenizer = tokenizer;
   const scope = p.get("instructions");
@@ -83,7 +87,7 @@ export function readLink(p: URLSearchParams, start: Settings): Settings {
   Object.assign(settings.versions, pairs(p, "version"));
   for (const id of p.getAll("exclude")) settings.excluded[id] = true;
   for (const id of p.getAll("include")) settings.excluded[id] = false;
-  return settings;
+  return provider ? withProvider({ ...settings, provider }, provider) : settings;
 }
 
 function number(p: URLSearchParams, key: string): number | undefined {

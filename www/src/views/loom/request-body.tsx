@@ -1,4 +1,4 @@
-import { signal, useComputed } from "@preact/signals";
+import { useComputed } from "@preact/signals";
 import { requestBodyWithReport } from "ctxweave";
 import type { BodyRequest, CtxweaveError, Diagnostic, Target, TargetProvider } from "ctxweave";
 import { CopyButton } from "../../ui/copy-button.js";
@@ -6,7 +6,8 @@ import { Field } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { Diagnostics, Problem } from "./problem.js";
 import { curl, endpoint } from "./endpoint.js";
-import { request, settings, type Outcome } from "./state.js";
+import { FIRST_MODELS, PROVIDERS, targetOf } from "./settings.js";
+import { request, setOrClear, setProvider, settings, type Outcome } from "./state.js";
 
 const NAMES: Record<TargetProvider, string> = {
   anthropic: "Anthropic",
@@ -16,23 +17,6 @@ const NAMES: Record<TargetProvider, string> = {
   completion: "Completion",
 };
 
-/** A model to begin with; which one it is, is the reader's to say. */
-const MODELS: Record<TargetProvider, string> = {
-  anthropic: "claude-sonnet-4-5",
-  openai: "gpt-5",
-  "openai-responses": "gpt-5",
-  gemini: "gemini-2.5-pro",
-  completion: "gpt-3.5-turbo-instruct",
-};
-
-/** What was chosen here; it outlives the tab. */
-const picked = signal<TargetProvider | undefined>(undefined);
-const models = signal<Partial<Record<TargetProvider, string>>>({});
-const cached = signal(false);
-
-const provider = (): TargetProvider =>
-  picked.value ?? settings.value.provider ?? (settings.value.mode === "buffer" ? "completion" : "anthropic");
-
 interface Made {
   target: Target & { model: string };
   text: string;
@@ -40,21 +24,14 @@ interface Made {
   diagnostics: Diagnostic[];
 }
 
-/** The body for a provider, as it is sent, with what it takes to send it. */
+/** The body for the provider of the view, as it is sent, with what it takes to send it. */
 export function RequestBody() {
   const made = useComputed<Made | Extract<Outcome, { kind: "error" }> | undefined>(() => {
     const input = request.value;
-    if (!input) return undefined;
-    const chosen = provider();
-    const target = {
-      provider: chosen,
-      model: models.value[chosen] || MODELS[chosen],
-      ...(chosen === "anthropic" && cached.value ? { cache: true } : {}),
-    };
-    // Whom it is for decides where the system context stands, whatever the settings say of another provider.
-    const { provider: _, ...rest } = input;
+    const target = targetOf(settings.value);
+    if (!input || !target) return undefined;
     try {
-      const { body, report } = requestBodyWithReport({ ...rest, target } satisfies BodyRequest);
+      const { body, report } = requestBodyWithReport({ ...input, target } satisfies BodyRequest);
       const text = JSON.stringify(JSON.parse(new TextDecoder().decode(body)), null, 2);
       return { target, text, bytes: body.length, diagnostics: report.diagnostics };
     } catch (error) {
@@ -63,48 +40,58 @@ export function RequestBody() {
     }
   });
   const result = made.value;
-  const chosen = provider();
+  const { provider, model, cache } = settings.value;
   return (
     <div class="body-view">
       <div class="body-controls">
         <div class="segmented body-providers" role="radiogroup" aria-label="Provider of the request">
-          {(Object.keys(NAMES) as TargetProvider[]).map((name) => (
+          {PROVIDERS.map((name) => (
             <label key={name}>
               <input
                 type="radio"
                 name="body-provider"
                 value={name}
-                checked={name === chosen}
-                onChange={() => (picked.value = name)}
+                checked={name === provider}
+                onChange={() => setProvider(name)}
               />
               <span>{NAMES[name]}</span>
             </label>
           ))}
         </div>
-        <Field label="Model">
-          {({ id }) => (
-            <input
-              type="text"
-              id={id}
-              spellcheck={false}
-              value={models.value[chosen] ?? ""}
-              placeholder={MODELS[chosen]}
-              onInput={(event) => (models.value = { ...models.value, [chosen]: event.currentTarget.value.trim() })}
-            />
-          )}
-        </Field>
-        {chosen === "anthropic" ? (
+        {provider ? (
+          <Field label="Model">
+            {({ id }) => (
+              <input
+                type="text"
+                id={id}
+                spellcheck={false}
+                value={model ?? ""}
+                placeholder={FIRST_MODELS[provider]}
+                onInput={(event) => setOrClear("model", event.currentTarget.value.trim())}
+              />
+            )}
+          </Field>
+        ) : null}
+        {provider === "anthropic" ? (
           <label class="check">
             <input
               type="checkbox"
-              checked={cached.value}
-              onChange={(event) => (cached.value = event.currentTarget.checked)}
+              checked={cache ?? false}
+              onChange={(event) => setOrClear("cache", event.currentTarget.checked || undefined)}
             />
             <span>Cache breakpoints</span>
           </label>
         ) : null}
       </div>
-      {result === undefined ? null : "kind" in result ? <Problem error={result} /> : <Body made={result} />}
+      {result === undefined ? (
+        <p class="empty">
+          The prompt is for no provider in particular. Choose one: the bar, the tree and the report follow.
+        </p>
+      ) : "kind" in result ? (
+        <Problem error={result} />
+      ) : (
+        <Body made={result} />
+      )}
     </div>
   );
 }

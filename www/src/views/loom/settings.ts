@@ -5,6 +5,7 @@ import type {
   LoomTreeData,
   Media,
   Preferences,
+  Target,
   TruncationStrategy,
   TargetProvider,
 } from "ctxweave";
@@ -23,7 +24,12 @@ export interface Settings {
   contextWindow: number;
   preferences: Preferences;
   annotations: "none" | "all" | string[];
+  /** Whom the prompt is for: bar, marks, report and body are all of the assembly for it. */
   provider?: ProviderName;
+  /** Its model; without one it is the first that comes to mind. */
+  model?: string;
+  /** Cache breakpoints in Anthropic's body. */
+  cache?: boolean;
   /** The exact tokenizer to count with; without one the counts are estimates. */
   tokenizer?: PageEncoding;
   instructionScope?: "path" | "generation";
@@ -44,6 +50,42 @@ export interface Settings {
 
 export const STRATEGIES: readonly TruncationStrategy[] = ["truncateMiddle", "rollingWindow", "stopAtLimit"];
 export const PROVIDERS: readonly ProviderName[] = ["anthropic", "openai", "openai-responses", "gemini", "completion"];
+
+/** A model to begin with; which one it is, is the reader's to say. */
+export const FIRST_MODELS: Record<ProviderName, string> = {
+  anthropic: "claude-sonnet-4-5",
+  openai: "gpt-5",
+  "openai-responses": "gpt-5",
+  gemini: "gemini-2.5-pro",
+  completion: "gpt-3.5-turbo-instruct",
+};
+
+/** What a provider takes: the plain completion a document, all others messages. */
+export function modeOf(provider: ProviderName): Mode {
+  return provider === "completion" ? "buffer" : "dialogue";
+}
+
+/** The settings for a provider, or for none in particular. */
+export function withProvider(settings: Settings, provider: ProviderName | undefined): Settings {
+  const { provider: before, model, ...rest } = settings;
+  if (provider === undefined) return rest;
+  const named = model !== undefined && before === provider ? { model } : {};
+  return { ...rest, ...named, mode: modeOf(provider), provider };
+}
+
+/** The settings in a mode; whom it cannot be for any more, it is not for. */
+export function withMode(settings: Settings, mode: Mode): Settings {
+  const { provider } = settings;
+  const next = provider !== undefined && modeOf(provider) !== mode ? withProvider(settings, undefined) : settings;
+  return { ...next, mode };
+}
+
+/** Whom the prompt is for, as the library is told. */
+export function targetOf({ provider, model, cache }: Settings): (Target & { model: string }) | undefined {
+  if (!provider) return undefined;
+  const cached = provider === "anthropic" && cache ? { cache: true } : {};
+  return { provider, model: model || FIRST_MODELS[provider], ...cached };
+}
 
 /** The encodings that the page offers. */
 export type PageEncoding = "o200k_base" | "cl100k_base";
@@ -99,14 +141,16 @@ export function buildRequest(
   settings: Settings,
   tokenizer: PageEncoding | undefined,
 ): DialogueRequest | BufferRequest {
-  const request: AssemblyRequest = {
+  const target = targetOf(settings);
+  const request: AssemblyRequest & { target?: Target } = {
     tree: treeWithExclusions(tree, settings.excluded),
     tip,
     contextWindow: settings.contextWindow,
   };
   if (Object.keys(settings.preferences).length > 0) request.preferences = settings.preferences;
   if (settings.annotations !== "none") request.includeAnnotations = settings.annotations;
-  if (settings.provider) request.provider = settings.provider;
+  // The target is the provider's, too, and says what of a message does not reach it.
+  if (target) request.target = target;
   if (tokenizer) request.tokenizer = tokenizer;
   if (settings.instructionScope) request.instructionScope = settings.instructionScope;
   if (settings.systemPrompt) request.agent = { configuration: { systemPrompt: settings.systemPrompt } };

@@ -1,14 +1,16 @@
-import { CopyButton } from "../../ui/copy-button.js";
+import { useOpener } from "../../ui/drop.js";
 import { count } from "../../ui/format.js";
 import { Segmented } from "../../ui/fields.js";
 import { ProblemNotice } from "../../ui/notice.js";
-import { DropFile, OpenFile } from "../../ui/open-file.js";
+import { OpenFile } from "../../ui/open-file.js";
+import { OwnTools } from "../../ui/own-tools.js";
 import { SAMPLES } from "./samples.js";
-import { open, openFile, opening, openProblem, openSample } from "./state.js";
+import { content, lookAgain, open, own, openFile, opening, openProblem, openSample } from "./state.js";
 
 /** Which tree is open, and the ways to open another. */
 export function SourceBar() {
   const at = open.value;
+  useOpener({ hint: "Drop the file to open it", onFile: (file) => void read(file) });
   const options: { value: string; name: string }[] = SAMPLES.map(({ id, name }) => ({ value: id, name }));
   if (at?.source === "file") options.push({ value: "file", name: at.name });
   const sample = SAMPLES.find((s) => s.id === at?.source);
@@ -43,18 +45,17 @@ export function SourceBar() {
           "Loading…"
         )}
       </p>
-      <CopyButton label="Copy link" icon="link" text={() => location.href} />
+      <OwnTools view="loom" own={own} content={content} onUndo={lookAgain} />
       {openProblem.value ? (
         <ProblemNotice problem={openProblem.value} onDismiss={() => (openProblem.value = undefined)} />
       ) : null}
-      <DropFile hint="Drop the file to open it" onFile={(file) => void read(file)} />
     </div>
   );
 }
 
 async function read(file: File): Promise<void> {
   try {
-    openFile(file.name, await file.text());
+    await openFile(file.name, await file.text());
   } catch (error) {
     openProblem.value = {
       name: file.name,

@@ -10,14 +10,25 @@ import type {
   Media,
   NodeReport,
 } from "ctxweave";
-import { linkParams, replaceLink } from "../../shell/route.js";
+import { linkParams, writeAddress } from "../../shell/route.js";
+import { Own } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";
 import { readLink, writeLink } from "./link.js";
 import { openText } from "./open-file.js";
 import { messageAt, placeAfter, withPending, type Pending } from "./pending.js";
 import { liveBuffer, liveDialogue, measurePending } from "./resident.js";
 import { fetchSample, OWN_WINDOW, SAMPLES } from "./samples.js";
-import { buildRequest, freshSettings, type PageEncoding, treeWithExclusions, type Settings } from "./settings.js";
+import {
+  buildRequest,
+  freshSettings,
+  treeWithExclusions,
+  withMode,
+  withProvider,
+  type Mode,
+  type PageEncoding,
+  type ProviderName,
+  type Settings,
+} from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "./vocabulary.js";
 
@@ -39,7 +50,9 @@ export type Outcome =
   | { kind: "buffer"; result: BufferAssembly; milliseconds: number }
   | { kind: "error"; code: string; message: string; details: Record<string, unknown> };
 
-export const open = signal<OpenTree | undefined>(undefined);
+/** The tree that is open, and where in it one was, as a link says it. */
+export const own = new Own<{ tree: OpenTree; link: string }>("loom");
+export const open = computed(() => own.value.value?.tree);
 export const settings = signal<Settings>(freshSettings(OWN_WINDOW, "dialogue"));
 export const tip = signal<string | undefined>(undefined);
 /** Why the last attempt to open something failed; the tree that was open stays. */
@@ -150,7 +163,8 @@ export function change(fields: Partial<Settings>): void {
 /** Sets one optional setting, or, given nothing, lets the tree and the defaults decide again. */
 export function setOrClear<
   K extends
-    | "provider"
+    | "model"
+    | "cache"
     | "tokenizer"
     | "instructionScope"
     | "systemPrompt"
@@ -163,6 +177,14 @@ export function setOrClear<
   if (value === undefined || value === "") delete next[key];
   else next[key] = value as Settings[K];
   settings.value = next;
+}
+
+export function setProvider(provider: ProviderName | undefined): void {
+  settings.value = withProvider(settings.value, provider);
+}
+
+export function setMode(mode: Mode): void {
+  settings.value = withMode(settings.value, mode);
 }
 
 export function setPreference<K extends keyof Settings["preferences"]>(
@@ -205,11 +227,12 @@ export function pickTip(id: string): void {
 /** Opens a sample with its own start, or with what a link says. */
 export async function openSample(id: string, link?: URLSearchParams): Promise<void> {
   const sample = SAMPLES.find((s) => s.id === id) ?? SAMPLES[0];
-  if (!sample) return;
+  // An address was typed or gone back to: what it says is done, and what it replaces is a step back.
+  if (!sample || (!link && !(await own.mayReplace()))) return;
   opening.value = sample.id;
   try {
     const { tree, media } = await fetchSample(sample);
-    show(
+    await show(
       {
         source: sample.id,
         name: sample.name,
@@ -232,25 +255,52 @@ export async function openSample(id: string, link?: URLSearchParams): Promise<vo
 }
 
 /** Opens the text of a file; a bad one changes nothing but the message. */
-export function openFile(name: string, text: string, link?: URLSearchParams): boolean {
+export async function openFile(name: string, text: string): Promise<void> {
   const opened = openText(text);
   if (!opened.ok) {
     openProblem.value = { name, message: opened.message, hint: opened.hint };
-    return false;
+  } else if (await own.mayReplace()) {
+    show(fileOf(name, opened), undefined);
   }
-  const { tree, media } = opened;
-  show({ source: "file", name, tree, media, start: freshSettings(OWN_WINDOW, tree.mode ?? "dialogue") }, link);
-  remember(name, text);
-  return true;
+}
+
+function fileOf(name: string, { tree, media }: { tree: LoomTreeData; media: Record<string, Media> }): OpenTree {
+  return { source: "file", name, tree, media, start: freshSettings(OWN_WINDOW, tree.mode ?? "dialogue") };
+}
+
+/** What a link carries of a tree of one's own. */
+export function content(): unknown {
+  const { name, tree, media } = open.value ?? {};
+  return { name, tree, media };
+}
+
+/** A tree that a link carries. */
+function linked(content: unknown): { tree: OpenTree; link: string } {
+  const opened = openText(JSON.stringify(content));
+  if (!opened.ok) throw new Error(opened.message);
+  return { tree: fileOf(String((content as { name?: unknown }).name), opened), link: linkParams(VIEW).toString() };
 }
 
 function show(next: OpenTree, link: URLSearchParams | undefined): void {
+  batch(() => {
+    own.show({ tree: next, link: "" }, next.source === "file");
+    look(next, link);
+  });
+}
+
+/** After a step back or forth: the tree is there again, and where one was in it. */
+export function lookAgain(): void {
+  const at = own.value.peek();
+  if (at) look(at.tree, new URLSearchParams(at.link));
+}
+
+/** Goes where a link says, or where a tree begins. */
+function look(next: OpenTree, link: URLSearchParams | undefined): void {
   const { tips } = indexTree(next.tree);
   const linked = link?.get("tip") ?? undefined;
   // A tip that a link names and the tree does not have is asked for all the same: the error says which it is.
   const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
   batch(() => {
-    open.value = next;
     // How tokens are counted is no matter of the tree, so it outlasts a change of trees.
     const { tokenizer: counted } = settings.value;
     settings.value = link ? readLink(link, next.start) : { ...next.start, ...(counted ? { tokenizer: counted } : {}) };
@@ -262,61 +312,52 @@ function show(next: OpenTree, link: URLSearchParams | undefined): void {
 }
 
 const FIRST = SAMPLES[0]?.id ?? "";
-const REMEMBERED = "ctxweave.file";
-
-/** Keeps one's own file for a reload of this tab. A file too large for it is simply not kept. */
-function remember(name: string, text: string): void {
-  try {
-    sessionStorage.setItem(REMEMBERED, JSON.stringify({ name, text }));
-  } catch {
-    sessionStorage.removeItem(REMEMBERED);
-  }
-}
-
-function openRemembered(link: URLSearchParams): boolean {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(REMEMBERED) ?? "null");
-    if (kept === null) return false;
-    const { name, text } = kept as { name: string; text: string };
-    return openFile(name, text, link);
-  } catch {
-    return false;
-  }
-}
+const VIEW = "loom";
 
 /**
  * Follows the link in the address: at the start, and when someone goes back or pastes another. An address that names
  * no tree, as in the link to this view, keeps what is open.
  */
 export async function followLink(): Promise<void> {
-  const link = linkParams();
+  if (await own.begin(linked)) lookAgain();
+  const link = linkParams(VIEW);
   const source = link.get("tree");
+  const at = open.peek();
   if (source === null) {
-    if (open.value) rewriteLink();
+    if (at) rewriteLink();
     else await openSample(FIRST, link);
-  } else if (source === open.value?.source) {
-    show(open.value, link);
+  } else if (at && source === at.source) {
+    look(at, link);
   } else if (SAMPLES.some(({ id }) => id === source)) {
     await openSample(source, link);
-  } else if (source !== "file" || !openRemembered(link)) {
-    await openSample(FIRST);
+  } else if (source === "file" && own.canUndo.peek()) {
+    // Back to a file from the sample that was opened after it.
+    batch(() => {
+      own.undo();
+      lookAgain();
+    });
+  } else {
+    await openSample(FIRST, new URLSearchParams());
     openProblem.value = {
       name: "This link",
       message:
         source === "file"
-          ? "it was made for a file that is not kept in this tab"
+          ? "it was made for a file that this browser does not have"
           : `there is no sample named \`${source}\``,
       hint: "The first sample stands in for it.",
     };
   }
 }
 
-/** Writes what is open and set into the address. */
+/** Writes what is open and set into the address. Another tree is a step to go back from. */
 function rewriteLink(): void {
   const at = open.value;
   if (!at) return;
   const where = tip.value === undefined ? {} : { tip: tip.value };
-  replaceLink(writeLink({ source: at.source, ...where, settings: settings.value }, at.start));
+  const link = writeLink({ source: at.source, ...where, settings: settings.value }, at.start);
+  const before = linkParams(VIEW).get("tree");
+  writeAddress(VIEW, link, before !== null && before !== at.source);
+  untracked(() => own.note({ tree: at, link: link.toString() }));
 }
 
 /** Loads the vocabulary that is asked for, by a person or by a link; gives back the way to stop. */

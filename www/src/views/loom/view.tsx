@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { onAddress } from "../../shell/route.js";
 import { Tabs } from "../../ui/tabs.js";
 import { BudgetBar } from "./budget-bar.js";
 import { Controls } from "./controls.js";
@@ -27,13 +28,12 @@ export function LoomView() {
     void followLink().then(() => {
       if (!left) stop = keepLink();
     });
-    const follow = (): void => void followLink();
-    addEventListener("hashchange", follow);
+    const stopFollowing = onAddress("loom", () => void followLink());
     return () => {
       left = true;
       stop?.();
       stopLoading();
-      removeEventListener("hashchange", follow);
+      stopFollowing();
     };
   }, []);
   return (

@@ -3,7 +3,7 @@ import { useSignalEffect } from "@preact/signals";
 import { signal } from "@preact/signals";
 import { MessageText } from "../../ui/message.js";
 import { offsetOf, pieces } from "./findings.js";
-import { findings, underlines, xml } from "./state.js";
+import { findings, own, underlines, xml } from "./state.js";
 
 /** Where the caret shall go, from the list of findings or the tree. */
 export const jump = signal<{ line: number; column: number } | undefined>(undefined);
@@ -56,7 +56,7 @@ export function Editor() {
           autocomplete="off"
           wrap="off"
           value={xml.value}
-          onInput={(event) => (xml.value = event.currentTarget.value)}
+          onInput={(event) => own.edit(event.currentTarget.value)}
         />
       </div>
     </div>

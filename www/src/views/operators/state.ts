@@ -11,9 +11,11 @@ import type {
   Task,
 } from "ctxweave";
 import { extentAt, offsetOf, type Underline } from "./findings.js";
+import { Own } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 
-export const xml = signal(SAMPLES[0].xml);
+export const own = new Own<string>("operators");
+export const xml = computed(() => own.value.value ?? SAMPLES[0].xml);
 export const strict = signal(false);
 export const exclusive = signal(false);
 /** The operator whose context is assembled, by its path in the task. */
@@ -143,11 +145,16 @@ export function questionKey(begun: BegunContextAssembly): string {
   return JSON.stringify(begun);
 }
 
-export function openSample(text: string): void {
+export async function open(text: string, isOwn: boolean): Promise<void> {
+  if (!(await own.offer(text, isOwn))) return;
   batch(() => {
-    xml.value = text;
     chosen.value = "task";
     said.value = {};
     answered.value = undefined;
   });
+}
+
+/** What a link carries, what was open last, or the first sample. */
+export async function begin(): Promise<void> {
+  if (!(await own.begin(String)) && own.value.peek() === undefined) own.show(SAMPLES[0].xml, false);
 }

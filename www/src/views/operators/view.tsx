@@ -1,14 +1,25 @@
 import { writeTask } from "ctxweave";
+import { useEffect } from "preact/hooks";
+import { onAddress } from "../../shell/route.js";
 import { CopyButton } from "../../ui/copy-button.js";
+import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
+import { OpenFile } from "../../ui/open-file.js";
+import { OwnTools } from "../../ui/own-tools.js";
 import { Assembly } from "./assembly.js";
 import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
-import { exclusive, openSample, parsed, strict, xml } from "./state.js";
+import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
 
 /** A task template decides what each of its steps may see: the template, its operators, one assembly. */
 export function OperatorsView() {
+  const read = (file: File): void => void file.text().then((text) => open(text, true));
+  useEffect(() => {
+    void begin();
+    return onAddress("operators", () => void begin());
+  }, []);
+  useOpener({ hint: "Drop the template to open it", onFile: read });
   return (
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>
@@ -38,7 +49,14 @@ function Bar() {
         label="Sample"
         options={SAMPLES.map(({ id, name }) => ({ value: id, name }))}
         value={shown?.id ?? ""}
-        onValue={(id) => openSample(SAMPLES.find((sample) => sample.id === id)?.xml ?? "")}
+        onValue={(id) => void open(SAMPLES.find((sample) => sample.id === id)?.xml ?? "", false)}
+      />
+      <OpenFile
+        label="Open a file…"
+        id="template-file"
+        accept=".xml,application/xml,text/xml"
+        about="A task template of your own, as an XML file"
+        onFile={(file) => void file.text().then((text) => open(text, true))}
       />
       <Segmented
         label="Mode"
@@ -63,11 +81,12 @@ function Bar() {
         class="quiet"
         disabled={now.kind === "error"}
         onClick={() => {
-          if (now.kind === "task") xml.value = writeTask(now.task);
+          if (now.kind === "task") own.edit(writeTask(now.task));
         }}
       >
         Make defaults explicit
       </button>
+      <OwnTools view="operators" own={own} content={() => xml.value} />
       <CopyButton label="Copy XML" text={() => xml.value} />
     </div>
   );

@@ -1,7 +1,8 @@
-import { batch, computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { planContextLoading, readContext } from "ctxweave";
 import type { CtxweaveError, ReadContext, WorkspaceInput, WorkspaceLimits } from "ctxweave";
 import type { OpenedFile, OpenedFolder } from "../../ui/open-folder.js";
+import { Own } from "../../ui/own.js";
 import { fetchSample } from "./samples.js";
 
 /** What stands in the fields: text, or bytes as long as nobody changed them. */
@@ -17,7 +18,8 @@ export interface Workspace {
   tastes: Record<string, Text>;
 }
 
-export const open = signal<Workspace | undefined>(undefined);
+export const own = new Own<Workspace>("workspace");
+export const open = own.value;
 export const problem = signal<string | undefined>(undefined);
 export const limits = signal<Required<Omit<WorkspaceLimits, "inputBytes">>>({
   notesHeadLines: 10,
@@ -65,16 +67,19 @@ export function shown(text: Text | undefined): string {
 }
 
 export function change(field: "brief" | "notes" | "log" | "gaps", text: string): void {
-  if (open.value) open.value = { ...open.value, [field]: text };
+  if (open.value) own.edit({ ...open.value, [field]: text });
 }
 
 export function changeTaste(name: string, text: string): void {
-  if (open.value) open.value = { ...open.value, tastes: { ...open.value.tastes, [name]: text } };
+  if (open.value) own.edit({ ...open.value, tastes: { ...open.value.tastes, [name]: text } });
 }
 
 export async function openSample(): Promise<void> {
   try {
-    use({ name: "Sample", files: (await fetchSample()).filter(({ path }) => wants(path)), skipped: 0 });
+    if (!(await own.mayReplace())) return;
+    const files = (await fetchSample()).filter(({ path }) => wants(path));
+    own.show(workspaceOf({ name: "Sample", files, skipped: 0 }), false);
+    problem.value = undefined;
   } catch (error) {
     problem.value = (error as Error).message;
   }
@@ -93,8 +98,8 @@ export function wants(path: string): boolean {
   return name in FIELDS || /(^|\/)tastes\/[^/]+\.md$/.test(path);
 }
 
-/** Opens a folder: the workspace is where the brief is that is highest up, the tastes are in the folder `tastes`. */
-export function use(folder: OpenedFolder): void {
+/** The workspace in a folder: it is where the brief is that is highest up, the tastes are in the folder `tastes`. */
+function workspaceOf(folder: OpenedFolder): Workspace {
   const byDepth = [...folder.files].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
   const workspace: Workspace = { name: folder.name, tastes: {} };
   const home = folderOf(byDepth.find(({ path }) => nameOf(path) === "brief.md") ?? byDepth.find(isField));
@@ -103,14 +108,29 @@ export function use(folder: OpenedFolder): void {
     if (field && folderOf(file) === home) workspace[field] = file.bytes;
     else if (!field) workspace.tastes[nameOf(file.path).replace(/\.md$/, "")] ??= file.bytes;
   }
-  if (byDepth.length === 0) {
+  return workspace;
+}
+
+/** Opens a folder of one's own. */
+export async function use(folder: OpenedFolder): Promise<void> {
+  if (folder.files.length === 0) {
     problem.value = `\`${folder.name}\` holds none of the files of a workspace: \`brief.md\`, \`notes.md\`, \`log.jsonl\`, \`vocabulary_gaps.jsonl\`, \`tastes/*.md\``;
     return;
   }
-  batch(() => {
-    open.value = workspace;
-    problem.value = folder.skipped > 0 ? `${folder.skipped} files were too large or too many to be read` : undefined;
-  });
+  if (!(await own.offer(workspaceOf(folder), true))) return;
+  problem.value = folder.skipped > 0 ? `${folder.skipped} files were too large or too many to be read` : undefined;
+}
+
+/** What a link carries, what was open last, or the sample. */
+export async function begin(): Promise<void> {
+  if (!(await own.begin(linked)) && open.peek() === undefined) await openSample();
+}
+
+/** A workspace that a link carries. */
+function linked(content: unknown): Workspace {
+  const { name, tastes, ...rest } = content as Workspace;
+  if (typeof tastes !== "object" || tastes === null) throw new Error("it is no workspace");
+  return { ...rest, name: String(name), tastes };
 }
 
 const isField = ({ path }: OpenedFile): boolean => nameOf(path) in FIELDS;

@@ -1,26 +1,36 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { onAddress } from "../../shell/route.js";
 import { Failed } from "../../ui/failed.js";
 import { Findings } from "../../ui/findings.js";
 import { FolderSource } from "../../ui/folder-source.js";
 import { tokens } from "../../ui/format.js";
 import { JsonView } from "../../ui/json-view.js";
+import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar, toneAt } from "../../ui/token-bar.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
-import { open, openSample, outcome, problem, use, wants } from "./state.js";
+import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
 
 /** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
 export function WorkspaceView() {
   useEffect(() => {
-    if (!open.value) void openSample();
+    void begin();
+    return onAddress("workspace", () => void begin());
   }, []);
   const at = open.value;
   return (
     <div class="loom">
       <h1 class="visually-hidden">A workspace becomes an agent's first turn</h1>
-      <FolderSource sample="Sample" onSample={openSample} wants={wants} onOpen={use} problem={problem}>
+      <FolderSource
+        sample="Sample"
+        onSample={openSample}
+        wants={wants}
+        onOpen={use}
+        problem={problem}
+        tools={<OwnTools view="workspace" own={own} content={() => open.value} />}
+      >
         {at ? (
           <>
             <strong>{at.name}</strong> Edit any file; the response follows. Nothing leaves this page.

@@ -1,0 +1,255 @@
+// What people make in the page stays theirs: over a reload, a sample, a dropped file, and in a link.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { drop, eventually, openPage, screenshots, start, visit } from "./harness.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+let site;
+before(async () => {
+  site = await start("own");
+});
+after(() => site.stop());
+
+const XML = `<task type="atomic" id="mine"><description>Mine</description></task>`;
+const CHAT = JSON.stringify([{ role: "user", content: "A chat of mine" }]);
+const TREE = JSON.stringify({
+  nodes: [{ id: "mine", content: "A tree of mine", authorType: "human" }],
+  edges: [],
+});
+
+/** Each view: a file of one's own, where its text is, what a sample click is, and what the sample shows. */
+const VIEWS = [
+  {
+    view: "loom",
+    file: ["mine.json", TREE],
+    shown: (page) => page.locator(".result-pane").getByText("A tree of mine"),
+    sample: (page) => page.getByRole("radio", { name: "Agent" }).click({ force: true }),
+    isSample: (page) => page.locator('[data-node="agent-36"]').first(),
+  },
+  {
+    view: "chats",
+    file: ["mine.json", CHAT],
+    shown: (page) => page.locator(".result-pane").getByText("A chat of mine"),
+    sample: (page) => page.getByRole("radio", { name: "Anthropic" }).click({ force: true }),
+    isSample: (page) => page.locator('[data-format]:text("anthropic")'),
+  },
+  {
+    view: "workspace",
+    file: ["brief.md", "A brief of mine"],
+    shown: (page) => page.locator(".result-pane").getByText("A brief of mine"),
+    sample: (page) => page.getByRole("button", { name: "Sample" }).click(),
+    isSample: (page) => page.locator("[data-truncated]"),
+  },
+  {
+    view: "folders",
+    file: ["AGENTS.md", "Instructions of mine"],
+    shown: (page) => page.locator(".result-pane").getByText("Instructions of mine"),
+    sample: (page) => page.getByRole("button", { name: "Sample vault" }).click(),
+    isSample: (page) => page.locator('[data-folder="Areas/taiji"]'),
+  },
+  {
+    view: "operators",
+    file: ["mine.xml", XML],
+    shown: (page) => page.locator('[data-operator="task"]').getByText("Mine", { exact: true }),
+    sample: (page) => page.getByRole("radio", { name: "Reduce" }).click({ force: true }),
+    isSample: (page) => page.getByText("Sum up all inputs").first(),
+  },
+];
+
+const kept = (page) => page.getByText("Kept in this browser");
+
+describe("what is one's own", () => {
+  for (const { view, file, shown, sample, isSample } of VIEWS) {
+    it(`${view}: dropped, kept over a reload, replaced only when asked, and brought back`, async () => {
+      await visit(site, `#/${view}`, async (page) => {
+        assert.ok(await drop(page, ...file), "the browser does not leave the page");
+        await shown(page).waitFor();
+        await kept(page).waitFor();
+        await page.reload();
+        await shown(page).waitFor();
+        await sample(page);
+        await page.getByRole("dialog").waitFor();
+        if (view === "loom") await page.screenshot({ path: join(screenshots, "own-asked.png") });
+        await page.getByRole("button", { name: "Keep mine" }).click();
+        await shown(page).waitFor();
+        await sample(page);
+        await page.getByRole("button", { name: "Replace it" }).click();
+        await isSample(page).waitFor();
+        await page.getByRole("button", { name: "Undo" }).click();
+        await shown(page).waitFor();
+        await kept(page).waitFor();
+        await page.reload();
+        await shown(page).waitFor();
+      });
+    });
+
+    it(`${view}: a link carries it`, async () => {
+      let link;
+      await visit(site, `#/${view}`, async (page) => {
+        await drop(page, ...file);
+        await shown(page).waitFor();
+        await page.getByRole("button", { name: "Copy link" }).click();
+        await page
+          .getByText(/what is yours is in the link/)
+          .first()
+          .waitFor();
+        link = await page.evaluate(() => navigator.clipboard.readText());
+        assert.ok(link.length < 1000, link);
+      });
+      // A page that has nothing of it.
+      const { page, close } = await openPage(site, link.slice(link.indexOf("#")));
+      await shown(page).waitFor();
+      assert.ok(!page.url().includes("own="), "what was read is not in the address any more");
+      await close();
+    });
+  }
+
+  it("what is too long for a link is said", async () => {
+    await visit(site, "#/chats", async (page) => {
+      const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 4)).join(" ");
+      await drop(page, "long.json", JSON.stringify([{ role: "user", content: noise }]));
+      await page.locator('[data-message="0"]').waitFor();
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await page
+        .getByText(/Too much for a link: .* 30 kB is the most/)
+        .first()
+        .waitFor();
+    });
+  });
+
+  it("edits of a sample are one's own", async () => {
+    await visit(site, "#/operators", async (page) => {
+      await page.getByLabel("Task template, XML").fill(XML);
+      await page.locator('[data-operator="task"]').getByText("Mine", { exact: true }).waitFor();
+      await kept(page).waitFor();
+      await page.reload();
+      await page.locator('[data-operator="task"]').getByText("Mine", { exact: true }).waitFor();
+      assert.equal(await page.getByLabel("Task template, XML").inputValue(), XML);
+    });
+  });
+});
+
+describe("addresses", () => {
+  it("no view's parameters stand in another's, and Back leads from view to view", async () => {
+    await visit(site, "#/loom?tree=agent", async (page) => {
+      const to = async (name) => {
+        await page.getByRole("navigation").getByRole("link", { name }).click();
+        await page.locator(".result-pane").waitFor();
+      };
+      await page.locator('[data-node="agent-36"]').first().waitFor();
+      for (const name of ["Folders", "Operators", "Commits", "Chats", "Workspace", "Loom"]) {
+        await to(name);
+        await page.locator("[aria-current=page]").getByText(name).waitFor();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const [, query = ""] = page.url().split("?");
+        const keys = [...new URLSearchParams(query).keys()];
+        const own = { Folders: ["select", "file"], Loom: ["tree", "tip"] }[name] ?? [];
+        assert.deepEqual([...new Set(keys)], own, name);
+      }
+      for (const name of ["Workspace", "Chats", "Commits", "Operators", "Folders", "Loom"]) {
+        await page.goBack();
+        await page.locator("[aria-current=page]").getByText(name).waitFor();
+      }
+    });
+  });
+
+  it("Folders follows an address that is changed", async () => {
+    await visit(site, "#/folders", async (page) => {
+      await page.locator('[data-folder="Areas/taiji"]').waitFor();
+      await page.evaluate(() => (location.hash = "#/folders?select=Projects%2Fparachute&max=150"));
+      await eventually(async () => {
+        assert.equal(await page.locator('[data-folder="Projects/parachute"]').isChecked(), true);
+        assert.equal(await page.locator('[data-folder="Areas/taiji"]').isChecked(), false);
+        assert.equal(await page.getByLabel("Most tokens").inputValue(), "150");
+      });
+    });
+  });
+
+  it("Back leads from one tree to the one before", async () => {
+    await visit(site, "#/loom?tree=story", async (page) => {
+      await page.getByRole("radio", { name: "Agent" }).click({ force: true });
+      await page.locator('[data-node="agent-36"]').first().waitFor();
+      await eventually(async () => assert.match(page.url(), /tree=agent/));
+      await page.goBack();
+      await page.locator('[data-node="alice-108"]').first().waitFor();
+    });
+  });
+});
+
+describe("sessions", () => {
+  const sessions = join(root, "examples", "sessions");
+  const opened = (page, name) => page.locator(".about strong").getByText(name, { exact: true }).waitFor();
+
+  it("the branch that was chosen and the notes are there after a reload", async () => {
+    await visit(site, "#/commits", async (page) => {
+      await page.locator("#session-file").setInputFiles(join(sessions, "codex-v1.jsonl"));
+      await opened(page, "codex-v1.jsonl");
+      const notes = await page.locator(".notes summary").textContent();
+      const first = page.locator("[data-commit]").first();
+      await first.click();
+      await page.locator('[data-commit][aria-pressed="true"]').waitFor();
+      const id = await page.locator('[data-commit][aria-pressed="true"]').getAttribute("data-commit");
+      await page.reload();
+      await page.locator(`[data-commit="${id}"][aria-pressed="true"]`).waitFor();
+      assert.equal(await page.locator(".notes summary").textContent(), notes);
+    });
+  });
+
+  it("a session of one's own is replaced only when asked, and a Loom tree is named as such", async () => {
+    await visit(site, "#/commits", async (page) => {
+      await page.locator("[data-commit]").first().waitFor();
+      assert.ok(await drop(page, "own.jsonl", '{"role":"user","content":"hello"}\n'));
+      await opened(page, "own.jsonl");
+      await page.getByRole("button", { name: "Sample" }).click();
+      await page.getByRole("button", { name: "Keep mine" }).click();
+      await opened(page, "own.jsonl");
+      await drop(page, "tree.json", await readFile(join(root, "examples", "trees", "agent.json"), "utf8"));
+      await page
+        .getByRole("alert")
+        .getByText(/this is a Loom tree/)
+        .waitFor();
+      await opened(page, "own.jsonl");
+    });
+  });
+
+  it("a sample that cannot be fetched is said so", async () => {
+    const { page } = await openPage(site, "#/chats");
+    await page.route(/claude-code.*\.jsonl/, (route) => route.fulfill({ status: 404, body: "" }));
+    await page.goto(`${site.url}#/commits`);
+    await page
+      .getByRole("alert")
+      .getByText(/the sample could not be fetched/)
+      .waitFor();
+    await page.getByText("Nothing is open.").waitFor();
+    await page.close();
+  });
+
+  it("turns can be asked for, copied and saved; what is no text is not shown as one", async () => {
+    await visit(site, "#/commits", async (page) => {
+      await page.locator("[data-commit]").first().waitFor();
+      await page.getByLabel("As", { exact: true }).selectOption("codex-v1");
+      await page.locator('[data-tier="rendering"]').waitFor();
+      await page.getByLabel("From another agent").selectOption("transcode");
+      await page.locator('[data-tier="transcoding"], [data-tier="transcode"], [data-tier="transcoded"]').waitFor();
+      assert.ok((await page.locator(".said li").count()) > 1, "turn by turn");
+      await page.getByRole("tab", { name: "Bytes" }).click();
+      const bytes = await page.locator("pre.bytes").textContent();
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await eventually(async () => assert.equal(await page.evaluate(() => navigator.clipboard.readText()), bytes));
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Save" }).click(),
+      ]);
+      assert.equal(await readFile(await saved.path(), "utf8"), bytes);
+      await page.locator("#session-file").setInputFiles(join(sessions, "bureau-agent.cbor"));
+      await opened(page, "bureau-agent.cbor");
+      await eventually(async () =>
+        assert.match(await page.locator("pre.bytes").textContent(), /^000000 {2}[0-9a-f]{2} /),
+      );
+    });
+  });
+});

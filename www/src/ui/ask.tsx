@@ -1,0 +1,37 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+const question = signal<{ text: string; yes: string; answer: (yes: boolean) => void } | undefined>(undefined);
+
+/** Asks before something of one's own is replaced. */
+export function ask(text: string, yes: string): Promise<boolean> {
+  question.peek()?.answer(false);
+  return new Promise((answer) => (question.value = { text, yes, answer }));
+}
+
+/** Where the question stands; once on the page. */
+export function AskDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const now = question.value;
+  useEffect(() => {
+    if (now) dialog.current?.showModal();
+  }, [now]);
+  if (!now) return null;
+  const answer = (yes: boolean): void => {
+    question.value = undefined;
+    now.answer(yes);
+  };
+  return (
+    <dialog ref={dialog} class="ask" aria-labelledby="ask-text" onClose={() => answer(false)}>
+      <p id="ask-text">{now.text}</p>
+      <div class="ask-answers">
+        <button type="button" class="quiet" onClick={() => answer(false)}>
+          Keep mine
+        </button>
+        <button type="button" class="quiet strong" onClick={() => answer(true)}>
+          {now.yes}
+        </button>
+      </div>
+    </dialog>
+  );
+}

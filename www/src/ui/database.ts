@@ -1,0 +1,48 @@
+/** This browser's database. Nothing in it leaves the browser. */
+
+const NAME = "ctxweave-commits";
+const STORES = ["records", "blobs", "views"] as const;
+export type StoreName = (typeof STORES)[number];
+
+function done<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("the browser's database failed"));
+  });
+}
+
+let opened: Promise<IDBDatabase> | undefined;
+
+function database(): Promise<IDBDatabase> {
+  opened ??= (async () => {
+    const request = indexedDB.open(NAME, 2);
+    request.onupgradeneeded = () => {
+      const there = request.result.objectStoreNames;
+      for (const store of STORES) if (!there.contains(store)) request.result.createObjectStore(store);
+    };
+    const found = await done(request);
+    // A newer page in another tab is not to wait for this one.
+    found.onversionchange = () => found.close();
+    return found;
+  })();
+  return opened;
+}
+
+/** Reads from a store. */
+export async function read<T>(name: StoreName, question: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  return done(question((await database()).transaction(name).objectStore(name)));
+}
+
+/** Changes stores; resolves once the change is really there. */
+export async function write(
+  names: readonly StoreName[],
+  change: (store: IDBObjectStore, name: StoreName) => void,
+): Promise<void> {
+  const transaction = (await database()).transaction([...names], "readwrite");
+  for (const name of names) change(transaction.objectStore(name), name);
+  transaction.commit();
+  await new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error("the browser's database failed"));
+  });
+}
