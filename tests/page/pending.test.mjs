@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { assembleDialogue, countTokens, init, LoomTree, requestBody } from "ctxweave";
 import { findings } from "./axe.mjs";
 import {
+  agreeing,
   copied,
   eventually,
   expectedTotals,
@@ -172,6 +173,7 @@ describe("a message that is being written", () => {
       await field(page).fill(text);
       const tree = sent({ nodes, edges: [] }, "unsent", text, "unsent-");
       await shows(page, { tree, tip: "unsent-", contextWindow: 8192 });
+      await agreeing(page);
       await open(page, { nodes: [], edges: [] });
       await page.getByText("The tree has no nodes.").waitFor();
       await field(page).fill(text);
