@@ -38,7 +38,7 @@ export const areas = {
   chat: ["chat", "tokens"],
   commits: ["commits", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
-  import: ["import", "tokens"],
+  import: ["import"],
   loom: ["bodies", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
   tokens: ["cut", "tokenizer", "tokens"],

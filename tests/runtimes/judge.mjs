@@ -9,13 +9,17 @@ import { root } from "../packaging/packed.mjs";
 export function judge({ early, version, counts, outputs }, { goldens }) {
   assert.equal(early, "not_initialized", "a call before init says so");
   assert.equal(version, JSON.parse(readFileSync(join(root, "pkg/package.json"), "utf8")).version);
-  assert.deepEqual(counts.batch, counts.single);
-  assert.deepEqual(counts.upTo, counts.single);
-  assert.equal(counts.single[0], 0);
-  assert.ok(
-    counts.over.every((count) => count === null),
-    "one token less than it has is too few",
-  );
+  if (goldens.every(({ call }) => call === "importLoom" || call === "exportLoom")) {
+    assert.equal(counts, undefined, "what only reads files counts nothing");
+  } else {
+    assert.deepEqual(counts.batch, counts.single);
+    assert.deepEqual(counts.upTo, counts.single);
+    assert.equal(counts.single[0], 0);
+    assert.ok(
+      counts.over.every((count) => count === null),
+      "one token less than it has is too few",
+    );
+  }
   assert.equal(outputs.length, goldens.length);
   assert.ok(goldens.length > 0, "there are goldens");
   for (const [at, { name, expected }] of goldens.entries()) {
