@@ -47,15 +47,19 @@ test("workerd: with the vocabularies it counts what tiktoken counts", async () =
 });
 
 for (const flavour of Object.keys(areas)) {
-  test(`workerd: ctxweave/${flavour} gives its goldens, and counts what tiktoken counts`, async () => {
-    const imports = [["ctxweave", `ctxweave/${flavour}`], ...vocabularies];
-    const files = ["cl100k_base.wasm", "ctxweave.wasm", "o200k_base.wasm", "worker.js"];
-    const both =
-      "{ ...await scenario(ctxweave, data), exact: await exact(ctxweave, { o200k_base, cl100k_base }, texts) }";
+  // It reads files, and counts nothing.
+  const isCounting = flavour !== "import";
+  const more = isCounting ? ", and counts what tiktoken counts" : "";
+  test(`workerd: ctxweave/${flavour} gives its goldens${more}`, async () => {
+    const imports = [["ctxweave", `ctxweave/${flavour}`], ...(isCounting ? vocabularies : [])];
+    const files = ["ctxweave.wasm", "worker.js"];
+    if (isCounting) files.push("cl100k_base.wasm", "o200k_base.wasm");
+    const counted = isCounting ? "await exact(ctxweave, { o200k_base, cl100k_base }, texts)" : "undefined";
     const given = goldensOf(flavour, all);
-    const outcome = await answer(flavour, worker(imports, both), files, given);
+    const both = `{ ...await scenario(ctxweave, data), exact: ${counted} }`;
+    const outcome = await answer(flavour, worker(imports, both), files.sort(), given);
     judge(outcome, given);
-    judgeExact(outcome.exact, counts, { assembly: flavour === "loom" });
+    if (isCounting) judgeExact(outcome.exact, counts, { assembly: flavour === "loom" });
   });
 }
 
