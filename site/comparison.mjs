@@ -68,7 +68,7 @@ const cases = [
   },
 ];
 
-/** Each library with the options that its own documentation gives for a chat with tools. */
+/** Each library with options for a chat with tools. `run` gives what the library gives, and its messages in OpenAI's form. */
 const libraries = [
   {
     name: "LangChain",
@@ -77,7 +77,8 @@ const libraries = [
     async run(messages, maxTokens) {
       const counter = (list) => tokensOf(list.map(fromLangChain));
       const options = { strategy: "last", startOn: "human", includeSystem: true, maxTokens, tokenCounter: counter };
-      return { messages: (await trimMessages(messages.map(toLangChain), options)).map(fromLangChain) };
+      const given = await trimMessages(messages.map(toLangChain), options);
+      return { given, messages: given.map(fromLangChain) };
     },
   },
   {
@@ -86,17 +87,19 @@ const libraries = [
     call: '`pruneMessages({ messages, reasoning: "all", toolCalls: "before-last-2-messages", emptyMessages: "remove" })`: it has no limit in tokens',
     run(messages) {
       const options = { reasoning: "all", toolCalls: "before-last-2-messages", emptyMessages: "remove" };
-      return { messages: pruneMessages({ messages: messages.flatMap(toAiSdk), ...options }).map(fromAiSdk) };
+      const given = pruneMessages({ messages: messages.flatMap(toAiSdk), ...options });
+      return { given, messages: given.map(fromAiSdk) };
     },
   },
   {
     name: "LlamaIndex",
     of: "@llamaindex/core",
-    call: "`new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 })`, `add` and `getLLM()`; npm says that the package is deprecated",
+    call: "`new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 })`, `add` and `getLLM()`, which counts the texts of messages alone",
     async run(messages, tokenLimit) {
       const memory = new Memory([], { tokenLimit, shortTermTokenLimitRatio: 1 });
       for (const message of messages) await memory.add(toLlamaIndex(message));
-      return { messages: (await memory.getLLM()).map(fromLlamaIndex) };
+      const given = await memory.getLLM();
+      return { given, messages: given.map(fromLlamaIndex) };
     },
   },
   {
@@ -104,8 +107,8 @@ const libraries = [
     of: "ctxweave",
     call: "`fitMessages(messages, { maxTokens, tokenizer })`",
     run(messages, maxTokens) {
-      const { messages: fitted, report } = fitMessages(messages, { maxTokens, tokenizer });
-      return { messages: fitted, said: `a report: what became of each of ${report.messages.length} messages, and why` };
+      const given = fitMessages(messages, { maxTokens, tokenizer });
+      return { given, messages: given.messages };
     },
   },
 ];
@@ -202,12 +205,18 @@ function facts(before, after, limit) {
   ];
 }
 
+/** What there is beside the messages themselves. */
+function saysOf(given) {
+  if (Array.isArray(given)) return "nothing: a list of messages is all";
+  return `what became of each of ${given.report.messages.length} messages, and why`;
+}
+
 async function table({ messages, limit }) {
   const rows = await Promise.all(
     libraries.map(async (library) => {
       try {
-        const result = await library.run(structuredClone(messages), limit);
-        return [library.name, ...facts(messages, result.messages, limit), result.said ?? "nothing"];
+        const { given, messages: left } = await library.run(structuredClone(messages), limit);
+        return [library.name, ...facts(messages, left, limit), saysOf(given)];
       } catch (error) {
         return [library.name, `an error: ${String(error.code ?? error.message).split("\n")[0]}`, "", "", "", "", ""];
       }
@@ -226,10 +235,14 @@ async function table({ messages, limit }) {
 }
 
 const require = createRequire(import.meta.url);
+const lock = JSON.parse(readFileSync(new URL("package-lock.json", import.meta.url), "utf8"));
+
+/** Its version, and whether npm says that it is kept no longer. */
 const versionOf = (name) => {
   for (const folder of require.resolve.paths(name)) {
     try {
-      return JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8")).version;
+      const { version } = JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
+      return lock.packages[`node_modules/${name}`]?.deprecated ? `${version}, deprecated` : version;
     } catch {
       // Not there; the next one up.
     }
@@ -246,7 +259,8 @@ for (const one of cases) {
 const text = `# Beside other libraries
 
 The same chats through four libraries. A script, \`site/comparison.mjs\`, runs them and writes this page, and the tests compare: what stands
-here is what these versions give. Tokens are those of \`o200k_base\` by OpenAI's published rules for chats, counted again in what came out.
+here is what these versions give, each with the options that it has for a chat with tools. Tokens are those of \`o200k_base\` by OpenAI's published rules for chats, counted again in what came out;
+a chat without a message is 3.
 How fast each is stands in [benchmarks](benchmarks.md).
 
 | library | version | call |

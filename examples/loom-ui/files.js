@@ -8,17 +8,9 @@ export async function readFile(file) {
 }
 
 /** The change that puts an imported tree in the place of what is there. */
-export function replacement({
-  nodes,
-  edges,
-  title,
-  mode,
-  systemContext,
-  bufferModeSystemContext,
-  bufferPrefix,
-  preferences,
-}) {
-  const settings = { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences };
+export function replacement({ nodes, edges, ...given }) {
+  const { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences, ...fields } = given;
+  const settings = { title, mode, systemContext, bufferModeSystemContext, bufferPrefix, preferences, fields };
   const all = Object.entries(settings).map(([name, value]) => [name, value ?? null]);
   return { replace: true, upsert: { nodes, edges }, settings: Object.fromEntries(all) };
 }

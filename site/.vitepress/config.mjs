@@ -14,7 +14,7 @@ export default {
   srcDir: join(work, "pages"),
   outDir: join(work, "dist"),
   cacheDir: join(work, "cache"),
-  // It may be served from any folder, and opened without a server's help.
+  // The folder that it is served from: `SITE_BASE=/docs/ cargo xtask site`.
   base: process.env.SITE_BASE ?? "/",
   lastUpdated: false,
   markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },

@@ -43,7 +43,8 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) fn new() -> Self {
-        let settings = json!({ "id": "t1", "rootNodeId": null, "mode": "dialogue", "owner": { "name": "Ann" } });
+        let settings =
+            json!({ "id": "t1", "rootNodeId": null, "owner": { "name": "Ann" }, "metadata": { "kept": true } });
         Self { settings: settings.as_object().unwrap().clone(), nodes: Vec::new(), edges: Vec::new() }
     }
 
@@ -81,12 +82,16 @@ impl Plain {
             "append" => return self.append(request),
             _ => {}
         }
+        let named = ["title", "mode", "systemContext", "bufferModeSystemContext", "bufferPrefix", "preferences"];
         for (key, value) in request["settings"].as_object().unwrap() {
             match (key.as_str(), value) {
-                ("mode", Value::Null) => self.settings.insert(key.clone(), json!("dialogue")),
-                (_, Value::Null) => self.settings.shift_remove(key),
-                _ => self.settings.insert(key.clone(), value.clone()),
-            };
+                ("fields", fields) => {
+                    self.settings.retain(|name, _| named.contains(&name.as_str()));
+                    self.settings.extend(fields.as_object().cloned().unwrap_or_default());
+                }
+                (_, Value::Null) => _ = self.settings.shift_remove(key),
+                _ => _ = self.settings.insert(key.clone(), value.clone()),
+            }
         }
         true
     }
@@ -174,8 +179,10 @@ pub(crate) enum Step {
     Undo(usize, bool),
     /// A copy elsewhere is brought up to date.
     Sync,
-    /// A tree is made anew of what was stored.
+    /// A copy elsewhere is made of what was stored; before it there was another tree.
     Reload,
+    /// A copy of another tree becomes one of this.
+    Adopt,
 }
 
 fn id(number: u8) -> String {
@@ -254,6 +261,9 @@ pub(crate) fn edit() -> impl Strategy<Value = (&'static str, Value)> {
         json!({ "preferences": { "tokenBuffer": 5, "truncationStrategy": "rollingWindow" } }),
         json!({ "mode": "buffer", "bufferModeSystemContext": true }),
         json!({ "mode": null, "preferences": null }),
+        json!({ "mode": "dialogue", "bufferModeSystemContext": false, "preferences": {} }),
+        json!({ "fields": { "id": "t2", "metadata": { "of": ["another"] } } }),
+        json!({ "bufferModeSystemContext": null, "fields": null }),
     ]);
     let append = ((0..20u8).prop_map(id), prop_oneof![8 => text(), 1 => Just(String::new())]);
     let append = append.prop_map(|(id, text)| json!({ "nodeId": id, "text": text }));
@@ -271,6 +281,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
         2 => (1..6usize, any::<bool>()).prop_map(|(count, again)| Step::Undo(count, again)),
         1 => Just(Step::Sync),
         1 => Just(Step::Reload),
+        1 => Just(Step::Adopt),
     ];
     prop::collection::vec(step, count)
 }
@@ -323,6 +334,16 @@ fn run(steps: Vec<Step>) {
                 let stored = tree.snapshot();
                 let mut again = Js(Handle::from_json(stored.as_bytes(), &Memory::default()).unwrap());
                 assert_eq!(again.snapshot(), stored);
+                copy = (again, tree.call("revision", &Value::Null).unwrap().as_u64().unwrap());
+            }
+            Step::Adopt => {
+                let other = json!({ "mode": "buffer", "title": "Another", "preferences": {}, "of": "another", "nodes": [], "edges": [] });
+                let mut again = Js::of(&other);
+                let all = tree.call("changesSince", &json!({ "revision": u32::MAX })).unwrap();
+                let back = again.call("apply", &all).unwrap()["inverse"].clone();
+                assert_eq!(again.snapshot(), tree.snapshot());
+                again.call("apply", &back).unwrap();
+                assert_eq!(again.call("toJSON", &Value::Null).unwrap(), other);
             }
         }
         assert_eq!(tree.call("toJSON", &Value::Null).unwrap(), plain.tree());

@@ -147,6 +147,10 @@ const parts: Counting[] = [chat, commits, folders, operators, workspace];
 looms.countTokens;
 const all: Omit<typeof chat & typeof commits & typeof folders & typeof operators & typeof workspace, "CtxweaveError"> = a;
 const kept: Promise<stores.StoredCommit> = new stores.CommitStore(stores.memoryStore()).checkpoint("main", { format: "generic-v1", created_at: 0 }, new Uint8Array());
+declare const streamed: commits.MaterializedStream;
+const chunks: ReadableStream<Uint8Array> = streamed.stream;
+// @ts-expect-error its chunks are bytes
+const letters: ReadableStream<string> = streamed.stream;
 const walked: typeof commits.CtxweaveError = stores.CtxweaveError;
 const packed: typeof o200k.load = inline.load;
 type Named = chat.FitReport | commits.CommitRecord | folders.ContextChain | operators.Task | workspace.ReadContext;

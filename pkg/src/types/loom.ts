@@ -1,3 +1,4 @@
+import type { Target } from "./bodies.js";
 import type { Diagnostic, JsonValue, Limits, OwnTokenizer, Tokenizer } from "./common.js";
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -263,6 +264,8 @@ export interface AssemblyRequest {
   /** Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   provider?: Provider;
+  /** Whom the prompt is for. Where `provider` is missing it is the target's; a report says what the body for it would leave out. */
+  target?: Target;
   /** Role of a system message, where the system context is a message. Default `system`. */
   systemRole?: "system" | "developer";
   /** What each `ref` in the tree stands for. */

@@ -13,8 +13,8 @@ export type PlatformResponse = Global<"Response">;
 
 export type PlatformAbortSignal = Global<"AbortSignal">;
 
-/** A stream, here always of bytes: its chunks are `Uint8Array`. */
-export type PlatformReadableStream = Global<"ReadableStream">;
+/** A stream of bytes, of the type that the body of a response has: the platform says there what its chunks are. */
+export type PlatformReadableStream = PlatformResponse extends { body: infer Body } ? NonNullable<Body> : never;
 
 /** A module that is compiled. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Type } } }

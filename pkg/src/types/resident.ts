@@ -1,5 +1,5 @@
 import type { Target } from "./bodies.js";
-import type { Diagnostic, Limits } from "./common.js";
+import type { Diagnostic, JsonValue, Limits } from "./common.js";
 import type {
   AssemblyReport,
   AssemblyRequest,
@@ -96,9 +96,12 @@ export interface TextEnding {
   text?: string;
 }
 
-/** Settings that are part of the tree. */
+/** Settings that are part of the tree, and what it has besides. */
 export type ChangedSettings = {
   [Key in TreeSetting]?: LoomTreeData[Key] | null;
+} & {
+  /** All fields of the tree that ctxweave does not know, as `id` and your own. */
+  fields?: Record<string, JsonValue> | null;
 };
 
 type TreeSetting = "title" | "mode" | "systemContext" | "bufferModeSystemContext" | "bufferPrefix" | "preferences";

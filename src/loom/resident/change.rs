@@ -28,9 +28,18 @@ pub struct ChangeSet {
     /// Texts that end otherwise, of nodes that the change does not name elsewhere.
     pub endings: Vec<Ending>,
     /// What the tree then says about itself; none where that stays as it is.
-    pub settings: Option<TreeSettings>,
+    pub settings: Option<TreeFields>,
     /// Whether everything goes that is not put, so that the tree has these nodes and edges alone, in this order.
     pub replaces: bool,
+}
+
+/// What a tree has beside its nodes and edges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeFields {
+    /// What it says about itself.
+    pub settings: TreeSettings,
+    /// What its JSON has beyond the model.
+    pub extra: Extra,
 }
 
 /// A node or an edge that is put into a tree.
@@ -257,7 +266,7 @@ impl LoomTree {
 
     /// What takes a change back: all that it removes, moves or replaces as it is now, and the removal of what is new.
     fn inverse(&self, change: &ChangeSet, gone: &Gone) -> ChangeSet {
-        let settings = change.settings.as_ref().map(|_| self.tree.settings().clone());
+        let settings = change.settings.as_ref().map(|_| self.fields());
         if change.replaces {
             return ChangeSet { settings, ..self.whole() };
         }
@@ -298,6 +307,11 @@ impl LoomTree {
         inverse
     }
 
+    /// What the tree has beside nodes and edges, as it is.
+    pub(super) fn fields(&self) -> TreeFields {
+        TreeFields { settings: self.tree.settings().clone(), extra: self.extra.clone() }
+    }
+
     /// A node as it is.
     pub(super) fn put_back(&self, ix: NodeIx, place: Place) -> Put<Node<'static>> {
         Put { entity: self.tree.at(ix).clone(), extra: self.node_extras.get(ix).clone(), place }
@@ -316,7 +330,7 @@ impl LoomTree {
         ChangeSet {
             nodes: nodes.collect(),
             edges: edges.collect(),
-            settings: Some(self.tree.settings().clone()),
+            settings: Some(self.fields()),
             replaces: true,
             ..ChangeSet::default()
         }
@@ -379,9 +393,10 @@ impl LoomTree {
                 changed.push(Changed::Node(ix));
             }
         }
-        if let Some(settings) = change.settings {
+        if let Some(TreeFields { settings, extra }) = change.settings {
             changed.push(Changed::Settings);
             self.tree.set_settings(settings);
+            self.extra = extra;
         }
         self.log.note(changed, self.tree.len() + self.tree.edge_count());
     }

@@ -165,10 +165,12 @@ impl Handle {
         let endings = fields.read("endings", |endings| endings.list("a list of endings of texts"))?;
         change.endings = endings.into_iter().flatten().map(read_ending).collect::<Result<_>>()?;
         if let Some(given) = fields.get("settings")? {
-            let given = given.object("settings, an object")?.only(read::TREE_SETTINGS)?;
-            let mut settings = self.tree.tree().settings().clone();
-            read::tree_settings(given, &mut settings, Some(&mut found))?;
-            change.settings = Some(settings);
+            let known = [read::TREE_SETTINGS, &["fields"]].concat();
+            let given = given.object("settings, an object")?.only(&known)?;
+            let mut fields = self.tree.fields();
+            read::tree_settings(given, &mut fields.settings, Some(&mut found))?;
+            fields.extra.restate(given)?;
+            change.settings = Some(fields);
         }
         refuse_unknown(&found)?;
         Ok(change)

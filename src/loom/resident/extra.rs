@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::Result;
 use crate::json::{self, Document, Kind, Object, Value};
+use crate::loom::read;
 
 /// The form in which something was given, and the fields that the model does not name. Of the blocks of a content, of the
 /// sources of an edge and of preferences, only what the model names is kept.
@@ -32,6 +33,10 @@ const MODE: u32 = 1;
 const BUFFER_CONTEXT: u32 = 1 << 1;
 /// The tree says that it has no preferences.
 const PREFERENCES: u32 = 1 << 2;
+
+/// What a tree may say although it is the default.
+const SAID: [(&str, u32); 3] =
+    [("mode", MODE), ("bufferModeSystemContext", BUFFER_CONTEXT), ("preferences", PREFERENCES)];
 
 /// How one text, or one block, stands in the JSON of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,33 +107,58 @@ impl Extra {
         let mut rest = Map::new();
         for (key, value) in fields.entries() {
             let name = key.as_text().unwrap_or_default();
-            let form = match &*name {
-                "mode" => MODE,
-                "bufferModeSystemContext" => BUFFER_CONTEXT,
-                "preferences" => PREFERENCES,
-                "nodes" | "edges" | "title" | "systemContext" | "bufferPrefix" => 0,
-                _ => {
-                    keep(&mut rest, &name, value);
-                    0
-                }
-            };
-            extra.form |= if value.is_null() { 0 } else { form };
+            match SAID.iter().find(|(said, _)| *said == name) {
+                Some((_, form)) => extra.form |= if value.is_null() { 0 } else { *form },
+                None if !is_known(&name) => keep(&mut rest, &name, value),
+                None => {}
+            }
         }
         extra.with(rest)
+    }
+
+    /// What a tree has after a change of settings: what is given is then said, what is `null` is not any more. `fields` are all
+    /// fields that the model does not name.
+    pub(super) fn restate(&mut self, given: Object<'_>) -> Result<()> {
+        for (name, form) in SAID {
+            match read::given(given, name)? {
+                None => {}
+                Some(None) => self.form &= !form,
+                Some(Some(_)) => self.form |= form,
+            }
+        }
+        if let Some(fields) = read::given(given, "fields")? {
+            let fields = fields.map(|fields| fields.object("fields of the tree, an object")).transpose()?;
+            let entries = || fields.into_iter().flat_map(Object::entries);
+            if let Some((_, value)) = entries().find(|(name, _)| is_known(&name.as_text().unwrap_or_default())) {
+                return Err(value.mismatch("absent here: it is no field of the host's own"));
+            }
+            let mut rest = Map::new();
+            for (name, value) in entries() {
+                keep(&mut rest, &name.as_text().unwrap_or_default(), value);
+            }
+            *self = Self { form: self.form, ..Self::default() }.with(rest);
+        }
+        Ok(())
     }
 
     fn with(self, rest: Map<String, Json>) -> Self {
         Self { fields: (!rest.is_empty()).then(|| json::text(&rest).into()), ..self }
     }
 
-    /// The other fields; those of a node's metadata apart.
-    pub(super) fn fields(&self) -> (Map<String, Json>, Option<Map<String, Json>>) {
+    /// The other fields.
+    pub(super) fn fields(&self) -> Map<String, Json> {
         let read = |text: &str| {
             let document = Document::read(text.as_bytes(), &[]).ok()?;
             let document: &Document<'_> = &document;
             document.root().to_json().ok()
         };
-        let Some(Json::Object(mut fields)) = self.fields.as_deref().and_then(read) else { return Default::default() };
+        let Some(Json::Object(fields)) = self.fields.as_deref().and_then(read) else { return Map::new() };
+        fields
+    }
+
+    /// Those of a node, with those of its metadata apart.
+    pub(super) fn node_fields(&self) -> (Map<String, Json>, Option<Map<String, Json>>) {
+        let mut fields = self.fields();
         match fields.shift_remove(METADATA) {
             Some(Json::Object(metadata)) => (fields, Some(metadata)),
             Some(other) => {
@@ -182,6 +212,11 @@ impl Extra {
 }
 
 const METADATA: &str = "metadata";
+
+/// Whether the model of a tree has a field of this name.
+fn is_known(name: &str) -> bool {
+    matches!(name, "nodes" | "edges") || read::TREE_SETTINGS.contains(&name)
+}
 
 /// What JSON cannot carry is not kept.
 fn keep(rest: &mut Map<String, Json>, name: &str, value: Value<'_>) {

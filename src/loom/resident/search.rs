@@ -97,7 +97,7 @@ impl LoomTree {
             }
             let extra = self.node_extras.get(place);
             if extra.has_fields() && (wants(Field::Summary) || wants(Field::BookmarkLabel)) {
-                let (fields, metadata) = extra.fields();
+                let (fields, metadata) = extra.node_fields();
                 if let Some(summary) =
                     fields.get("summary").and_then(|it| it.as_str()).filter(|_| wants(Field::Summary))
                 {

@@ -96,7 +96,7 @@ impl LoomTree {
             nodes,
             edges,
             endings: Vec::new(),
-            settings: settings.then(|| self.tree.settings().clone()),
+            settings: settings.then(|| self.fields()),
             replaces: false,
         }
     }

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value as Json};
 
-use super::change::{ChangeSet, Place, Put};
+use super::change::{ChangeSet, Place, Put, TreeFields};
 use super::extra::{ContentForm, Extra};
 use super::loom_tree::LoomTree;
 use crate::assembly::settings::Preferences;
@@ -25,8 +25,8 @@ struct WrittenSource<'a>(&'a Source<'a>, bool);
 
 struct WrittenPreferences<'a>(&'a Preferences);
 
-/// Settings; those that are not set are null, so that they are taken away.
-struct WrittenSettings<'a>(&'a TreeSettings);
+/// What a tree has beside nodes and edges; what it does not say is null, so that it is taken away.
+struct WrittenFields<'a>(&'a TreeFields);
 
 /// A list of which each item is written when its turn comes.
 struct Written<F>(F);
@@ -47,24 +47,24 @@ impl Serialize for WrittenTree<'_> {
         let (tree, extra) = (this.tree(), &this.extra);
         let settings = tree.settings();
         let mut map = serializer.serialize_map(None)?;
-        members(&mut map, &extra.fields().0)?;
+        members(&mut map, &extra.fields())?;
         if let Some(title) = &settings.title {
             map.serialize_entry("title", title)?;
         }
-        if settings.mode != TreeMode::default() || extra.says_mode() {
-            map.serialize_entry("mode", mode(settings.mode))?;
+        if let Some(mode) = said_mode(settings, extra) {
+            map.serialize_entry("mode", mode)?;
         }
         if let Some(context) = &settings.system_context {
             map.serialize_entry("systemContext", context)?;
         }
-        if settings.buffer_mode_system_context || extra.says_buffer_context() {
-            map.serialize_entry("bufferModeSystemContext", &settings.buffer_mode_system_context)?;
+        if let Some(included) = said_buffer_context(settings, extra) {
+            map.serialize_entry("bufferModeSystemContext", &included)?;
         }
         if let Some(prefix) = &settings.buffer_prefix {
             map.serialize_entry("bufferPrefix", prefix)?;
         }
-        if settings.preferences != Preferences::default() || extra.says_preferences() {
-            map.serialize_entry("preferences", &WrittenPreferences(&settings.preferences))?;
+        if let Some(preferences) = said_preferences(settings, extra) {
+            map.serialize_entry("preferences", &preferences)?;
         }
         let nodes = || tree.node_order().iter().map(|ix| WrittenNode(tree.at(ix), this.node_extras.get(ix)));
         map.serialize_entry("nodes", &Written(nodes))?;
@@ -107,7 +107,7 @@ impl Serialize for WrittenNode<'_> {
                 map.serialize_entry(name, text)?;
             }
         }
-        let (fields, metadata) = if extra.has_fields() { extra.fields() } else { Default::default() };
+        let (fields, metadata) = if extra.has_fields() { extra.node_fields() } else { Default::default() };
         members(&mut map, &fields)?;
         if metadata.is_some() || node.excluded || node.pruned {
             let mut metadata = metadata.unwrap_or_default();
@@ -145,11 +145,7 @@ impl Serialize for WrittenEdge<'_> {
             map.serialize_entry("edgeType", kind)?;
         }
         if extra.has_fields() {
-            let (fields, metadata) = extra.fields();
-            members(&mut map, &fields)?;
-            if let Some(metadata) = metadata {
-                map.serialize_entry("metadata", &metadata)?;
-            }
+            members(&mut map, &extra.fields())?;
         }
         map.end()
     }
@@ -199,16 +195,17 @@ impl Serialize for WrittenPreferences<'_> {
     }
 }
 
-impl Serialize for WrittenSettings<'_> {
+impl Serialize for WrittenFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let settings = self.0;
+        let TreeFields { settings, extra } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &settings.title)?;
-        map.serialize_entry("mode", mode(settings.mode))?;
+        map.serialize_entry("mode", &said_mode(settings, extra))?;
         map.serialize_entry("systemContext", &settings.system_context)?;
-        map.serialize_entry("bufferModeSystemContext", &settings.buffer_mode_system_context)?;
+        map.serialize_entry("bufferModeSystemContext", &said_buffer_context(settings, extra))?;
         map.serialize_entry("bufferPrefix", &settings.buffer_prefix)?;
-        map.serialize_entry("preferences", &WrittenPreferences(&settings.preferences))?;
+        map.serialize_entry("preferences", &said_preferences(settings, extra))?;
+        map.serialize_entry("fields", &extra.fields())?;
         map.end()
     }
 }
@@ -228,7 +225,7 @@ impl ChangeSet {
             map.serialize_entry("replace", &true)?;
         }
         if let Some(settings) = &self.settings {
-            map.serialize_entry("settings", &WrittenSettings(settings))?;
+            map.serialize_entry("settings", &WrittenFields(settings))?;
         }
         map.serialize_entry("upsert", &Upserted(self))?;
         map.serialize_entry("remove", &Removed(self))?;
@@ -291,6 +288,18 @@ fn members<M: SerializeMap>(map: &mut M, fields: &Map<String, Json>) -> Result<(
     fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
-fn mode(mode: TreeMode) -> &'static str {
-    if mode == TreeMode::Dialogue { "dialogue" } else { "buffer" }
+fn said_mode(settings: &TreeSettings, extra: &Extra) -> Option<&'static str> {
+    match settings.mode {
+        TreeMode::Buffer => Some("buffer"),
+        TreeMode::Dialogue => extra.says_mode().then_some("dialogue"),
+    }
+}
+
+fn said_buffer_context(settings: &TreeSettings, extra: &Extra) -> Option<bool> {
+    Some(settings.buffer_mode_system_context).filter(|included| *included || extra.says_buffer_context())
+}
+
+fn said_preferences<'a>(settings: &'a TreeSettings, extra: &Extra) -> Option<WrittenPreferences<'a>> {
+    let is_said = settings.preferences != Preferences::default() || extra.says_preferences();
+    is_said.then_some(WrittenPreferences(&settings.preferences))
 }

@@ -1,6 +1,6 @@
 /** This browser's database. Nothing in it leaves the browser. */
 
-const NAME = "ctxweave-commits";
+const NAME = "ctxweave";
 const STORES = ["records", "blobs", "views"] as const;
 export type StoreName = (typeof STORES)[number];
 
@@ -15,10 +15,9 @@ let opened: Promise<IDBDatabase> | undefined;
 
 function database(): Promise<IDBDatabase> {
   opened ??= (async () => {
-    const request = indexedDB.open(NAME, 2);
+    const request = indexedDB.open(NAME, 1);
     request.onupgradeneeded = () => {
-      const there = request.result.objectStoreNames;
-      for (const store of STORES) if (!there.contains(store)) request.result.createObjectStore(store);
+      for (const store of STORES) request.result.createObjectStore(store);
     };
     const found = await done(request);
     // A newer page in another tab is not to wait for this one.

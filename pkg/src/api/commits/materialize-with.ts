@@ -124,7 +124,7 @@ export function materializeStream(
     },
     { highWaterMark: 1 << 16, size: (chunk) => chunk?.length ?? 0 },
   );
-  return { stream, done };
+  return { stream: stream as MaterializedStream["stream"], done };
 }
 
 /** Where the bytes of a result go. */

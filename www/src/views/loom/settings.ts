@@ -142,7 +142,7 @@ export function buildRequest(
   tokenizer: PageEncoding | undefined,
 ): DialogueRequest | BufferRequest {
   const target = targetOf(settings);
-  const request: AssemblyRequest & { target?: Target } = {
+  const request: AssemblyRequest = {
     tree: treeWithExclusions(tree, settings.excluded),
     tip,
     contextWindow: settings.contextWindow,
