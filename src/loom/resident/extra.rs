@@ -128,15 +128,11 @@ impl Extra {
         }
         if let Some(fields) = read::given(given, "fields")? {
             let fields = fields.map(|fields| fields.object("fields of the tree, an object")).transpose()?;
-            let entries = || fields.into_iter().flat_map(Object::entries);
-            if let Some((_, value)) = entries().find(|(name, _)| is_known(&name.as_text().unwrap_or_default())) {
+            let mut entries = fields.into_iter().flat_map(Object::entries);
+            if let Some((_, value)) = entries.find(|(name, _)| is_known(&name.as_text().unwrap_or_default())) {
                 return Err(value.mismatch("absent here: it is no field of the host's own"));
             }
-            let mut rest = Map::new();
-            for (name, value) in entries() {
-                keep(&mut rest, &name.as_text().unwrap_or_default(), value);
-            }
-            *self = Self { form: self.form, ..Self::default() }.with(rest);
+            self.fields = fields.and_then(|fields| Self::of_tree(fields).fields);
         }
         Ok(())
     }

@@ -48,24 +48,7 @@ impl Serialize for WrittenTree<'_> {
         let settings = tree.settings();
         let mut map = serializer.serialize_map(None)?;
         members(&mut map, &extra.fields())?;
-        if let Some(title) = &settings.title {
-            map.serialize_entry("title", title)?;
-        }
-        if let Some(mode) = said_mode(settings, extra) {
-            map.serialize_entry("mode", mode)?;
-        }
-        if let Some(context) = &settings.system_context {
-            map.serialize_entry("systemContext", context)?;
-        }
-        if let Some(included) = said_buffer_context(settings, extra) {
-            map.serialize_entry("bufferModeSystemContext", &included)?;
-        }
-        if let Some(prefix) = &settings.buffer_prefix {
-            map.serialize_entry("bufferPrefix", prefix)?;
-        }
-        if let Some(preferences) = said_preferences(settings, extra) {
-            map.serialize_entry("preferences", &preferences)?;
-        }
+        said(&mut map, settings, extra, false)?;
         let nodes = || tree.node_order().iter().map(|ix| WrittenNode(tree.at(ix), this.node_extras.get(ix)));
         map.serialize_entry("nodes", &Written(nodes))?;
         map.serialize_entry("edges", &WrittenEdges(this))?;
@@ -199,12 +182,7 @@ impl Serialize for WrittenFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let TreeFields { settings, extra } = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("title", &settings.title)?;
-        map.serialize_entry("mode", &said_mode(settings, extra))?;
-        map.serialize_entry("systemContext", &settings.system_context)?;
-        map.serialize_entry("bufferModeSystemContext", &said_buffer_context(settings, extra))?;
-        map.serialize_entry("bufferPrefix", &settings.buffer_prefix)?;
-        map.serialize_entry("preferences", &said_preferences(settings, extra))?;
+        said(&mut map, settings, extra, true)?;
         map.serialize_entry("fields", &extra.fields())?;
         map.end()
     }
@@ -288,18 +266,30 @@ fn members<M: SerializeMap>(map: &mut M, fields: &Map<String, Json>) -> Result<(
     fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
-fn said_mode(settings: &TreeSettings, extra: &Extra) -> Option<&'static str> {
-    match settings.mode {
-        TreeMode::Buffer => Some("buffer"),
-        TreeMode::Dialogue => extra.says_mode().then_some("dialogue"),
+/// What a tree says about itself, and with `all` null for what it does not say.
+fn said<M: SerializeMap>(map: &mut M, settings: &TreeSettings, extra: &Extra, all: bool) -> Result<(), M::Error> {
+    let is_default = settings.mode == TreeMode::default();
+    let mode = Some(mode(settings.mode)).filter(|_| !is_default || extra.says_mode());
+    let included = settings.buffer_mode_system_context;
+    let included = Some(included).filter(|included| *included || extra.says_buffer_context());
+    let preferences = Some(&settings.preferences);
+    let preferences = preferences.filter(|given| **given != Preferences::default() || extra.says_preferences());
+    let mut text = |name, text: Option<&str>| {
+        if all || text.is_some() { map.serialize_entry(name, &text) } else { Ok(()) }
+    };
+    text("title", settings.title.as_deref())?;
+    text("mode", mode)?;
+    text("systemContext", settings.system_context.as_deref())?;
+    text("bufferPrefix", settings.buffer_prefix.as_deref())?;
+    if all || included.is_some() {
+        map.serialize_entry("bufferModeSystemContext", &included)?;
     }
+    if all || preferences.is_some() {
+        map.serialize_entry("preferences", &preferences.map(WrittenPreferences))?;
+    }
+    Ok(())
 }
 
-fn said_buffer_context(settings: &TreeSettings, extra: &Extra) -> Option<bool> {
-    Some(settings.buffer_mode_system_context).filter(|included| *included || extra.says_buffer_context())
-}
-
-fn said_preferences<'a>(settings: &'a TreeSettings, extra: &Extra) -> Option<WrittenPreferences<'a>> {
-    let is_said = settings.preferences != Preferences::default() || extra.says_preferences();
-    is_said.then_some(WrittenPreferences(&settings.preferences))
+fn mode(mode: TreeMode) -> &'static str {
+    if mode == TreeMode::Dialogue { "dialogue" } else { "buffer" }
 }
