@@ -15,10 +15,11 @@ import type {
 import type { ReadonlyData } from "../types/common.js";
 
 /**
- * Makes commits of a whole session file: deltas, compaction commits where it was compacted, and branches. Every line is in
- * one of the blobs, byte for byte.
+ * Makes commits of a session file: deltas, compaction commits where it was compacted, and branches. Every line is in one of
+ * the blobs, byte for byte. With `growing` and `resume` a file is imported as it grows.
  *
- * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_input` where nothing says when it was
+ * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_input` where nothing says when it was,
+ * `resume_mismatch` for a file that was rewritten or truncated, `resume_incomplete` where the whole file is needed
  */
 export function importTranscript(
   format: TranscriptFormat,
@@ -26,6 +27,14 @@ export function importTranscript(
   options?: ImportOptions,
 ): ImportedTranscript {
   return callJson("importTranscript", { format, bytes, options }) as ImportedTranscript;
+}
+
+/**
+ * Says which agent wrote a session file, by the shape of its first records; undefined where they have none. The beginning of a
+ * file is enough, if it has a whole line.
+ */
+export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {
+  return callJson("detectFormat", { bytes }) as TranscriptFormat | undefined;
 }
 
 /**

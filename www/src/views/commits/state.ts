@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { artifactRef, CommitGraph, importTranscript, materializeWith } from "ctxweave";
+import { artifactRef, CommitGraph, detectFormat, importTranscript, materializeWith } from "ctxweave";
 import type {
   CommitRecord,
   CtxweaveError,
@@ -102,29 +102,18 @@ function show(name: string, graph: CommitGraph, diagnostics: readonly Diagnostic
   before?.free();
 }
 
-/** Guesses the format by the first line that says something. */
-export function guess(name: string, bytes: Uint8Array): TranscriptFormat {
-  const start = new TextDecoder().decode(bytes.subarray(0, 4096)).replace(/^\uFEFF/u, "");
-  if (/\.cbor$/i.test(name) || bytes.subarray(0, 64).some((byte) => byte === 0)) return "bureau-agent-v1";
-  if (/"type":\s*"(session_meta|response_item|turn_context)"/.test(start)) return "codex-v1";
-  if (/"(sessionId|parentUuid|leafUuid)":/.test(start) && !/"projectHash":/.test(start)) return "claude-code-v1";
-  if (/"projectHash":/.test(start)) return "gemini-v1";
-  if (/"record_type":|"type":\s*"(function_call|input_text|output_text)"/.test(start)) return "codex-v0";
-  return "generic-v1";
-}
-
 /** Imports a session file: blobs and records go to the browser's database, and the graph is drawn. */
 export async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   busy.value = true;
   const graph = new CommitGraph();
   try {
-    const imported = importTranscript(guess(name, bytes), bytes, {
+    const imported = importTranscript(detectFormat(bytes) ?? "generic-v1", bytes, {
       createdAt: new Date(0).toISOString(),
       principal: "page",
     });
     if (imported.records.length === 0) throw new Error("there is no conversation in this file");
     for (const record of imported.records) graph.checkpoint(record);
-    await keepBlobs(imported.blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes] as const));
+    await keepBlobs(imported.blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes.slice()] as const));
     await keepRecords(name, graph.exportJsonl());
     show(name, graph, imported.diagnostics, imported.tip);
   } catch (error) {
