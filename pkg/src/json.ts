@@ -243,8 +243,7 @@ export function answerOf(
   request: unknown,
   binary?: Binary,
 ): unknown {
-  const { answer, given } = answerAndBytes(run, request, binary);
-  return fromAnswer(answer, given);
+  return fromAnswer(rawAnswerOf(run, request, binary));
 }
 
 /** The same with what the call gives as it is. */
@@ -253,18 +252,9 @@ export function rawAnswerOf(
   request: unknown,
   binary?: Binary,
 ): unknown {
-  return answerAndBytes(run, request, binary).answer;
-}
-
-/** What a call gives, and the bytes that were given beside the request. */
-function answerAndBytes(
-  run: (wasm: Raw, request: Request, tokenizer: OwnTokenizer | undefined) => unknown,
-  request: unknown,
-  binary?: Binary,
-): { answer: unknown; given: Uint8Array | undefined } {
   const [tokenizer, rest] = withoutTokenizer(request);
   const crossing = toRequest(rest, binary);
-  return { answer: call((wasm) => run(wasm, crossing, tokenizer)), given: crossing.bytes?.[0] };
+  return call((wasm) => run(wasm, crossing, tokenizer));
 }
 
 /** Calls a function whose request may be the bytes of its JSON; these cross as they are. */
@@ -275,18 +265,14 @@ export function callJsonOrBytes(name: string, request: unknown): unknown {
 
 /**
  * A result as the wasm gives it: JSON text, bytes, or a list of JSON text and the bytes that it refers to as
- * `{ "\0bytes": 0 }`. `null` stands for nothing. `{ "\0range": [from, to] }` is that range of the bytes that were given.
+ * `{ "\0bytes": 0 }`. `null` stands for nothing.
  */
-export function fromAnswer(answer: unknown, given?: Uint8Array): unknown {
-  if (typeof answer === "string" && !(given && answer.includes('{"\\u0000range":'))) {
-    return (JSON.parse(answer) as unknown) ?? undefined;
-  }
-  if (typeof answer !== "string" && !Array.isArray(answer)) return answer;
-  const [json, ...bytes] = (typeof answer === "string" ? [answer] : answer) as [string, ...Uint8Array[]];
+export function fromAnswer(answer: unknown): unknown {
+  if (typeof answer === "string") return (JSON.parse(answer) as unknown) ?? undefined;
+  if (!Array.isArray(answer)) return answer;
+  const [json, ...bytes] = answer as [string, ...Uint8Array[]];
   return JSON.parse(json, (_, value: unknown) => {
-    if (typeof value !== "object" || value === null) return value;
-    const { "\0bytes": at, "\0range": range } = value as { "\0bytes"?: number; "\0range"?: [number, number] };
-    if (range) return given?.subarray(...range);
+    const at = typeof value === "object" && value !== null ? (value as { "\0bytes"?: number })["\0bytes"] : undefined;
     return at === undefined ? value : bytes[at];
   }) as unknown;
 }

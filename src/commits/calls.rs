@@ -477,6 +477,9 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
     Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect() }
 }
 
+/// About the JSON of a record and of what stands for its blob, in bytes.
+const ROOM: usize = 800;
+
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     const OTHERS: &[&str] =
         &["parent", "createdAt", "everyTurns", "resume", "growing", "wholeFile", "tokenizer", "limits"];
@@ -520,9 +523,10 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
         json!({ "artifactRef": artifact_ref, "bytes": reference }).to_string()
     });
     let mut out = JsonObject::default();
+    out.reserve(import.records.len().saturating_mul(ROOM));
     out.text("tip", import.tip.as_deref());
-    out.raw("records", &list_of(import.records.iter().map(record_json)));
-    out.raw("blobs", &list_of(blobs));
+    out.list("records", import.records.into_iter().map(|record| record_json(&record)));
+    out.list("blobs", blobs);
     out.raw("branches", &json!(import.branches).to_string());
     if !import.titles.is_empty() {
         out.raw("titles", &json!(import.titles).to_string());

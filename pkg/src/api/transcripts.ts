@@ -1,6 +1,7 @@
 /** Session files of agents: import, translation, messages, Loom trees. */
 
 import { callJson } from "../json.js";
+import { asBytes } from "../source.js";
 import type {
   ImportedTranscript,
   ImportOptions,
@@ -26,7 +27,14 @@ export function importTranscript(
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
-  return callJson("importTranscript", { format, bytes, options }) as ImportedTranscript;
+  const imported = callJson("importTranscript", { format, bytes, options }) as Omit<ImportedTranscript, "blobs"> & {
+    blobs: { artifactRef: string; bytes: Uint8Array | { "\0range": [number, number] } }[];
+  };
+  const given = asBytes(bytes);
+  for (const blob of imported.blobs) {
+    if ("\0range" in blob.bytes && given) blob.bytes = given.subarray(...blob.bytes["\0range"]);
+  }
+  return imported as ImportedTranscript;
 }
 
 /**
