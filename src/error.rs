@@ -89,6 +89,8 @@ codes! {
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault. `details`: `path`.";
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
         RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
+        ResumeIncomplete = "resume_incomplete", "A session file goes on from something that `resume` does not remember: a record far back, or a header too long to be kept. Give the whole file, with `wholeFile`. `details`: `consumed`, `reason`.";
+        ResumeMismatch = "resume_mismatch", "A session file is not the one that `resume` was made of: it was rewritten or truncated, or the format or the options are others. `details`: `reason`, and `consumed` where it is known.";
         RunOutOfOrder = "run_out_of_order", "A run was given something else than what it waits for. `details`: `expected`, `given`.";
         SectionNotFound = "section_not_found", "The section that an edit names is not in the file. `details`: `section`, `sections`, `path` where it is known.";
         StopNotInChain = "stop_not_in_chain", "The commit to stop at is not in the chain of the one to materialise. `details`: `commitId`, `stop`.";

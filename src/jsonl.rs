@@ -67,6 +67,11 @@ impl<'a> Reader<'a> {
         Self { rest: Some(bytes), ..Self::default() }
     }
 
+    /// Reads what comes after so many lines of the file.
+    pub(crate) fn after_lines(bytes: &'a [u8], line: u32) -> Self {
+        Self { line, ..Self::new(bytes) }
+    }
+
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.more > 0 {
             let message = format!("{} more findings about later lines are not listed", self.more);

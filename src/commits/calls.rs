@@ -9,9 +9,9 @@ use serde_json::json;
 use crate::call::{Answer, Call, Host};
 use crate::commits::checkpoint::{CheckpointFields, Checkpointer, CheckpointerOptions, PendingCommit};
 use crate::commits::conversation::{to_loom_tree, to_messages};
-use crate::commits::formats::{BlobSource, Format, ReadOptions};
+use crate::commits::formats::{BlobSource, Format, ReadOptions, detect_format};
 use crate::commits::graph::{CommitGraph, MetadataUpdate};
-use crate::commits::import::{ImportOptions, import_transcript};
+use crate::commits::import::{ImportOptions, Resume, import_transcript};
 use crate::commits::json_object::{JsonObject, list_of};
 use crate::commits::jsonl::MetadataChoice;
 use crate::commits::materialize::Materializer;
@@ -21,7 +21,7 @@ use crate::commits::transcript::Transcript;
 use crate::commits::translate::{CrossFamily, Delta, Materialized, TranslateOptions, translate};
 use crate::commits::walk::ChainWalk;
 use crate::error::{self, Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
-use crate::json::{Document, Object, Value, bytes_reference, refuse_unknown};
+use crate::json::{Document, Object, Value, bytes_reference, range_reference, refuse_unknown};
 use crate::limits::{self, Limits};
 use crate::time::Timestamp;
 
@@ -30,6 +30,9 @@ pub const CALLS: &[Call] = &[
     Call::new("timeKey", &["time"], |_, request, _| {
         let time = required_time("time", &Timestamp::text(arguments(request)?.need("time")?)?)?;
         Answer::of(&time.descending_key())
+    }),
+    Call::new("detectFormat", &["bytes"], |_, request, _| {
+        Answer::of(&detect_format(&bytes_of(arguments(request)?, "bytes")?).map(Format::name))
     }),
     Call::new("importTranscript", FILE, |_, request, host| import(request, host)),
     Call::new("transcriptToLoomTree", FILE, |_, request, _| loom_tree(request)),
@@ -474,8 +477,12 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
     Answer { json: json.into_bytes(), bytes: commits.into_iter().map(|commit| commit.blob).collect() }
 }
 
+/// About the JSON of a record and of what stands for its blob, in bytes.
+const ROOM: usize = 800;
+
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
-    const OTHERS: &[&str] = &["parent", "createdAt", "everyTurns", "tokenizer", "limits"];
+    const OTHERS: &[&str] =
+        &["parent", "createdAt", "everyTurns", "resume", "growing", "wholeFile", "tokenizer", "limits"];
     let mut found = request.repaired();
     let arguments = arguments(request)?;
     let known = [Provenance::OPTIONS.as_slice(), OTHERS].concat();
@@ -483,27 +490,52 @@ fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     let (parent, created_at) = (options.text("parent")?, options.time("createdAt")?);
     let counter = host.counter(options.get("tokenizer")?)?;
     let limits = Limits::read(options.get("limits")?, &mut found)?;
+    let resume = options.get("resume")?.map(Resume::read).transpose()?;
     let options = ImportOptions {
         provenance: Provenance::read(Provenance::OPTIONS, &|name| options.text(name))?,
         parent: parent.as_deref(),
         created_at: created_at.as_deref(),
         every: options.get("everyTurns")?.map_or(Ok(1), |every| every.whole(u32::MAX))?,
+        resume: resume.as_ref(),
+        growing: options.flag("growing")?,
+        whole_file: options.flag("wholeFile")?,
         counter: counter.as_ref(),
         limits: &limits,
     };
     let format = Format::named(&text(request, "format")?)?;
-    let mut import = import_transcript(format, &bytes_of(arguments, "bytes")?, &options)?;
+    let bytes = bytes_of(arguments, "bytes")?;
+    let mut import = import_transcript(format, &bytes, &options)?;
     error::put_before(found, &mut import.diagnostics);
-    let blob = |(at, (artifact_ref, _)): (usize, &(String, Vec<u8>))| {
-        json!({ "artifactRef": artifact_ref, "bytes": bytes_reference(at) }).to_string()
-    };
+    // What came beside the request the caller has: of that a blob is a range.
+    let is_beside = matches!(bytes, Cow::Borrowed(_));
+    let mut copied = Vec::new();
+    let blobs = import.blobs.into_iter().map(|(artifact_ref, blob)| {
+        let reference = match blob {
+            Cow::Borrowed(blob) if is_beside => {
+                let start = blob.as_ptr().addr().saturating_sub(bytes.as_ptr().addr());
+                range_reference(start, start.saturating_add(blob.len()))
+            }
+            blob => {
+                copied.push(blob.into_owned());
+                bytes_reference(copied.len().saturating_sub(1))
+            }
+        };
+        json!({ "artifactRef": artifact_ref, "bytes": reference }).to_string()
+    });
     let mut out = JsonObject::default();
+    out.reserve(import.records.len().saturating_mul(ROOM));
     out.text("tip", import.tip.as_deref());
-    out.raw("records", &list_of(import.records.iter().map(record_json)));
-    out.raw("blobs", &list_of(import.blobs.iter().enumerate().map(blob)));
+    out.list("records", import.records.into_iter().map(|record| record_json(&record)));
+    out.list("blobs", blobs);
     out.raw("branches", &json!(import.branches).to_string());
+    if !import.titles.is_empty() {
+        out.raw("titles", &json!(import.titles).to_string());
+    }
+    if let Some(resume) = &import.resume {
+        out.raw("resume", &resume.to_json());
+    }
     out.raw("diagnostics", &json!(import.diagnostics).to_string());
-    Ok(Answer { json: out.finish().into_bytes(), bytes: import.blobs.into_iter().map(|(_, bytes)| bytes).collect() })
+    Ok(Answer { json: out.finish().into_bytes(), bytes: copied })
 }
 
 fn transcript(request: Value<'_>) -> Result<(Transcript, Vec<Diagnostic>)> {

@@ -13,6 +13,23 @@ impl JsonObject {
         self.0.push_str(json);
     }
 
+    /// Makes room, so that what is long is not copied while it grows.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.0.reserve(bytes);
+    }
+
+    /// A list of values that are JSON text already, one after the other: it may be long.
+    pub(crate) fn list(&mut self, name: &str, values: impl Iterator<Item = String>) {
+        self.raw(name, "[");
+        for (at, value) in values.enumerate() {
+            if at > 0 {
+                self.0.push(',');
+            }
+            self.0.push_str(&value);
+        }
+        self.0.push(']');
+    }
+
     /// A text, if there is one.
     pub(crate) fn text(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {

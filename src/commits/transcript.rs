@@ -136,6 +136,15 @@ impl Notes {
         *count = count.saturating_add(1);
     }
 
+    /// Adds the notes of what was read after.
+    pub(crate) fn absorb(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        for (key, count) in later.kinds {
+            let sum = self.kinds.or_default(key);
+            *sum = sum.saturating_add(count);
+        }
+    }
+
     /// The findings in order, then the counts.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.findings;

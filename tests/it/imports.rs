@@ -19,12 +19,17 @@ fn plain_options(limits: &Limits) -> ImportOptions<'_> {
         parent: None,
         created_at: None,
         every: 1,
+        resume: None,
+        growing: false,
+        whole_file: false,
         counter: &Heuristic,
         limits,
     }
 }
 
-fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
+/// The blobs are ranges of the bytes, which a test does not want to keep.
+fn import_every(format: Format, bytes: &[u8], every: u32) -> Import<'static> {
+    let bytes: &'static [u8] = Box::leak(bytes.into());
     let limits = Limits::default();
     let options = ImportOptions {
         provenance: Provenance { template: Some("reviewer".to_owned()), ..Provenance::default() },
@@ -35,12 +40,12 @@ fn import_every(format: Format, bytes: &[u8], every: u32) -> Import {
     import_transcript(format, bytes, &options).unwrap()
 }
 
-fn blob<'i>(import: &'i Import, record: &Record) -> &'i [u8] {
+fn blob<'i>(import: &'i Import<'_>, record: &Record) -> &'i [u8] {
     &import.blobs.iter().find(|(name, _)| *name == record.artifact_ref).unwrap().1
 }
 
 /// From the root to a commit.
-fn chain<'i>(import: &'i Import, tip: &str) -> Vec<&'i Record> {
+fn chain<'i>(import: &'i Import<'_>, tip: &str) -> Vec<&'i Record> {
     let find = |id: &str| import.records.iter().find(|record| record.id == id).unwrap();
     let mut chain = vec![find(tip)];
     while let Some(parent) = &chain[chain.len() - 1].parent {
@@ -51,7 +56,7 @@ fn chain<'i>(import: &'i Import, tip: &str) -> Vec<&'i Record> {
 }
 
 /// The bytes from the root to the newest commit, without summaries: what `materialize` gives with the stop `root`.
-fn whole(import: &Import, tip: &str) -> Vec<u8> {
+fn whole(import: &Import<'_>, tip: &str) -> Vec<u8> {
     let kept = chain(import, tip).into_iter().filter(|record| record.commit_type != CommitType::Compaction);
     kept.flat_map(|record| blob(import, record).to_vec()).collect()
 }
@@ -115,7 +120,17 @@ fn the_chain_says_what_the_file_says() {
         for every in [2, 3, 100] {
             let seldom = import_every(format, &file, every);
             assert!(seldom.records.len() <= once.records.len());
-            assert_eq!(whole(&seldom, seldom.tip.as_ref().unwrap()), bytes, "{name}, every {every}");
+            let seldom = whole(&seldom, seldom.tip.as_ref().unwrap());
+            if format == Format::ClaudeCodeV1 {
+                // A branch may leave in the middle of a commit: its lines stand there, and are no part of what is read.
+                assert_eq!(
+                    said(&read(format, &seldom, true).0),
+                    said(&read(format, &bytes, true).0),
+                    "{name}, every {every}"
+                );
+            } else {
+                assert_eq!(seldom, bytes, "{name}, every {every}");
+            }
         }
         assert_eq!(said(&read(format, &bytes, true).0), said(&read(format, &file, true).0), "{name}");
         // From the newest compaction on: what the model had before it.
@@ -199,7 +214,7 @@ fn a_compaction_that_is_named_is_the_beginning() {
             cross_family: CrossFamily::Transcode,
             ..PlanRequest::default()
         };
-        let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| bytes.as_slice());
+        let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| &**bytes);
         String::from_utf8(materialize(&graph, request, find).unwrap().bytes).unwrap()
     };
     let by_default = materialized(Stop::Compaction);
@@ -392,7 +407,7 @@ fn a_byte_that_is_no_utf8_loses_no_record() {
     let mut graph = CommitGraph::default();
     graph.import_jsonl(&crate::commits::jsonl(import.records.clone())).unwrap();
     let request = PlanRequest { commit: import.tip.clone(), ..PlanRequest::default() };
-    let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| bytes.as_slice());
+    let find = |name: &str| import.blobs.iter().find(|(other, _)| other == name).map(|(_, bytes)| &**bytes);
     let result = materialize(&graph, request, find).unwrap();
     assert_eq!(result.bytes, stored);
     assert!(result.diagnostics.iter().all(|found| found.code == utf8) && result.diagnostics.len() == 2);

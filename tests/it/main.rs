@@ -30,6 +30,7 @@ mod formats;
 mod generate;
 mod golden;
 mod graphemes;
+mod growing_sessions;
 mod imports;
 mod loom_files;
 mod maps;

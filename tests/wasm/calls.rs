@@ -17,6 +17,7 @@ pub(crate) fn call(name: &str, args: &Array) -> Option<Result<JsValue, JsValue>>
         }
     };
     let answer = ctxweave::wasm::call::call(name, &json, &bytes, &JsValue::UNDEFINED).map(|answer| result(&answer));
+    let answer = answer.map(|answer| with_ranges_in_place(answer, &bytes));
     Some(answer.map(|answer| match name {
         "fitMessages" => of_chat(&args.get(0), &answer, &|chat, answer| crate::chat::fitted(chat, &answer)),
         "convertMessages" => of_chat(&args.get(0), &answer, &crate::chat::converted),
@@ -93,6 +94,24 @@ pub(crate) fn result(answer: &JsValue) -> JsValue {
     }
     let Some(parts) = answer.dyn_ref::<Array>() else { return answer.clone() };
     with_bytes_in_place(JSON::parse(&parts.get(0).as_string().unwrap()).unwrap(), parts)
+}
+
+/// The ranges in a result of the first bytes that came beside the request.
+fn with_ranges_in_place(value: JsValue, given: &JsValue) -> JsValue {
+    if Array::is_array(&value) {
+        let list = value.unchecked_ref::<Array>().iter();
+        return list.map(|item| with_ranges_in_place(item, given)).collect::<Array>().into();
+    }
+    let Some(object) = value.dyn_ref::<Object>().filter(|_| !value.has_type::<Uint8Array>()) else { return value };
+    if let Ok(range) = Reflect::get(&value, &"\0range".into()).unwrap().dyn_into::<Array>() {
+        let at = |place| range.get(place).as_f64().unwrap() as u32;
+        return given.unchecked_ref::<Array>().get(0).unchecked_into::<Uint8Array>().slice(at(0), at(1)).into();
+    }
+    for key in Object::keys(object).iter() {
+        let inner = with_ranges_in_place(Reflect::get(&value, &key).unwrap(), given);
+        Reflect::set(&value, &key, &inner).unwrap();
+    }
+    value
 }
 
 fn with_bytes_in_place(value: JsValue, parts: &Array) -> JsValue {

@@ -1,6 +1,7 @@
 /** Session files of agents: import, translation, messages, Loom trees. */
 
 import { callJson } from "../json.js";
+import { asBytes } from "../source.js";
 import type {
   ImportedTranscript,
   ImportOptions,
@@ -15,17 +16,33 @@ import type {
 import type { ReadonlyData } from "../types/common.js";
 
 /**
- * Makes commits of a whole session file: deltas, compaction commits where it was compacted, and branches. Every line is in
- * one of the blobs, byte for byte.
+ * Makes commits of a session file: deltas, compaction commits where it was compacted, and branches. Every line is in one of
+ * the blobs, byte for byte. With `growing` and `resume` a file is imported as it grows.
  *
- * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_input` where nothing says when it was
+ * @throws {CtxweaveError} `unknown_value` for a format that is not known, `invalid_input` where nothing says when it was,
+ * `resume_mismatch` for a file that was rewritten or truncated, `resume_incomplete` where the whole file is needed
  */
 export function importTranscript(
   format: TranscriptFormat,
   bytes: TranscriptBytes,
   options?: ImportOptions,
 ): ImportedTranscript {
-  return callJson("importTranscript", { format, bytes, options }) as ImportedTranscript;
+  const imported = callJson("importTranscript", { format, bytes, options }) as Omit<ImportedTranscript, "blobs"> & {
+    blobs: { artifactRef: string; bytes: Uint8Array | { "\0range": [number, number] } }[];
+  };
+  const given = asBytes(bytes);
+  for (const blob of imported.blobs) {
+    if ("\0range" in blob.bytes && given) blob.bytes = given.subarray(...blob.bytes["\0range"]);
+  }
+  return imported as ImportedTranscript;
+}
+
+/**
+ * Says which agent wrote a session file, by the shape of its first records; undefined where they have none. The beginning of a
+ * file is enough, if it has a whole line.
+ */
+export function detectFormat(bytes: TranscriptBytes): TranscriptFormat | undefined {
+  return callJson("detectFormat", { bytes }) as TranscriptFormat | undefined;
 }
 
 /**

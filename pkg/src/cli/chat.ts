@@ -9,7 +9,6 @@ import { misused, unusable } from "./failure.js";
 import { given, type Input, isObject, jsonFile, jsonOf, oneInput, textOption } from "./input.js";
 import { fitLines } from "./fit-report.js";
 import { diagnosticLines, json } from "./report.js";
-import { formatOf } from "./session/format.js";
 
 export const formats = [
   "openai",
@@ -124,7 +123,7 @@ export const chat = command({
       const result = converted.system === undefined ? converted.messages : containerOf(values.to, converted);
       return outcomeOf(result, fitted?.report, diagnostics, { to: values.to, diagnostics });
     } catch (error) {
-      throw hinted(error, input);
+      throw await hinted(error, input);
     }
   },
 });
@@ -142,10 +141,11 @@ function containerOf(format: string, { messages, system }: { messages: unknown[]
 }
 
 /** The error, with what the file seems to be where it is a session of an agent. */
-function hinted(error: unknown, input: Input): unknown {
-  const isRefused = error instanceof CtxweaveError && error.code === "invalid_input";
-  const format = isRefused ? formatOf(input.bytes) : undefined;
-  if (!isRefused || format === undefined || format === "generic-v1") return error;
+async function hinted(error: unknown, input: Input): Promise<unknown> {
+  if (!(error instanceof CtxweaveError && error.code === "invalid_input")) return error;
+  const { area } = await openArea("commits");
+  const format = area.detectFormat(input.bytes as Uint8Array<ArrayBuffer>);
+  if (format === undefined || format === "generic-v1") return error;
   return unusable(`${input.name} is a session file (${format}): try \`ctxweave session show\` or \`session convert\``);
 }
 

@@ -174,6 +174,8 @@ export interface ErrorDetails {
   path_outside_vault: { path: string };
   plan_mismatch: { commitId: string; cacheKey: string };
   record_mismatch: { commitId: string; actualId?: string };
+  resume_incomplete: { consumed: number; reason: string };
+  resume_mismatch: { reason: string; consumed?: number };
   run_out_of_order: { expected: string; given: string };
   section_not_found: { section: string; sections: string[]; path?: string };
   stop_not_in_chain: { commitId: string; stop: string };

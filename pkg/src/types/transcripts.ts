@@ -32,9 +32,33 @@ export interface ImportOptions {
   createdAt?: string | number | Date;
   /** A delta ends after this many answers of the assistant. Default 1. */
   everyTurns?: number;
+  /**
+   * What an import of the same file gave as `resume`: this one goes on there. The bytes are then those of the file from
+   * `resume.offset` on, and the options those of the first import.
+   */
+  resume?: TranscriptResume;
+  /** The file still grows: lines that are no whole commit yet are left for the next import. Default false. */
+  growing?: boolean;
+  /** The bytes are the whole file, although there is a `resume`: after `resume_incomplete`. Default false. */
+  wholeFile?: boolean;
   /** What `token_count` is counted with. Default `heuristic`. */
   tokenizer?: Tokenizer | OwnTokenizer;
   limits?: Limits;
+}
+
+/**
+ * Where an import of a file that grows stopped: JSON of a few kB at most, however long the session, and the header line of a
+ * file whose compactions repeat it. To be kept with the commits, and not to be changed.
+ */
+export interface TranscriptResume {
+  version: 1;
+  format: TranscriptFormat;
+  /** The place in the file where the bytes for the next import begin, a little before what is new. */
+  offset: number;
+  /** How many bytes of the file are in commits, or were passed over. */
+  consumed: number;
+  /** Not for hosts. */
+  state: JsonValue;
 }
 
 /** A session file as commits. */
@@ -46,10 +70,20 @@ export interface ImportedTranscript {
   tip?: string;
   /** Parents before children. */
   records: ImportedRecord[];
-  /** The blobs that the records name, each once. */
+  /**
+   * The blobs that the records name, each once. Where bytes were given most are views of these: `slice()` one that is kept while
+   * they change, or that is cloned as a whole (`postMessage`, IndexedDB).
+   */
   blobs: { artifactRef: string; bytes: Uint8Array }[];
-  /** What the user left, and the conversations of other agents. */
+  /**
+   * What the user left, and the conversations of other agents. Of a file that grows those that this import began, went on with
+   * or left; the `tips()` of a graph are all.
+   */
   branches: ImportedBranch[];
+  /** Titles that the file gives commits of earlier imports, for `updateMetadata`. */
+  titles?: { id: string; summary: string }[];
+  /** Where the next import goes on; absent for a file that is not lines (`bureau-agent-v1`, one object of Gemini CLI). */
+  resume?: TranscriptResume;
   diagnostics: Diagnostic[];
 }
 

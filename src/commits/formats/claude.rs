@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use super::blocks;
 use super::continuation::Continuation;
 use crate::commits::transcript::{Notes, Role, Transcript, Turn, flag, given_id, object, owned, set, text};
-use crate::error::{DiagnosticCode, Severity};
-use crate::jsonl::Reader;
+use crate::error::{DiagnosticCode, Result, Severity};
+use crate::jsonl::{Reader, Record};
 use crate::maps::{SortedMap, SortedSet};
 use crate::sorting;
 
@@ -62,10 +62,51 @@ pub(crate) struct Entry<'a> {
     pub side: bool,
     /// The place of the entry before it.
     pub parent: Option<usize>,
+    /// Where that one is in an earlier part of the file: the number of its commit.
+    pub earlier: Option<usize>,
+}
+
+/// What is known of the parts of a file before the one that is read.
+pub(crate) trait Earlier {
+    /// The commit of the record with a uuid.
+    fn with_uuid(&self, uuid: &str) -> Result<Option<usize>>;
+    /// The commit of the newest linked record of the conversation, or of the side chains.
+    fn newest(&self, side: bool) -> Option<usize>;
+}
+
+/// A file, or a blob, that is read by itself.
+struct NothingEarlier;
+
+impl Earlier for NothingEarlier {
+    fn with_uuid(&self, _: &str) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn newest(&self, _: bool) -> Option<usize> {
+        None
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn new(record: Record<'a>) -> Self {
+        let map = record.value;
+        let speaks = matches!(text(&map, "type"), Some("user" | "assistant"));
+        let linked = speaks || given_id(&map, "uuid").is_some();
+        let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
+        Self { bytes: record.bytes, map, linked, side, parent: None, earlier: None }
+    }
 }
 
 impl Entry<'_> {
-    fn kind(&self) -> &str {
+    pub(crate) fn uuid(&self) -> Option<&str> {
+        text(&self.map, "uuid").filter(|uuid| !uuid.is_empty())
+    }
+
+    pub(crate) const fn is_linked(&self) -> bool {
+        self.linked
+    }
+
+    pub(crate) fn kind(&self) -> &str {
         text(&self.map, "type").unwrap_or_default()
     }
 
@@ -107,9 +148,14 @@ impl Entry<'_> {
     }
 
     /// The ids of the calls that a user's record has results for.
-    fn answers(&self) -> Vec<&str> {
+    pub(crate) fn answers(&self) -> Vec<&str> {
         let blocks = self.blocks().filter(|_| self.kind() == "user");
         blocks.filter_map(|block| text(block, "tool_use_id")).collect()
+    }
+
+    /// The ids of the calls that a user's record has to bring results for.
+    pub(crate) fn client_calls(&self) -> impl Iterator<Item = &str> {
+        self.blocks().filter(|block| text(block, "type") == Some("tool_use")).filter_map(|block| text(block, "id"))
     }
 
     fn calls(&self) -> impl Iterator<Item = &str> {
@@ -118,42 +164,89 @@ impl Entry<'_> {
     }
 }
 
-/// A session file with its graph.
-#[derive(Debug)]
+/// A session file with its graph, or the part of one.
+#[derive(Debug, Default)]
 pub(crate) struct Session<'a> {
     /// In the order of the file.
     pub entries: Vec<Entry<'a>>,
+    places: SortedMap<String, usize>,
 }
 
 impl<'a> Session<'a> {
     /// Reads the records and finds each one's parent.
     pub(crate) fn read(bytes: &'a [u8], notes: &mut Notes) -> Self {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
-        let mut places: SortedMap<String, usize> = SortedMap::new();
+        let mut session = Self::default();
         let mut reader = Reader::new(bytes);
         for record in reader.by_ref() {
-            let map = record.value;
-            let kind = text(&map, "type").unwrap_or_default();
-            let speaks = matches!(kind, "user" | "assistant");
-            if !speaks && !ASIDE.contains(&kind) {
-                notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
-            }
-            let uuid = given_id(&map, "uuid");
-            let mut linked = speaks || uuid.is_some();
-            let side = flag(&map, "isSidechain") || text(&map, "parent_tool_use_id").is_some();
-            if let Some(uuid) = uuid {
-                if places.contains_key(&uuid) {
-                    notes.unknown("a record with the uuid of an earlier one");
-                    linked = false;
-                } else {
-                    places.insert(uuid, entries.len());
-                }
-            }
-            entries.push(Entry { bytes: record.bytes, map, linked, side, parent: None });
+            let entry = session.entry(record, &|_| false);
+            session.push(entry, notes);
         }
         notes.extend(reader.finish());
-        find_parents(&mut entries, &places, notes);
-        Self { entries }
+        // Nothing is looked up that could fail.
+        let missing = session.find_parents(&NothingEarlier).unwrap_or_default();
+        report_missing(missing, notes);
+        session
+    }
+
+    /// What a record is; one with the uuid of another one before it is not part of the graph.
+    pub(crate) fn entry(&self, record: Record<'a>, is_known: &dyn Fn(&str) -> bool) -> Entry<'a> {
+        let mut entry = Entry::new(record);
+        entry.linked &= !entry.uuid().is_some_and(|uuid| self.places.contains_key(uuid) || is_known(uuid));
+        entry
+    }
+
+    pub(crate) fn push(&mut self, entry: Entry<'a>, notes: &mut Notes) {
+        let kind = entry.kind();
+        if !knows_record(kind) {
+            notes.unknown(if kind.is_empty() { "a record without a type" } else { kind });
+        }
+        match entry.uuid() {
+            Some(_) if !entry.linked => notes.unknown("a record with the uuid of an earlier one"),
+            Some(uuid) => drop(self.places.insert(uuid.to_owned(), self.entries.len())),
+            None => {}
+        }
+        self.entries.push(entry);
+    }
+
+    /// Finds each record's parent; gives how many name one that is not there.
+    pub(crate) fn find_parents(&mut self, before: &dyn Earlier) -> Result<u32> {
+        #[derive(Clone, Copy)]
+        enum Place {
+            Here(usize),
+            Earlier(usize),
+        }
+        // The newest linked record of the conversation and of the side chains.
+        let mut newest = [false, true].map(|side| before.newest(side).map(Place::Earlier));
+        let mut missing: u32 = 0;
+        for (index, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.linked) {
+            let [main, side] = &mut newest;
+            let previous = if entry.side { side } else { main };
+            let place = |key: &str| -> Result<Option<Place>> {
+                let Some(uuid) = text(&entry.map, key) else { return Ok(None) };
+                match self.places.get(uuid) {
+                    Some(&here) => Ok(Some(Place::Here(here))),
+                    None => Ok(before.with_uuid(uuid)?.map(Place::Earlier)),
+                }
+            };
+            let found = match entry.map.get("parentUuid") {
+                Some(Value::String(_)) => place("parentUuid")?.or_else(|| {
+                    missing = missing.saturating_add(u32::from(previous.is_some()));
+                    *previous
+                }),
+                Some(Value::Null) if entry.is_boundary() || entry.is_summary() => {
+                    place("logicalParentUuid")?.or(*previous)
+                }
+                Some(Value::Null) => place("logicalParentUuid")?,
+                _ => *previous,
+            };
+            match found {
+                Some(Place::Here(parent)) => entry.parent = Some(parent).filter(|&parent| parent != index),
+                Some(Place::Earlier(commit)) => entry.earlier = Some(commit),
+                None => {}
+            }
+            *previous = Some(Place::Here(index));
+        }
+        Ok(missing)
     }
 
     /// The newest message of the conversation, or of a side chain if there is no other.
@@ -302,29 +395,8 @@ pub(crate) fn mark(places: &mut [bool], at: usize) -> bool {
     places.get_mut(at).is_some_and(|place| !std::mem::replace(place, true))
 }
 
-fn find_parents(entries: &mut [Entry<'_>], places: &SortedMap<String, usize>, notes: &mut Notes) {
-    // The newest linked record of the conversation and of the side chains.
-    let mut before: [Option<usize>; 2] = [None, None];
-    let mut missing: u32 = 0;
-    for (index, entry) in entries.iter_mut().enumerate() {
-        if !entry.linked {
-            continue;
-        }
-        let [main, side] = &mut before;
-        let previous = if entry.side { side } else { main };
-        let place = |key: &str| text(&entry.map, key).and_then(|uuid| places.get(uuid)).copied();
-        let found = match entry.map.get("parentUuid") {
-            Some(Value::String(_)) => place("parentUuid").or_else(|| {
-                missing = missing.saturating_add(u32::from(previous.is_some()));
-                *previous
-            }),
-            Some(Value::Null) if entry.is_boundary() || entry.is_summary() => place("logicalParentUuid").or(*previous),
-            Some(Value::Null) => place("logicalParentUuid"),
-            _ => *previous,
-        };
-        entry.parent = found.filter(|&parent| parent != index);
-        *previous = Some(index);
-    }
+/// Reports records that name a parent that is not there.
+pub(crate) fn report_missing(missing: u32, notes: &mut Notes) {
     if missing > 0 {
         let message = format!("{missing} records name a parent that is not there; the record before each was taken");
         notes.find(DiagnosticCode::BrokenChain, Severity::Info, message);
@@ -426,15 +498,8 @@ pub(crate) fn other_leaves(session: &Session<'_>, path: &[usize]) -> Vec<usize> 
     (0..session.entries.len()).filter(is_leaf).collect()
 }
 
-/// Texts of the `summary` records, by the leaf that they are about.
-pub(crate) fn titles<'s>(session: &'s Session<'_>) -> SortedMap<&'s str, &'s str> {
-    let mut titles = SortedMap::new();
-    for entry in &session.entries {
-        if let ("summary", Some(title), Some(leaf)) =
-            (entry.kind(), text(&entry.map, "summary"), text(&entry.map, "leafUuid"))
-        {
-            titles.insert(leaf, title);
-        }
-    }
-    titles
+/// The title that a `summary` record gives a conversation, and the uuid of the leaf that it is about.
+pub(crate) fn title<'e>(entry: &'e Entry<'_>) -> Option<(&'e str, &'e str)> {
+    let title = text(&entry.map, "summary").filter(|_| entry.kind() == "summary")?;
+    text(&entry.map, "leafUuid").map(|leaf| (leaf, title))
 }

@@ -18,7 +18,7 @@ use crate::commits::transcript::{
     Notes, Role, Transcript, Turn, arguments, flag, image, image_url, list, objects, owned, result_ids, text,
 };
 use crate::content::{Block, Media, arguments_text};
-use crate::jsonl::Reader;
+use crate::jsonl::{Reader, Record};
 use crate::maps::SortedSet;
 
 /// Line types that are not the conversation.
@@ -50,39 +50,40 @@ pub(crate) enum LineKind {
     Aside,
 }
 
-/// Reads the lines of either version.
-pub(crate) fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
-    let mut lines = Vec::new();
-    let mut reader = Reader::new(bytes);
-    for record in reader.by_ref() {
-        let mut map = record.value;
-        let timestamp = owned(&map, "timestamp");
-        let kind: String = owned(&map, "type").unwrap_or_default();
-        let kind = match map.remove("payload") {
-            Some(Value::Object(payload)) => match kind.as_str() {
-                "response_item" | "" => LineKind::Item(payload),
-                "compacted" => LineKind::Compacted(payload),
-                "session_meta" => LineKind::Session(payload),
-                "event_msg" if text(&payload, "type") == Some("thread_rolled_back") => {
-                    LineKind::RolledBack(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0))
+/// Reads a line of either version.
+pub(crate) fn line<'a>(record: Record<'a>, notes: &mut Notes) -> Line<'a> {
+    let mut map = record.value;
+    let timestamp = owned(&map, "timestamp");
+    let kind: String = owned(&map, "type").unwrap_or_default();
+    let kind = match map.remove("payload") {
+        Some(Value::Object(payload)) => match kind.as_str() {
+            "response_item" | "" => LineKind::Item(payload),
+            "compacted" => LineKind::Compacted(payload),
+            "session_meta" => LineKind::Session(payload),
+            "event_msg" if text(&payload, "type") == Some("thread_rolled_back") => {
+                LineKind::RolledBack(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0))
+            }
+            kind => {
+                if !ASIDE.contains(&kind) {
+                    notes.unknown(kind);
                 }
-                kind => {
-                    if !ASIDE.contains(&kind) {
-                        notes.unknown(kind);
-                    }
-                    LineKind::Aside
-                }
-            },
-            _ if !item_kind(&map).is_empty() => LineKind::Item(map),
-            _ if map.contains_key("record_type") => LineKind::Aside,
-            _ if map.contains_key("id") => LineKind::Session(map),
-            _ => {
-                notes.unknown("a line without a type");
                 LineKind::Aside
             }
-        };
-        lines.push(Line { bytes: record.bytes, timestamp, kind });
-    }
+        },
+        _ if !item_kind(&map).is_empty() => LineKind::Item(map),
+        _ if map.contains_key("record_type") => LineKind::Aside,
+        _ if map.contains_key("id") => LineKind::Session(map),
+        _ => {
+            notes.unknown("a line without a type");
+            LineKind::Aside
+        }
+    };
+    Line { bytes: record.bytes, timestamp, kind }
+}
+
+fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
+    let mut reader = Reader::new(bytes);
+    let lines = reader.by_ref().map(|record| line(record, notes)).collect();
     notes.extend(reader.finish());
     lines
 }

@@ -85,7 +85,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
             let map = record.value;
             if let Some(id) = text(&map, "$rewindTo") {
                 messages.rewind(id, notes);
-            } else if ["id", "type"].iter().any(|&key| map.get(key).is_some_and(Value::is_string)) {
+            } else if is_message(&map) {
                 messages.add(map);
             } else if let Some(set) = object(&map, "$set") {
                 messages.replace_from(set, notes);
@@ -120,6 +120,52 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Transcript {
         add(&mut turns, &message, &mut seen, notes);
     }
     Transcript { turns }
+}
+
+/// What is odd about the lines of a session, one by one.
+#[derive(Debug)]
+pub(crate) struct LineNotes {
+    /// The messages so far, of which only the ids are kept.
+    messages: Messages,
+    /// Whether there is nothing before the lines.
+    is_whole: bool,
+}
+
+impl LineNotes {
+    pub(crate) fn new(is_whole: bool) -> Self {
+        Self { messages: Messages::default(), is_whole }
+    }
+
+    pub(crate) fn add(&mut self, map: &Map<String, Value>, notes: &mut Notes) {
+        if let Some(id) = text(map, "$rewindTo") {
+            // Of a part nobody knows which messages there are.
+            let mut unheard = Notes::default();
+            self.messages.rewind(id, if self.is_whole { notes } else { &mut unheard });
+        } else if is_message(map) {
+            self.message(map, notes);
+        } else if let Some(fields) =
+            object(map, "$set").or_else(|| Some(map).filter(|map| map.contains_key("sessionId")))
+        {
+            if !list(fields, "messages").is_empty() {
+                self.messages = Messages::default();
+                for message in objects(list(fields, "messages"), "a message that is no object", notes) {
+                    self.message(message, notes);
+                }
+            }
+        } else {
+            notes.unknown("a line that is no message");
+        }
+    }
+
+    fn message(&mut self, map: &Map<String, Value>, notes: &mut Notes) {
+        add(&mut Vec::new(), map, &mut SeenCalls::default(), notes);
+        let id = map.get_key_value("id").map(|(key, id)| (key.clone(), id.clone()));
+        self.messages.add(id.into_iter().collect());
+    }
+}
+
+fn is_message(map: &Map<String, Value>) -> bool {
+    ["id", "type"].iter().any(|&key| map.get(key).is_some_and(Value::is_string))
 }
 
 /// Calls and results that have been read: a session may have them in `toolCalls` and in parts of messages.

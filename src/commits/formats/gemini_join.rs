@@ -80,6 +80,11 @@ pub(super) fn push(
     Ok(())
 }
 
+/// Whether a session file is lines.
+pub(crate) fn is_lines(blob: &[u8]) -> bool {
+    file_kind(blob) == FileKind::Lines
+}
+
 /// A session file as lines, whichever kind it is.
 pub(crate) fn to_lines(blob: &[u8]) -> Result<Cow<'_, [u8]>> {
     let source = BlobSource::default();

@@ -22,8 +22,9 @@ mod codec;
 pub(crate) mod codex;
 mod concatenator;
 mod continuation;
+mod detect;
 mod format;
-mod gemini;
+pub(crate) mod gemini;
 mod gemini_join;
 pub(crate) mod generic;
 
@@ -31,5 +32,6 @@ pub use codec::ReadOptions;
 pub(crate) use codec::{follow, map_fields, write_part};
 pub use concatenator::{Concatenated, Concatenator};
 pub(crate) use continuation::Continuation;
+pub use detect::detect_format;
 pub use format::{BlobSource, Format};
-pub(crate) use gemini_join::to_lines as gemini_lines;
+pub(crate) use gemini_join::{is_lines as is_gemini_lines, to_lines as gemini_lines};

@@ -30,7 +30,8 @@ fn of_a_table(name: &str, args: &[Value]) -> Option<Result<Value, Error>> {
         [arg] if name.starts_with("requestBody") && is_bytes(arg) => (bytes(arg), Vec::new()),
         _ => request(call, args),
     };
-    let answer = call.answer(&mut (), &request, &bytes, &Host::default()).map(|answer| result(&answer));
+    let answer = call.answer(&mut (), &request, &bytes, &Host::default());
+    let answer = answer.map(|answer| with_ranges_in_place(result(&answer), &bytes));
     Some(answer.map(|answer| match name {
         "fitMessages" => chat::fitted(&args[0], &answer),
         "convertMessages" => chat::converted(&args[0], answer),
@@ -80,6 +81,21 @@ fn with_bytes_in_place(value: Value, beside: &[Vec<u8>]) -> Value {
             None => object.into_iter().map(|(key, value)| (key, with_bytes_in_place(value, beside))).collect(),
         },
         Value::Array(values) => values.into_iter().map(|value| with_bytes_in_place(value, beside)).collect(),
+        other => other,
+    }
+}
+
+/// The ranges in a result of the first bytes that came beside the request.
+fn with_ranges_in_place(value: Value, given: &[Vec<u8>]) -> Value {
+    match value {
+        Value::Object(object) => match object.get("\0range") {
+            Some(range) => {
+                let at = |place: usize| range[place].as_u64().unwrap() as usize;
+                written(&given[0][at(0)..at(1)])
+            }
+            None => object.into_iter().map(|(key, value)| (key, with_ranges_in_place(value, given))).collect(),
+        },
+        Value::Array(values) => values.into_iter().map(|value| with_ranges_in_place(value, given)).collect(),
         other => other,
     }
 }

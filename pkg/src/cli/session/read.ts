@@ -1,10 +1,11 @@
 /** What the commands for session files have in common. */
 
 import type { TranscriptFormat } from "../../types/transcripts.js";
+import { openArea } from "../areas.js";
 import { choice } from "../arguments.js";
 import { unusable } from "../failure.js";
 import { type Input, oneInput } from "../input.js";
-import { formatChoices, formatOf, fullName } from "./format.js";
+import { formatChoices, fullName } from "./format.js";
 
 export const fromOption = choice(formatChoices, "who wrote it, where the file does not tell");
 
@@ -14,7 +15,8 @@ export async function session(
   from: string | undefined,
 ): Promise<Input & { format: TranscriptFormat }> {
   const input = await oneInput(operands);
-  const format = from === undefined ? formatOf(input.bytes) : fullName(from);
+  const { area } = await openArea("commits");
+  const format = from === undefined ? area.detectFormat(input.bytes as Uint8Array<ArrayBuffer>) : fullName(from);
   if (format === undefined) {
     throw unusable(
       `${input.name} is no session file that is known: say who wrote it with \`--from NAME\` (\`--help\` has the names)`,

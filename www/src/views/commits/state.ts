@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { artifactRef, CommitGraph, importTranscript, materializeWith } from "ctxweave";
+import { artifactRef, CommitGraph, detectFormat, importTranscript, materializeWith } from "ctxweave";
 import type {
   CommitRecord,
   CtxweaveError,
@@ -114,24 +114,13 @@ function show({ name, graph, sample, diagnostics }: OpenSession, tip: string | u
   before?.free();
 }
 
-/** Guesses the format by the first line that says something. */
-export function guess(name: string, bytes: Uint8Array): TranscriptFormat {
-  const start = new TextDecoder().decode(bytes.subarray(0, 4096)).replace(/^\uFEFF/u, "");
-  if (/\.cbor$/i.test(name) || bytes.subarray(0, 64).some((byte) => byte === 0)) return "bureau-agent-v1";
-  if (/"type":\s*"(session_meta|response_item|turn_context)"/.test(start)) return "codex-v1";
-  if (/"(sessionId|parentUuid|leafUuid)":/.test(start) && !/"projectHash":/.test(start)) return "claude-code-v1";
-  if (/"projectHash":/.test(start)) return "gemini-v1";
-  if (/"record_type":|"type":\s*"(function_call|input_text|output_text)"/.test(start)) return "codex-v0";
-  return "generic-v1";
-}
-
 /** Imports a session file: blobs and records go to the browser's database, and the graph is drawn. */
 async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>, sample: boolean): Promise<void> {
   busy.value = true;
   const graph = new CommitGraph();
   try {
     if (isLoomTree(bytes)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
-    const imported = importTranscript(guess(name, bytes), bytes, {
+    const imported = importTranscript(detectFormat(bytes) ?? "generic-v1", bytes, {
       createdAt: new Date(0).toISOString(),
       principal: "page",
     });
@@ -143,7 +132,8 @@ async function openBytes(name: string, bytes: Uint8Array<ArrayBuffer>, sample: b
       graph.free();
       return;
     }
-    await keepBlobs(imported.blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes] as const));
+    // A blob is a view on the file: the database would keep the whole of it with each.
+    await keepBlobs(imported.blobs.map(({ artifactRef, bytes }) => [artifactRef, bytes.slice()] as const));
     show({ name, graph, sample, diagnostics: imported.diagnostics }, imported.tip);
     await keep();
   } catch (error) {

@@ -1,0 +1,284 @@
+//! Makes commits of lines.
+
+use std::borrow::Cow;
+use std::mem::take;
+
+use serde_json::Value;
+
+use super::known::Known;
+use super::options::{Import, ImportOptions};
+use super::resume::{Header, Resume, Settled};
+use crate::commits::artifact::artifact_ref;
+use crate::commits::formats::{BlobSource, Format, ReadOptions};
+use crate::commits::record::{CommitType, Provenance, Record, Trigger};
+use crate::commits::transcript::Notes;
+use crate::content::Block;
+use crate::error::{Code, Diagnostic, Error, Result};
+use crate::maps::SortedSet;
+use crate::text::Clusters;
+use crate::time::Timestamp;
+
+/// How many bytes of a compaction's summary its record carries.
+const SUMMARY_BYTES: usize = 1_000;
+
+/// Lines that will be a blob: a range of the file where they stand together in it, else a copy.
+#[derive(Debug)]
+pub(super) struct Lines<'b> {
+    file: &'b [u8],
+    /// From and to.
+    range: (usize, usize),
+    copied: Vec<u8>,
+}
+
+impl<'b> Lines<'b> {
+    pub(super) const fn of(file: &'b [u8]) -> Self {
+        Self { file, range: (0, 0), copied: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.range.0 == self.range.1 && self.copied.is_empty()
+    }
+
+    /// Adds a line of the file, with its newline.
+    pub(super) fn push(&mut self, line: &[u8]) {
+        let from = place_in(self.file, line);
+        let to = from.saturating_add(line.len());
+        let is_whole = self.file.get(to) == Some(&b'\n') && self.file.get(from..to) == Some(line);
+        let (start, end) = self.range;
+        if is_whole && self.copied.is_empty() && (start == end || end == from) {
+            self.range = (if start == end { from } else { start }, to.saturating_add(1));
+            return;
+        }
+        self.copied.extend_from_slice(self.file.get(start..end).unwrap_or_default());
+        self.range = (0, 0);
+        self.copied.extend_from_slice(line);
+        self.copied.push(b'\n');
+    }
+
+    /// What there is, and begins anew.
+    fn take(&mut self) -> Cow<'b, [u8]> {
+        let (start, end) = take(&mut self.range);
+        match take(&mut self.copied) {
+            copied if copied.is_empty() => Cow::Borrowed(self.file.get(start..end).unwrap_or_default()),
+            copied => Cow::Owned(copied),
+        }
+    }
+}
+
+/// Where a part of the file begins in it; past its end for bytes that are no part of it.
+pub(super) fn place_in(file: &[u8], part: &[u8]) -> usize {
+    part.as_ptr().addr().wrapping_sub(file.as_ptr().addr())
+}
+
+pub(super) struct Builder<'b, 'o> {
+    format: Format,
+    pub options: &'o ImportOptions<'o>,
+    /// What was given, and where in the file it begins.
+    file: &'b [u8],
+    base: u64,
+    pub session: Option<String>,
+    /// The commit that the next one follows.
+    pub parent: Option<String>,
+    /// The newest time of the lines so far.
+    pub time: Option<String>,
+    /// For records of a side chain: the commit it was started from.
+    pub side_chain_of: Option<Option<String>>,
+    /// Whether anything in the blobs is conversation.
+    pub speaks: bool,
+    known_blobs: SortedSet<String>,
+    known_ids: SortedSet<String>,
+    pub import: Import<'b>,
+    /// Of each record, whether it is of a side chain.
+    pub sides: Vec<bool>,
+    pub settled: Settled<'o>,
+    /// What was found before that, and after.
+    notes: Notes,
+    pub later: Notes,
+    /// Where an earlier import stopped, until the whole file was read that far.
+    until: Option<&'o Resume>,
+}
+
+impl<'b, 'o> Builder<'b, 'o> {
+    /// Begins, or goes on from where an earlier import stopped. Gives the bytes to read, too.
+    pub(super) fn new(format: Format, file: &'b [u8], options: &'o ImportOptions<'o>) -> Result<(Self, &'b [u8])> {
+        let mut builder = Self {
+            format,
+            options,
+            file,
+            base: 0,
+            session: options.provenance.session_id.clone(),
+            parent: options.parent.map(str::to_owned),
+            time: None,
+            side_chain_of: None,
+            speaks: false,
+            known_blobs: SortedSet::new(),
+            known_ids: SortedSet::new(),
+            import: Import::default(),
+            sides: Vec::new(),
+            settled: Settled::default(),
+            notes: Notes::default(),
+            later: Notes::default(),
+            until: None,
+        };
+        if let Some(resume) = options.resume {
+            resume.check(format, file, &options.key(), options.whole_file)?;
+            if options.whole_file {
+                builder.until = Some(resume).filter(|resume| resume.consumed > 0);
+            } else {
+                builder.go_on(resume);
+            }
+        }
+        builder.settled.session.clone_from(&builder.session);
+        let end = if options.growing {
+            file.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
+        } else {
+            file.len()
+        };
+        let unread = file.get(builder.settled.at..end.max(builder.settled.at)).unwrap_or_default();
+        Ok((builder, unread))
+    }
+
+    fn go_on(&mut self, resume: &'o Resume) {
+        let state = &resume.state;
+        self.base = resume.offset;
+        self.session.clone_from(&state.session);
+        self.parent = state.tip.clone().or_else(|| self.parent.take());
+        self.time.clone_from(&state.time);
+        self.import.tip.clone_from(&state.tip);
+        self.settled = Settled {
+            at: resume.overlap(),
+            line: state.line,
+            session: state.session.clone(),
+            time: state.time.clone(),
+            tip: state.tip.clone(),
+            header: state.header.borrowed(),
+        };
+    }
+
+    /// Whether the bytes are the beginning of the file.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.base == 0 && self.settled.at == 0
+    }
+
+    pub(super) fn lines(&self) -> Lines<'b> {
+        Lines::of(self.file)
+    }
+
+    pub(super) fn note_time(&mut self, time: Option<&str>) {
+        if let Some(time) = time.filter(|time| Timestamp::parse(time).is_some()) {
+            self.time = Some(time.to_owned());
+        }
+    }
+
+    /// Everything before the byte `at` is in commits, and stays as it is: `line` lines of the file. Whether what is new begins here,
+    /// where the whole file is read again.
+    pub(super) fn settle(
+        &mut self,
+        at: usize,
+        line: u32,
+        header: Header<&'o [u8]>,
+        known: Option<&Known>,
+    ) -> Result<bool> {
+        self.notes.absorb(take(&mut self.later));
+        let (session, time, tip) = (self.session.clone(), self.time.clone(), self.import.tip.clone());
+        self.settled = Settled { at, line, session, time, tip, header };
+        let Some(until) = self.until.filter(|until| until.consumed <= at as u64) else { return Ok(false) };
+        if *until != self.resume(known) {
+            return Err(until.mismatch("the file was rewritten"));
+        }
+        // What is new begins here.
+        self.until = None;
+        self.notes = Notes::default();
+        (self.known_blobs, self.known_ids) = (SortedSet::new(), SortedSet::new());
+        self.import.records.clear();
+        self.import.blobs.clear();
+        self.sides.clear();
+        Ok(true)
+    }
+
+    fn resume(&self, known: Option<&Known>) -> Resume {
+        self.settled.resume(self.format, self.file, self.base, &self.options.key(), known)
+    }
+
+    /// Where the next import goes on. Called before what is not settled becomes a commit after all.
+    pub(super) fn stop(&mut self, known: Option<&Known>) -> Result<()> {
+        if let Some(until) = self.until.take() {
+            return Err(until.mismatch("the file was rewritten"));
+        }
+        self.import.resume = Some(self.resume(known));
+        Ok(())
+    }
+
+    /// Makes the child of the last commit; gives its id.
+    pub(super) fn commit(&mut self, kind: CommitType, lines: &mut Lines<'b>, trigger: Trigger) -> Result<String> {
+        let blob = lines.take();
+        self.commit_blob(kind, blob, trigger)
+    }
+
+    pub(super) fn commit_blob(&mut self, kind: CommitType, blob: Cow<'b, [u8]>, trigger: Trigger) -> Result<String> {
+        let options = self.options;
+        let created_at = self.time.as_deref().or(options.created_at).ok_or_else(|| {
+            let message = "the lines do not say when they were written; give `createdAt`";
+            Error::new(Code::InvalidInput, message).with("path", "createdAt")
+        })?;
+        let reference = artifact_ref(&blob);
+        let source = BlobSource { commit: "", artifact_ref: &reference };
+        let whole = kind != CommitType::Compaction;
+        let read = ReadOptions { through_compactions: whole, source };
+        let (transcript, _) = self.format.read(&blob, read, options.limits)?;
+        self.speaks |= !transcript.turns.is_empty();
+        let mut record = Record::new(kind, &reference, self.format.name(), created_at);
+        record.parent = self.parent.clone();
+        record.provenance = Provenance { session_id: self.session.clone(), ..options.provenance.clone() };
+        record.checkpoint = Some(trigger);
+        record.message_count = Some(transcript.turns.len() as u64);
+        record.token_count = Some(u64::from(transcript.count(options.counter)));
+        if record.commit_type == CommitType::Compaction {
+            let blocks = transcript.turns.iter().filter(|turn| turn.summary).flat_map(|turn| &turn.blocks);
+            let texts = blocks.filter_map(Block::as_text);
+            record.summary = Some(shortened(&texts.collect::<Vec<_>>().join("\n\n"))).filter(|text| !text.is_empty());
+        }
+        if let Some(from) = &self.side_chain_of {
+            let from = from.as_deref().map_or(Value::Null, Value::from);
+            record.other.push(("side_chain_of".to_owned(), from.to_string()));
+        }
+        let record = record.seal();
+        let id = record.id.clone();
+        self.parent = Some(id.clone());
+        // A history that was written twice gives its commits once.
+        if self.known_ids.insert(id.clone()) {
+            self.import.records.push(record);
+            self.sides.push(false);
+        }
+        if self.known_blobs.insert(reference.clone()) {
+            self.import.blobs.push((reference, blob));
+        }
+        self.import.tip = Some(id.clone());
+        Ok(id)
+    }
+
+    /// The result. `found` are the findings of the reader, about lines.
+    pub(super) fn finish(mut self, mut found: Vec<Diagnostic>) -> Import<'b> {
+        let (growing, line) = (self.options.growing, self.settled.line);
+        if !growing {
+            self.notes.absorb(take(&mut self.later));
+        }
+        found.retain(|finding| !growing || finding.line.is_some_and(|at| at <= line));
+        let mut notes = Notes::default();
+        notes.extend(found);
+        notes.absorb(self.notes);
+        if !self.speaks && !growing && self.options.resume.is_none() {
+            notes.nothing_said(self.file);
+        }
+        self.import.diagnostics = notes.finish();
+        self.import
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= SUMMARY_BYTES {
+        return text.to_owned();
+    }
+    format!("{} …", text.get(..Clusters::new(text).head_end(SUMMARY_BYTES)).unwrap_or_default())
+}

@@ -1,0 +1,287 @@
+//! Claude Code's files: a graph of records, taken in parts that never change by what comes after.
+//!
+//! A part ends where the conversation's answer is over: before the next question, or the next answer. It is committed as a whole:
+//! the conversation, and the branches and side chains that it holds. A branch that leaves an earlier part begins at the
+//! commit that has the record which it goes on from.
+
+use super::branches::{Branch, find_branches, imported};
+use super::builder::{Builder, Lines, place_in};
+use super::known::Known;
+use super::options::Title;
+use super::resume::Header;
+use crate::commits::formats::claude::{Earlier, Entry, Session, report_missing, title};
+use crate::commits::record::{CommitType, Trigger};
+use crate::commits::transcript::{Notes, owned, text};
+use crate::error::{Diagnostic, Result};
+use crate::jsonl::Reader;
+use crate::maps::{SortedMap, SortedSet};
+
+/// Follows the answers among records that come one after the other.
+#[derive(Default)]
+struct Answers {
+    /// How many are over.
+    count: u32,
+    /// The id of the one that is going on.
+    current: Option<String>,
+    /// Its calls that have no result yet.
+    open: SortedSet<String>,
+}
+
+impl Answers {
+    /// Whether `every` answers are over before a record.
+    fn are_over(&mut self, entry: &Entry<'_>, every: u32) -> bool {
+        let Some(current) = &self.current else { return false };
+        let is_over = match entry.answer_id() {
+            Some(id) => id != current,
+            None => entry.speaks() && entry.answers().is_empty() && self.open.is_empty(),
+        };
+        if is_over {
+            self.count = self.count.saturating_add(1);
+            self.current = None;
+        }
+        is_over && self.count >= every
+    }
+
+    fn add(&mut self, entry: &Entry<'_>) {
+        if let Some(id) = entry.answer_id() {
+            if self.current.as_deref() != Some(id) {
+                self.open = SortedSet::new();
+                self.current = Some(id.to_owned());
+            }
+            self.open.extend(entry.client_calls().map(str::to_owned));
+        }
+        for id in entry.answers() {
+            self.open.remove(id);
+        }
+    }
+}
+
+/// The part that is being read.
+#[derive(Default)]
+struct Part<'b> {
+    session: Session<'b>,
+    answers: Answers,
+    /// Whether somebody has said something in the conversation.
+    spoke: bool,
+    /// Whether the summary of a compaction is awaited.
+    compacting: bool,
+}
+
+impl<'b> Part<'b> {
+    /// Why the part ends before a record, if it does.
+    fn ends_before(&mut self, entry: &Entry<'_>, is_main: bool, every: u32) -> Option<Trigger> {
+        let compacts = entry.is_boundary() || (entry.is_summary() && !self.compacting);
+        if !is_main || !self.spoke {
+            None
+        } else if compacts {
+            Some(Trigger::Compaction)
+        } else {
+            self.answers.are_over(entry, every).then_some(Trigger::TurnBoundary)
+        }
+    }
+
+    fn push(&mut self, entry: Entry<'b>, is_main: bool, notes: &mut Notes) {
+        if is_main {
+            self.answers.add(&entry);
+            self.spoke |= entry.speaks();
+            self.compacting = (self.compacting || entry.is_boundary()) && !entry.speaks();
+        }
+        self.session.push(entry, notes);
+    }
+}
+
+/// Imports a file, or what is new in it; gives the findings about its lines.
+pub(super) fn import<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
+    let resume = builder.options.resume.filter(|_| !builder.is_whole());
+    let known = resume.and_then(|resume| Some(resume.state.known.clone()?.going_on(resume.consumed)));
+    let root = builder.options.parent.map(str::to_owned);
+    let before = builder.import.tip.clone();
+    let mut file = File { known: known.unwrap_or_default(), root, titles: Vec::new(), missing: 0 };
+    let begins = builder.settled.at;
+    let every = builder.options.every;
+    let mut part = Part::default();
+    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    for record in reader.by_ref() {
+        let (at, line) = (place_in(unread, record.bytes), record.line);
+        let entry = part.session.entry(record, &|uuid| file.known.is_recent(uuid));
+        let main_spoke = file.known.main_spoke || (entry.speaks() && !entry.side);
+        let is_main = !entry.side || !main_spoke;
+        if let Some(trigger) = part.ends_before(&entry, is_main, every) {
+            file.commit(builder, part, trigger)?;
+            part = Part::default();
+            let at = begins.saturating_add(at);
+            if builder.settle(at, line.saturating_sub(1), Header::None, Some(&file.known))? {
+                file.titles.clear();
+            }
+        }
+        file.known.main_spoke = main_spoke;
+        part.push(entry, is_main, &mut builder.later);
+    }
+    builder.stop(Some(&file.known))?;
+    if !builder.options.growing {
+        file.commit(builder, part, Trigger::SessionEnd)?;
+    }
+    report_missing(file.missing, &mut builder.later);
+    file.give_titles(builder);
+    builder.import.branches = imported(&builder.import, &builder.sides, before.as_deref());
+    Ok(reader.finish())
+}
+
+/// What is known of the file so far.
+struct File {
+    known: Known,
+    /// The commit that the conversation continues.
+    root: Option<String>,
+    /// Titles of commits.
+    titles: Vec<(String, String)>,
+    missing: u32,
+}
+
+impl File {
+    /// Makes the commits of a part.
+    fn commit<'b: 'o, 'o>(&mut self, builder: &mut Builder<'b, 'o>, part: Part<'b>, trigger: Trigger) -> Result<()> {
+        let mut session = part.session;
+        let missing = session.find_parents(&self.known)?;
+        self.missing = self.missing.saturating_add(missing);
+        for (leaf, title) in session.entries.iter().filter_map(title) {
+            self.known.add_title(leaf, title);
+        }
+        let before = builder.import.tip.clone();
+        let all: Vec<usize> = (0..session.entries.len()).collect();
+        let branches = match (session.tip(), &before) {
+            (Some(tip), _) => find_branches(&session, tip, &mut builder.later),
+            // Nobody says anything: it goes on where the conversation is.
+            (None, Some(_)) => {
+                vec![Branch { entries: all.clone(), fork: None, earlier: self.known.newest(false), side: false }]
+            }
+            (None, None) => return Ok(()),
+        };
+        // Only for the findings, those of branches and side chains too.
+        session.turns(&all, false, &mut builder.later);
+        let entry = |index: usize| session.entries.get(index);
+        let session_id = session.entries.iter().find_map(|entry| owned(&entry.map, "sessionId"));
+        builder.session = builder.session.take().or(session_id);
+        // A delta has to end where another branch leaves.
+        let forks: SortedSet<usize> = branches.iter().filter_map(|branch| branch.fork).collect();
+        let mut commits = EntryCommits::new(builder.lines());
+        let start = builder.time.clone();
+        let (mut tip, mut newest_time) = (before.clone(), start.clone());
+        for (number, branch) in branches.iter().enumerate() {
+            let earlier = branch.earlier.and_then(|commit| self.known.commit(commit));
+            let from = branch.fork.and_then(|fork| commits.commit_of.get(&fork)).map(String::as_str).or(earlier);
+            let from = from.map(str::to_owned);
+            let started = branch.entries.first().and_then(|&first| commits.commit_of.before(&first));
+            let started = started.map(|(_, commit)| commit.clone()).or_else(|| before.clone());
+            let side = number > 0 && branch.side && from.is_none();
+            builder.parent = if from.is_none() && !side { self.root.clone() } else { from };
+            builder.side_chain_of = side.then_some(started);
+            builder.time = start.clone();
+            let first = builder.import.records.len();
+            commits.branch(
+                builder,
+                branch.entries.iter().filter_map(|&index| Some((index, entry(index)?))),
+                &forks,
+                &trigger,
+            )?;
+            builder.sides.truncate(first);
+            builder.sides.resize(builder.import.records.len(), branch.side);
+            if number == 0 {
+                newest_time = builder.time.clone();
+                tip = branch.entries.last().and_then(|last| commits.commit_of.get(last)).cloned().or(tip);
+            }
+        }
+        (builder.import.tip, builder.time, builder.side_chain_of) = (tip, newest_time, None);
+        let mut numbers: SortedMap<&str, usize> = SortedMap::new();
+        let known = &mut self.known;
+        for (_, commit) in commits.commit_of.iter() {
+            if !numbers.contains_key(commit.as_str()) {
+                numbers.insert(commit, known.add_commit(commit));
+            }
+        }
+        let linked = commits.commit_of.iter().filter_map(|(index, commit)| {
+            let entry = entry(*index).filter(|entry| entry.is_linked())?;
+            Some((*numbers.get(commit.as_str())?, entry.uuid(), entry.side))
+        });
+        known.add(linked);
+        self.titles.extend(known.take_titles());
+        Ok(())
+    }
+
+    /// Gives the commits their titles.
+    fn give_titles(self, builder: &mut Builder<'_, '_>) {
+        let import = &mut builder.import;
+        for (id, summary) in self.titles {
+            match import.records.iter_mut().rfind(|record| record.id == id) {
+                Some(record) => record.summary = Some(summary),
+                None => import.titles.push(Title { id, summary }),
+            }
+        }
+    }
+}
+
+/// Entries that will be one commit, and the commits of those before them.
+struct EntryCommits<'b> {
+    lines: Lines<'b>,
+    pending: Vec<usize>,
+    commit_of: SortedMap<usize, String>,
+}
+
+impl<'b> EntryCommits<'b> {
+    fn new(lines: Lines<'b>) -> Self {
+        Self { lines, pending: Vec::new(), commit_of: SortedMap::new() }
+    }
+
+    /// Makes the commits of a branch.
+    fn branch<'e, 'o>(
+        &mut self,
+        builder: &mut Builder<'b, 'o>,
+        entries: impl Iterator<Item = (usize, &'e Entry<'b>)>,
+        forks: &SortedSet<usize>,
+        trigger: &Trigger,
+    ) -> Result<()>
+    where
+        'b: 'e + 'o,
+    {
+        let mut answers = Answers::default();
+        let mut compacting = false;
+        for (index, found) in entries {
+            if found.is_boundary() || (found.is_summary() && !compacting) {
+                self.close(builder, CommitType::Delta, Trigger::Compaction)?;
+                compacting = true;
+                answers = Answers::default();
+            } else if answers.are_over(found, builder.options.every) {
+                self.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
+                answers = Answers::default();
+            }
+            builder.note_time(text(&found.map, "timestamp"));
+            self.lines.push(found.bytes);
+            self.pending.push(index);
+            if compacting {
+                // A boundary without its summary is closed by the next message.
+                if found.speaks() {
+                    let kind = if found.is_summary() { CommitType::Compaction } else { CommitType::Delta };
+                    self.close(builder, kind, Trigger::Compaction)?;
+                    compacting = false;
+                }
+                continue;
+            }
+            answers.add(found);
+            if forks.contains(&index) {
+                self.close(builder, CommitType::Delta, Trigger::TurnBoundary)?;
+                answers = Answers::default();
+            }
+        }
+        self.close(builder, CommitType::Delta, trigger.clone())
+    }
+
+    fn close<'o>(&mut self, builder: &mut Builder<'b, 'o>, kind: CommitType, trigger: Trigger) -> Result<()>
+    where
+        'b: 'o,
+    {
+        if !self.lines.is_empty() {
+            let id = builder.commit(kind, &mut self.lines, trigger)?;
+            self.commit_of.extend(self.pending.drain(..).map(|index| (index, id.clone())));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Formats without branches: their lines are cut into deltas, which end after an answer.
+
+use super::builder::{Builder, Lines, place_in};
+use super::known::incomplete;
+use super::resume::Header;
+use crate::commits::formats::codex::{self, LineKind};
+use crate::commits::formats::{gemini, generic};
+use crate::commits::record::{CommitType, Trigger};
+use crate::commits::transcript::{Notes, Role, list, object, owned, text};
+use crate::error::{Diagnostic, Result};
+use crate::jsonl::{Reader, Record};
+
+/// The lines of a delta that is not over.
+struct Deltas<'b, 'o> {
+    /// What is read, and where it begins in the bytes that were given.
+    unread: &'b [u8],
+    begins: usize,
+    lines: Lines<'b>,
+    answers: u32,
+    answering: bool,
+    header: Header<&'o [u8]>,
+}
+
+impl<'b: 'o, 'o> Deltas<'b, 'o> {
+    fn new(builder: &Builder<'b, 'o>, unread: &'b [u8]) -> Self {
+        let resume = builder.options.resume.filter(|_| !builder.is_whole());
+        Self {
+            unread,
+            begins: builder.settled.at,
+            lines: builder.lines(),
+            answers: 0,
+            answering: false,
+            header: resume.map_or(Header::None, |resume| resume.state.header.borrowed()),
+        }
+    }
+
+    /// Where a record begins, in the bytes that were given.
+    fn place(&self, record: &[u8]) -> usize {
+        self.begins.saturating_add(place_in(self.unread, record))
+    }
+
+    /// Called before a line that is not the assistant's. `line` is its number.
+    fn before_question(&mut self, builder: &mut Builder<'b, 'o>, bytes: &[u8], line: u32) -> Result<()> {
+        if self.answering {
+            self.answering = false;
+            self.answers = self.answers.saturating_add(1);
+            if self.answers >= builder.options.every {
+                self.close(builder, Trigger::TurnBoundary)?;
+                builder.settle(self.place(bytes), line.saturating_sub(1), self.header, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, builder: &mut Builder<'b, 'o>, trigger: Trigger) -> Result<()> {
+        self.answers = 0;
+        if !self.lines.is_empty() {
+            builder.commit(CommitType::Delta, &mut self.lines, trigger)?;
+        }
+        Ok(())
+    }
+
+    /// A compaction: first what came before it, then the summary.
+    fn compact(&mut self, builder: &mut Builder<'b, 'o>, bytes: &[u8], line: u32, time: Option<&str>) -> Result<()> {
+        self.answering = false;
+        self.close(builder, Trigger::Compaction)?;
+        builder.note_time(time);
+        match self.header {
+            Header::None => {}
+            Header::Line(header) => self.lines.push(header),
+            Header::NotKept => {
+                let consumed = builder.options.resume.map_or(0, |resume| resume.consumed);
+                return Err(incomplete(
+                    consumed,
+                    "a compaction repeats the header of the file, which is too long to be kept",
+                ));
+            }
+        }
+        self.lines.push(bytes);
+        builder.commit(CommitType::Compaction, &mut self.lines, Trigger::Compaction)?;
+        let end = place_in(self.unread, bytes).saturating_add(bytes.len());
+        let is_over = self.unread.get(end) == Some(&b'\n');
+        let at = self.begins.saturating_add(end).saturating_add(usize::from(is_over));
+        let line = if is_over { line } else { line.saturating_sub(1) };
+        builder.settle(at, line, self.header, None).map(drop)
+    }
+
+    /// The end of what was given.
+    fn end(mut self, builder: &mut Builder<'b, 'o>) -> Result<()> {
+        builder.stop(None)?;
+        if builder.options.growing { Ok(()) } else { self.close(builder, Trigger::SessionEnd) }
+    }
+}
+
+/// Imports a rollout of Codex; gives the findings about its lines.
+pub(super) fn codex<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
+    let mut deltas = Deltas::new(builder, unread);
+    let mut turns = Vec::new();
+    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    for record in reader.by_ref() {
+        let number = record.line;
+        let mut found = Notes::default();
+        let line = codex::line(record, &mut found);
+        // Only for the findings: each blob is read again by itself.
+        codex::apply(&mut turns, &line, false, &mut found);
+        turns.clear();
+        match &line.kind {
+            LineKind::Session(session) => {
+                if deltas.header == Header::None {
+                    deltas.header = Header::Line(line.bytes);
+                }
+                builder.session = builder.session.take().or_else(|| owned(session, "id"));
+                builder.note_time(text(session, "timestamp"));
+            }
+            LineKind::Item(item) => {
+                let kind = codex::item_kind(item);
+                let is_prompt =
+                    kind.ends_with("_output") || (kind == "message" && text(item, "role") != Some("assistant"));
+                if is_prompt {
+                    deltas.before_question(builder, line.bytes, number)?;
+                } else if kind != "ghost_snapshot" {
+                    deltas.answering = true;
+                }
+            }
+            LineKind::Compacted(_) => {
+                builder.later.absorb(found);
+                deltas.compact(builder, line.bytes, number, line.timestamp.as_deref())?;
+                continue;
+            }
+            LineKind::RolledBack(_) | LineKind::Aside => {}
+        }
+        builder.later.absorb(found);
+        builder.note_time(line.timestamp.as_deref());
+        deltas.lines.push(line.bytes);
+    }
+    deltas.end(builder)?;
+    Ok(reader.finish())
+}
+
+/// Imports the lines of a session of Gemini CLI; gives the findings about them.
+pub(super) fn gemini<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
+    let mut deltas = Deltas::new(builder, unread);
+    let mut noted = gemini::LineNotes::new(builder.is_whole());
+    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    for Record { line, bytes, value: map } in reader.by_ref() {
+        let mut time = text(&map, "timestamp").or_else(|| text(&map, "startTime"));
+        if map.contains_key("sessionId") && deltas.header == Header::None {
+            deltas.header = Header::Line(bytes);
+            builder.session = builder.session.take().or_else(|| owned(&map, "sessionId"));
+        }
+        if let Some(set) = object(&map, "$set") {
+            time = text(set, "lastUpdated");
+            if !list(set, "messages").is_empty() {
+                noted.add(&map, &mut builder.later);
+                deltas.compact(builder, bytes, line, time)?;
+                continue;
+            }
+        }
+        match text(&map, "type") {
+            Some("user") => deltas.before_question(builder, bytes, line)?,
+            Some("gemini" | "model") => deltas.answering = true,
+            _ => {}
+        }
+        noted.add(&map, &mut builder.later);
+        builder.note_time(time);
+        deltas.lines.push(bytes);
+    }
+    deltas.end(builder)?;
+    Ok(reader.finish())
+}
+
+/// Imports lines of `{ role, content }`; gives the findings about them.
+pub(super) fn generic<'b: 'o, 'o>(builder: &mut Builder<'b, 'o>, unread: &'b [u8]) -> Result<Vec<Diagnostic>> {
+    let mut deltas = Deltas::new(builder, unread);
+    let mut reader = Reader::after_lines(unread, builder.settled.line);
+    for record in reader.by_ref() {
+        let mut found = Notes::default();
+        match generic::turn(&record.value, &mut found).map(|turn| turn.role) {
+            Some(Role::Assistant) => deltas.answering = true,
+            Some(_) => deltas.before_question(builder, record.bytes, record.line)?,
+            None => {}
+        }
+        builder.later.absorb(found);
+        builder.note_time(text(&record.value, "timestamp"));
+        deltas.lines.push(record.bytes);
+    }
+    deltas.end(builder)?;
+    Ok(reader.finish())
+}

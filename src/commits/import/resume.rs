@@ -1,0 +1,232 @@
+//! Where an import stopped, as a host keeps it.
+
+use serde_json::json;
+
+use super::known::Known;
+use crate::commits::artifact::artifact_ref;
+use crate::commits::formats::Format;
+use crate::commits::json_object::JsonObject;
+use crate::error::{Code, Error, Result};
+use crate::json::{Document, Object, Value};
+
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// So many of the bytes that were consumed are given again, to see that the file is the same.
+const CHECKED: usize = 256;
+
+/// A longer header is not kept.
+const LONGEST_HEADER: usize = 32 * 1024;
+
+/// Where an import stopped. What it holds does not grow with the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// The format of the file.
+    pub format: Format,
+    /// The place in the file where the bytes for the next import begin.
+    pub offset: u64,
+    /// How many bytes of the file are in commits, or were passed over.
+    pub consumed: u64,
+    pub(super) state: State,
+}
+
+/// What the next import has to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// A hash of the options that commits depend on.
+    options: String,
+    /// The ref of the bytes from `offset` to `consumed`.
+    check: String,
+    /// How many lines were consumed.
+    pub line: u32,
+    pub session: Option<String>,
+    /// The newest time.
+    pub time: Option<String>,
+    /// The newest commit of the conversation.
+    pub tip: Option<String>,
+    /// The line that a compaction's blob begins with.
+    pub header: Header<String>,
+    /// Of a Claude Code file: the records that later ones may name.
+    pub known: Option<Known>,
+}
+
+/// The header of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Header<T> {
+    /// There is none, or none yet.
+    #[default]
+    None,
+    Line(T),
+    /// It is too long to be kept, or no UTF-8.
+    NotKept,
+}
+
+impl Header<&[u8]> {
+    fn kept(self) -> Header<String> {
+        match self {
+            Self::None => Header::None,
+            Self::Line(line) if line.len() <= LONGEST_HEADER => {
+                std::str::from_utf8(line).map_or(Header::NotKept, |line| Header::Line(line.to_owned()))
+            }
+            Self::Line(_) | Self::NotKept => Header::NotKept,
+        }
+    }
+}
+
+impl Header<String> {
+    pub(super) fn borrowed(&self) -> Header<&[u8]> {
+        match self {
+            Self::None => Header::None,
+            Self::Line(line) => Header::Line(line.as_bytes()),
+            Self::NotKept => Header::NotKept,
+        }
+    }
+}
+
+/// A place in the bytes before which everything is committed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled<'a> {
+    /// In the bytes of this import.
+    pub at: usize,
+    pub line: u32,
+    pub session: Option<String>,
+    pub time: Option<String>,
+    pub tip: Option<String>,
+    pub header: Header<&'a [u8]>,
+}
+
+impl Settled<'_> {
+    /// What a host keeps of it. `bytes` begin at `base` in the file.
+    pub(super) fn resume(
+        &self,
+        format: Format,
+        bytes: &[u8],
+        base: u64,
+        options: &str,
+        known: Option<&Known>,
+    ) -> Resume {
+        let from = self.at.saturating_sub(CHECKED);
+        Resume {
+            format,
+            offset: base.saturating_add(from as u64),
+            consumed: base.saturating_add(self.at as u64),
+            state: State {
+                options: options.to_owned(),
+                check: artifact_ref(bytes.get(from..self.at).unwrap_or_default()),
+                line: self.line,
+                session: self.session.clone(),
+                time: self.time.clone(),
+                tip: self.tip.clone(),
+                header: self.header.kept(),
+                known: known.map(Known::kept),
+            },
+        }
+    }
+}
+
+impl Resume {
+    /// Checks that it was made of this file and with these options.
+    pub(super) fn check(&self, format: Format, bytes: &[u8], options: &str, whole_file: bool) -> Result<()> {
+        if self.format != format {
+            return Err(self.mismatch(&format!("it was made of a `{}` file", self.format)));
+        }
+        if self.state.options != options {
+            return Err(self.mismatch("the options are not those that it was made with"));
+        }
+        if whole_file {
+            return if (bytes.len() as u64) < self.consumed { Err(self.shorter()) } else { Ok(()) };
+        }
+        let Some(overlap) = bytes.get(..self.overlap()) else { return Err(self.shorter()) };
+        if artifact_ref(overlap) != self.state.check {
+            return Err(self.mismatch("the file was rewritten, or the bytes do not begin at `offset`"));
+        }
+        Ok(())
+    }
+
+    /// How many of the bytes that are given were consumed already.
+    pub(super) fn overlap(&self) -> usize {
+        usize::try_from(self.consumed.saturating_sub(self.offset)).unwrap_or(usize::MAX)
+    }
+
+    #[cold]
+    fn shorter(&self) -> Error {
+        self.mismatch("the file is shorter than it was, or the bytes do not begin at `offset`")
+    }
+
+    #[cold]
+    pub(super) fn mismatch(&self, reason: &str) -> Error {
+        mismatch(reason).with("consumed", self.consumed)
+    }
+
+    /// It as JSON text.
+    pub fn to_json(&self) -> String {
+        let (mut out, mut state, from) = (JsonObject::default(), JsonObject::default(), &self.state);
+        state.text("options", Some(&from.options));
+        state.text("check", Some(&from.check));
+        state.raw("line", &from.line.to_string());
+        state.text("session", from.session.as_deref());
+        state.text("time", from.time.as_deref());
+        state.text("tip", from.tip.as_deref());
+        match &from.header {
+            Header::None => {}
+            Header::Line(line) => state.text("header", Some(line)),
+            Header::NotKept => state.raw("header", "false"),
+        }
+        if let Some(known) = &from.known {
+            state.raw("known", &known.to_json());
+        }
+        out.raw("version", &VERSION.to_string());
+        out.raw("format", &json!(self.format.name()).to_string());
+        out.raw("offset", &self.offset.to_string());
+        out.raw("consumed", &self.consumed.to_string());
+        out.raw("state", &state.finish());
+        out.finish()
+    }
+
+    /// Reads what [`Resume::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`Code::InvalidInput`] for something else, [`Code::ResumeMismatch`] for one of another version.
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        Self::read(Document::read(json, &[])?.root())
+    }
+
+    pub(crate) fn read(value: Value<'_>) -> Result<Self> {
+        let fields = value.object("what an import gave as `resume`")?;
+        if fields.need("version")?.whole(u32::MAX)? != VERSION {
+            return Err(mismatch("it is of another version of ctxweave; import the file anew"));
+        }
+        fields.only(&["version", "format", "offset", "consumed", "state"])?;
+        let state = fields.need("state")?.object("an object")?;
+        state.only(&["options", "check", "line", "session", "time", "tip", "header", "known"])?;
+        let text = |object: Object<'_>, name: &str| object.need(name)?.string();
+        let (offset, consumed) = (fields.need("offset")?.safe_integer()?, fields.need("consumed")?.safe_integer()?);
+        if offset > consumed {
+            return Err(mismatch("its `offset` is behind what it has consumed"));
+        }
+        Ok(Self {
+            format: Format::named(&text(fields, "format")?)?,
+            offset,
+            consumed,
+            state: State {
+                options: text(state, "options")?,
+                check: text(state, "check")?,
+                line: state.need("line")?.whole(u32::MAX)?,
+                session: state.string("session")?,
+                time: state.string("time")?,
+                tip: state.string("tip")?,
+                header: match state.get("header")? {
+                    None => Header::None,
+                    Some(header) => header.as_text().map_or(Header::NotKept, |line| Header::Line(line.into_owned())),
+                },
+                known: state.get("known")?.map(Known::read).transpose()?,
+            },
+        })
+    }
+}
+
+#[cold]
+fn mismatch(reason: &str) -> Error {
+    let message = format!("the import cannot go on from `resume`: {reason}");
+    Error::new(Code::ResumeMismatch, message).with("reason", reason)
+}
