@@ -80,18 +80,20 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
     let created_at = options.read("createdAt", Timestamp::text)?.map(|time| time.into_owned());
     let author = options.string("authorAgentId")?;
 
-    let mut read = replies::read(provider, request.need("response")?)?;
-    let ids = match ids {
-        Ids::Prefix(prefix) => (1..=read.replies.len()).map(|number| format!("{prefix}{number}")).collect(),
-        Ids::List(ids) => ids,
+    let name = |at: usize| match &ids {
+        Ids::Prefix(prefix) => Some([prefix, &*at.saturating_add(1).to_string()].concat()),
+        Ids::List(ids) => ids.get(at).cloned(),
     };
-    if ids.len() < read.replies.len() {
-        let count = read.replies.len();
+    let read = replies::read(provider, request.need("response")?, &name)?;
+    let count = read.replies.len();
+    if let Ids::List(ids) = &ids
+        && ids.len() < count
+    {
         return Err(given.invalid(|place| {
-            format!("{place} has {} ids, and there are {count} answers; give an id for each", ids.len())
+            format!("{place} has too few ids ({}), and there are {count} answers; give an id for each", ids.len())
         }));
     }
-    let mut diagnostics = read.take_diagnostics(&ids);
+    let mut diagnostics = read.diagnostics;
     let first = read.replies.first().map_or(read.stop_reason, |reply| reply.stop_reason);
     if read.replies.is_empty() && read.stop_reason.is_some() {
         diagnostics.push(says_nothing("the provider answered nothing: it blocked the prompt"));
@@ -107,7 +109,8 @@ pub(super) fn continuation(request: Value<'_>) -> Result<Continuation> {
         diagnostics: Vec::new(),
         model: None,
     };
-    for (id, reply) in ids.into_iter().zip(read.replies) {
+    for (at, reply) in read.replies.into_iter().enumerate() {
+        let id = name(at).unwrap_or_default();
         let mut blocks = reply.blocks;
         if blocks.is_empty() {
             diagnostics.push(says_nothing("the answer says nothing; its node is empty").about_node(&id));

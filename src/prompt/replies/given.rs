@@ -1,7 +1,5 @@
 //! What was given as an answer: an object, a list of events, or either as text, cut off or not.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value as Json};
 
 use super::notes::Notes;
@@ -15,30 +13,31 @@ use crate::prompt::bodies::Provider;
 const EXPECTED: &str =
     "a provider's answer: the object, the list of the events of its stream, or the text or bytes of either";
 
-/// Reads an answer.
+/// Reads an answer. `name` says which node each of the replies becomes.
 ///
 /// # Errors
 /// [`Code::ProviderError`](crate::Code::ProviderError) where it is an error,
 /// [`Code::InvalidInput`](crate::Code::InvalidInput) for what is no answer of this provider.
-pub(crate) fn read(provider: Provider, given: Value<'_>) -> Result<Replies> {
+pub(crate) fn read(provider: Provider, given: Value<'_>, name: &dyn Fn(usize) -> Option<String>) -> Result<Replies> {
     let mut notes = Notes::default();
     let mut replies = match given.beside() {
-        Some(bytes) => text(provider, given, &of_bytes(given, bytes)?, &mut notes),
+        Some(bytes) => text(provider, given, of_bytes(given, bytes)?, &mut notes),
         None => match given.as_text() {
             Some(text) => self::text(provider, given, &text, &mut notes),
             None => value(provider, given, &mut notes),
         },
     }?;
-    replies.notes = notes;
+    replies.diagnostics = notes.finish(name);
     Ok(replies)
 }
 
 /// The text of bytes, whose last character may be cut off.
-fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
+fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<&'b str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Cow::Borrowed(text)),
+        Ok(text) => Ok(text),
         Err(error) if error.error_len().is_none() => {
-            Ok(String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default()))
+            let whole = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            Ok(std::str::from_utf8(whole).unwrap_or_default())
         }
         Err(error) => {
             let at = error.valid_up_to();
@@ -47,6 +46,7 @@ fn of_bytes<'b>(given: Value<'_>, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
     }
 }
 
+#[inline(never)]
 fn value(provider: Provider, given: Value<'_>, notes: &mut Notes) -> Result<Replies> {
     match given.kind() {
         Kind::Object => whole(provider, &fields(given)?, notes),
@@ -69,92 +69,104 @@ fn fields(value: Value<'_>) -> Result<Map<String, Json>> {
     })
 }
 
+#[inline(never)]
 fn text(provider: Provider, given: Value<'_>, text: &str, notes: &mut Notes) -> Result<Replies> {
     limits::check("inputBytes", text.len(), Limits::default().input_bytes)?;
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    if !text.starts_with(['{', '[']) {
-        return events(provider, given, text, notes);
-    }
-    match Document::read(text.as_bytes(), &[]) {
-        Ok(document) => {
-            let document: &Document<'_> = &document;
-            document.diagnostics().into_iter().for_each(|found| notes.find(found));
-            value(provider, document.root(), notes)
-        }
-        Err(error) => {
-            // A list of events that is cut off, as Gemini streams where nobody asks for server-sent events, or an event a line.
-            let mut stream = Events::new(provider);
-            let mut rest = text;
-            let mut count = 0_usize;
-            loop {
-                rest = rest.trim_start_matches(|ch: char| ch.is_ascii_whitespace() || matches!(ch, '[' | ','));
-                let Ok((document, end)) = Document::read_first(rest) else { break };
+    let mut stream = Events::new(provider);
+    if text.starts_with('{') || text.starts_with('[') {
+        let error = match Document::read(text.as_bytes(), &[]) {
+            Ok(document) => {
                 let document: &Document<'_> = &document;
-                if document.root().kind() != Kind::Object {
-                    break;
-                }
-                stream.add(fields(document.root())?, notes)?;
-                count += 1;
-                rest = rest.get(end..).unwrap_or_default();
+                note_repairs(document, notes);
+                return value(provider, document.root(), notes);
             }
-            if count == 0 { Err(error) } else { stream.finish(notes) }
+            Err(error) => error,
+        };
+        // A list of events that is cut off, as Gemini streams where nobody asks for server-sent events, or an event a line.
+        let mut rest = text;
+        let mut any = false;
+        while let Some((event, behind)) = first_object(rest) {
+            any |= add(&mut stream, event, notes)?;
+            rest = behind;
         }
+        return if any { stream.finish(notes) } else { Err(error) };
+    }
+    // Server-sent events: their data are JSON, an empty line ends each.
+    let mut data = String::new();
+    let (mut number, mut began, mut is_stream) = (0_u32, 0_u32, text.is_empty());
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        number = number.saturating_add(1);
+        if let Some(part) = line.strip_prefix("data:") {
+            if data.is_empty() {
+                began = number;
+            }
+            data.push_str(part);
+            data.push('\n');
+        }
+        is_stream |= ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| line.starts_with(field));
+        let is_last = lines.peek().is_none();
+        if data.is_empty() || !(line.is_empty() || is_last) {
+            continue;
+        }
+        let event = std::mem::take(&mut data);
+        if event.trim() == "[DONE]" {
+            break;
+        }
+        // The last one may be cut off; that the answer is says the stream.
+        if !add(&mut stream, &event, notes)? && !is_last {
+            let message = "the data of an event are no JSON object; it was skipped";
+            let found = Diagnostic::new(DiagnosticCode::ReplyEventUnreadable, Severity::Error, message);
+            notes.find(None, Diagnostic { line: Some(began), ..found.at_path("response") });
+        }
+    }
+    if is_stream { stream.finish(notes) } else { Err(given.mismatch(EXPECTED)) }
+}
+
+/// Adds the event that a text is; false for one that is no JSON object.
+#[inline(never)]
+fn add(stream: &mut Events, event: &str, notes: &mut Notes) -> Result<bool> {
+    let Ok(document) = Document::read(event.as_bytes(), &[]) else { return Ok(false) };
+    let document: &Document<'_> = &document;
+    if document.root().kind() != Kind::Object {
+        return Ok(false);
+    }
+    note_repairs(document, notes);
+    stream.add(fields(document.root())?, notes)?;
+    Ok(true)
+}
+
+/// Notes halves of surrogate pairs that were replaced.
+fn note_repairs<'t>(document: &'t Document<'t>, notes: &mut Notes) {
+    for found in document.diagnostics() {
+        notes.find(None, found);
     }
 }
 
-/// Server-sent events: their data are JSON, an empty line ends each.
-fn events(provider: Provider, given: Value<'_>, text: &str, notes: &mut Notes) -> Result<Replies> {
-    let mut stream = Events::new(provider);
-    let mut data = String::new();
-    let (mut line, mut began, mut is_stream) = (0_u32, 0_u32, false);
-    // A CR alone ends a line, too.
-    let mut rest = text;
-    loop {
-        let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
-        let (here, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        line = line.saturating_add(1);
-        if let Some(part) = here.strip_prefix("data:") {
-            if data.is_empty() {
-                began = line;
-            } else {
-                data.push('\n');
-            }
-            data.push_str(part.strip_prefix(' ').unwrap_or(part));
-        }
-        is_stream |= ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| here.starts_with(field));
-        let is_last = behind.is_empty();
-        if (here.is_empty() || is_last) && !data.is_empty() {
-            let event = std::mem::take(&mut data);
-            if event.trim() == "[DONE]" {
-                break;
-            }
-            match Document::read(event.as_bytes(), &[]) {
-                Ok(document)
-                    if {
-                        let document: &Document<'_> = &document;
-                        document.root().kind()
-                    } == Kind::Object =>
-                {
-                    let document: &Document<'_> = &document;
-                    stream.add(fields(document.root())?, notes)?;
+/// The first object in a text, and what is behind it; none where none is whole.
+fn first_object(text: &str) -> Option<(&str, &str)> {
+    let (mut depth, mut in_text, mut start) = (0_usize, false, 0_usize);
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => in_text = !in_text,
+            b'\\' if in_text => drop(bytes.next()),
+            b'{' if !in_text => {
+                if depth == 0 {
+                    start = at;
                 }
-                // The last one is cut off; that the answer is says the stream.
-                _ if is_last => {}
-                _ => {
-                    let message = "the data of an event are no JSON object; it was skipped";
-                    let code = DiagnosticCode::ReplyEventUnreadable;
-                    let found = Diagnostic { line: Some(began), ..Diagnostic::new(code, Severity::Error, message) };
-                    notes.find(found.at_path("response"));
+                depth += 1;
+            }
+            b'}' if !in_text && depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((text.get(start..=at)?, text.get(at + 1..)?));
                 }
             }
+            _ => {}
         }
-        if is_last {
-            break;
-        }
-        rest = behind.strip_prefix("\r\n").or_else(|| behind.get(1..)).unwrap_or_default();
     }
-    if !is_stream && !text.is_empty() {
-        return Err(given.mismatch(EXPECTED));
-    }
-    stream.finish(notes)
+    None
 }

@@ -4,27 +4,26 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::stream::is_one_of;
 use crate::content::Counted;
 use crate::content::vendor::Unknown;
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 
-/// In the place of a reply: all of the answer.
-const ANSWER: usize = usize::MAX;
+/// More bytes of a name are not shown.
+const LONGEST_NAME: usize = 60;
 
-/// What was found while reading an answer.
-#[derive(Debug)]
-pub(crate) struct Notes {
-    counted: Counted,
-    changed: Counted,
-    /// The reply that is being read.
-    reply: usize,
-    found: Vec<(Diagnostic, usize)>,
+fn shown(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(LONGEST_NAME)).unwrap_or_default()
 }
 
-impl Default for Notes {
-    fn default() -> Self {
-        Self { counted: Counted::default(), changed: Counted::default(), reply: ANSWER, found: Vec::new() }
-    }
+/// What was found while reading an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// By the replies that they are in.
+    counted: Counted,
+    /// The reply that is being read.
+    reply: usize,
+    found: Vec<(Diagnostic, Option<usize>)>,
 }
 
 impl Notes {
@@ -33,19 +32,22 @@ impl Notes {
         self.reply = reply;
     }
 
-    /// Something that was said and is not kept, or not as it was.
-    pub(super) fn lost(&mut self, what: impl Into<Cow<'static, str>>) {
-        self.counted.add(what.into(), Severity::Warning, self.reply);
+    /// Something that was said and is not kept: of a kind, with this name.
+    #[inline(never)]
+    pub(super) fn lost(&mut self, what: &str, name: &str) {
+        let name = shown(name);
+        self.add([what, " `", name, "` that a node has no place for"].concat().into(), Severity::Warning);
     }
 
-    /// Something that is kept in another form; the text says which.
-    pub(super) fn changed(&mut self, what: impl Into<Cow<'static, str>>) {
-        self.changed.add(what.into(), Severity::Info, self.reply);
-    }
-
-    /// Something beside what was said.
+    /// Something that is kept in another form, or stands beside what was said; the text says which.
+    #[inline(never)]
     pub(super) fn aside(&mut self, what: impl Into<Cow<'static, str>>) {
-        self.counted.add(what.into(), Severity::Info, self.reply);
+        self.add(what.into(), Severity::Info);
+    }
+
+    #[inline(never)]
+    fn add(&mut self, what: Cow<'static, str>, severity: Severity) {
+        self.counted.add(what, severity, self.reply);
     }
 
     /// Notes the fields that are not among those known, a list of words, and hold something.
@@ -54,47 +56,42 @@ impl Notes {
             let is_empty = match value {
                 Value::Null | Value::Bool(false) => true,
                 Value::Array(list) => list.is_empty(),
-                Value::Object(fields) => fields.is_empty(),
+                // What called a tool is the model, unless a program of its own did.
+                Value::Object(fields) => fields.values().all(|value| value == "direct"),
                 Value::String(text) => text.is_empty(),
                 _ => false,
             };
-            if !is_empty && !known.split(' ').any(|known| known == name) {
-                let shown: String = name.chars().take(40).collect();
-                self.aside(format!("the field `{shown}`"));
+            if !is_empty && !is_one_of(known, name) {
+                let name = shown(name);
+                self.aside(["the field `", name, "` that a node has no place for"].concat());
             }
         }
     }
 
-    /// A finding about all of the answer.
-    pub(super) fn find(&mut self, diagnostic: Diagnostic) {
-        self.found.push((diagnostic, ANSWER));
-    }
-
-    /// A finding about a reply.
-    pub(super) fn find_in(&mut self, reply: usize, diagnostic: Diagnostic) {
+    /// A finding about a reply; about all of the answer where there is none.
+    #[inline(never)]
+    pub(super) fn find(&mut self, reply: Option<usize>, diagnostic: Diagnostic) {
         self.found.push((diagnostic, reply));
     }
 
-    /// All of it, with the ids of the nodes that the replies become.
-    pub(super) fn finish(self, ids: &[String]) -> Vec<Diagnostic> {
-        let code = DiagnosticCode::ReplyNotExpressed;
-        let counted = self.counted.into_kinds().map(|kind| {
-            let text = format!("{}: a node has no place for it", kind.times());
-            (Diagnostic::new(code, kind.severity, text), kind.place)
-        });
-        let changed = self.changed.into_kinds();
-        let changed = changed.map(|kind| (Diagnostic::new(code, kind.severity, kind.times()), kind.place));
-        let all = self.found.into_iter().chain(counted).chain(changed);
-        all.map(|(found, reply)| match ids.get(reply) {
-            Some(id) => found.about_node(id),
-            None => found,
-        })
-        .collect()
+    /// All of it; `name` says which node a reply becomes.
+    pub(super) fn finish(self, name: &dyn Fn(usize) -> Option<String>) -> Vec<Diagnostic> {
+        let mut all = Vec::new();
+        for (mut found, reply) in self.found {
+            found.node_id = reply.and_then(name);
+            all.push(found);
+        }
+        for kind in self.counted.into_kinds() {
+            let mut found = Diagnostic::new(DiagnosticCode::ReplyNotExpressed, kind.severity, kind.times());
+            found.node_id = name(kind.place);
+            all.push(found);
+        }
+        all
     }
 }
 
 impl Unknown for Notes {
     fn unknown(&mut self, kind: &str) {
-        self.lost(kind.chars().take(80).collect::<String>());
+        self.add([kind, " that a node has no place for"].concat().into(), Severity::Warning);
     }
 }

@@ -1,13 +1,17 @@
 //! Answers as blocks, the same of all providers.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::notes::Notes;
-use crate::content::Block;
-use crate::content::vendor::text;
+use super::stream::{index, is_one_of};
+use crate::content::vendor::{list, read_content, text};
+use crate::content::{Block, parse_arguments};
 use crate::error::Diagnostic;
 use crate::prompt::bodies::Proof;
+use crate::sorting::sort_by_key;
 use crate::text::is_blank;
 
 /// All that a provider answered.
@@ -21,8 +25,8 @@ pub struct Replies {
     pub usage: Option<Usage>,
     /// Why there is no answer at all, where the provider says so.
     pub stop_reason: Option<StopReason>,
-    /// What has no place in blocks, and what was damaged. In `path` stands the place of the reply, from 0, where it is about one.
-    pub(crate) notes: Notes,
+    /// What has no place in blocks, and what was damaged.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One answer.
@@ -55,12 +59,6 @@ pub struct Usage {
     /// Those of the answers that are reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-}
-
-impl Usage {
-    pub(super) fn any(self) -> Option<Self> {
-        (self != Self::default()).then_some(self)
-    }
 }
 
 /// Why an answer ends.
@@ -106,43 +104,149 @@ impl Serialize for StopReason {
     }
 }
 
-/// A thought with what proves it, in the form that says whose proof it is.
-pub(super) fn thought(text: impl Into<String>, proof: Option<Proof<'_>>) -> Block<'static> {
-    let signature = proof.map(|proof| proof.write().into());
-    Block::Reasoning { text: text.into().into(), signature, redacted: false }
+/// The words of all providers for each reason.
+const REASONS: [(StopReason, &str); 7] = [
+    (StopReason::End, "stop STOP end_turn completed"),
+    (StopReason::StopSequence, "stop_sequence"),
+    (StopReason::Length, "length max_tokens model_context_window_exceeded max_output_tokens MAX_TOKENS"),
+    (StopReason::ToolCalls, "tool_calls function_call tool_use"),
+    (StopReason::Refusal, "refusal"),
+    (StopReason::Pause, "pause_turn"),
+    (
+        StopReason::ContentFilter,
+        "content_filter SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT \
+         IMAGE_RECITATION MODEL_ARMOR",
+    ),
+];
+
+impl Reply {
+    /// Adds a text, to the last block where that is one: providers cut a text where citations begin.
+    #[inline(never)]
+    pub(super) fn text(&mut self, more: Option<&str>) {
+        let Some(more) = more.filter(|more| !more.is_empty()) else { return };
+        if let Some(Block::Text(text)) = self.blocks.last_mut() {
+            text.to_mut().push_str(more);
+        } else {
+            self.blocks.push(Block::text(more.to_owned()));
+        }
+    }
+
+    /// Adds a thought with what proves it, in the form that says whose proof it is.
+    #[inline(never)]
+    pub(super) fn thought(&mut self, text: &str, proof: Option<Proof<'_>>) {
+        if proof.is_some() || !text.is_empty() {
+            let signature = proof.map(|proof| proof.write().into());
+            self.blocks.push(Block::Reasoning { text: text.to_owned().into(), signature, redacted: false });
+        }
+    }
+
+    /// Adds a call. Arguments that are a text are the JSON of them; nothing at all is an empty object.
+    #[inline(never)]
+    pub(super) fn call(&mut self, id: &str, name: &str, arguments: Value, notes: &mut Notes) {
+        let arguments = match arguments {
+            Value::String(json) if !is_blank(&json) => parse_arguments(&json),
+            Value::String(_) | Value::Null => Value::Object(Map::new()),
+            other => other,
+        };
+        if !arguments.is_object() {
+            notes.aside(["arguments of a call of `", name, "` that are no JSON object, kept as they are"].concat());
+        }
+        self.blocks.push(Block::ToolCall {
+            id: id.to_owned().into(),
+            name: name.to_owned().into(),
+            arguments: Cow::Owned(arguments),
+            server: false,
+        });
+    }
+
+    /// Adds a block.
+    #[inline(never)]
+    pub(super) fn add(&mut self, block: Block<'static>, notes: &mut Notes) {
+        match block {
+            Block::Text(text) => self.text(Some(&text)),
+            Block::ToolCall { id, name, arguments, server } => {
+                if server {
+                    notes.aside("a call that the vendor itself answers, written as a call of a function");
+                }
+                self.call(&id, &name, arguments.into_owned(), notes);
+            }
+            mut other => {
+                if let Block::ToolResult { content, server, .. } = &mut other {
+                    *server = false;
+                    if content.is_empty() {
+                        content.push(Block::text(""));
+                    }
+                }
+                self.blocks.push(other);
+            }
+        }
+    }
+
+    /// Adds the blocks of a content.
+    #[inline(never)]
+    pub(super) fn content(&mut self, content: Option<&Value>, notes: &mut Notes) {
+        for block in read_content(content, notes) {
+            self.add(block, notes);
+        }
+    }
+
+    /// Says why it ends, in the provider's word.
+    #[inline(never)]
+    pub(super) fn end(&mut self, word: Option<String>, refuses: bool) {
+        // Calls that the provider answered itself have their results beside them.
+        let has = |kind: fn(&Block<'_>) -> bool| self.blocks.iter().any(kind);
+        let calls = has(|block| matches!(block, Block::ToolCall { .. }))
+            && !has(|block| matches!(block, Block::ToolResult { .. }));
+        let word = word.filter(|word| word != "FINISH_REASON_UNSPECIFIED");
+        self.stop_reason = word.as_deref().map(|word| {
+            let known = REASONS.iter().find(|(_, words)| is_one_of(words, word));
+            match known.map_or(StopReason::Other, |(reason, _)| *reason) {
+                StopReason::End if refuses => StopReason::Refusal,
+                StopReason::End if calls => StopReason::ToolCalls,
+                reason => reason,
+            }
+        });
+        self.provider_stop_reason = word;
+    }
 }
 
-/// A number under a path of names.
-pub(super) fn tokens(usage: &Value, path: &[&str]) -> Option<u64> {
-    path.iter().try_fold(usage, |value, name| value.get(name))?.as_u64()
+impl Replies {
+    /// These replies, and the model under a name.
+    pub(super) fn of(whole: &Map<String, Value>, model: &str, replies: Vec<Reply>) -> Self {
+        Self { replies, model: name(whole, model), ..Self::default() }
+    }
+}
+
+/// The tokens, where there are some: of the prompt, of the answer, from the cache, into it, of reasoning. For each the fields whose
+/// numbers add up to it.
+#[inline(never)]
+pub(super) fn usage(given: Option<&Value>, names: [&str; 5]) -> Option<Usage> {
+    let given = given?;
+    let count = |names: &str| {
+        let mut sum: Option<u64> = None;
+        for path in names.split(' ') {
+            let found = path.split('.').try_fold(given, |value, name| value.get(name)).and_then(Value::as_u64);
+            sum = found.map(|found| found.saturating_add(sum.unwrap_or_default())).or(sum);
+        }
+        sum
+    };
+    let [input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens] = names.map(count);
+    let usage = Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens };
+    (usage != Usage::default()).then_some(usage)
+}
+
+/// The objects of a list by their `index`.
+#[inline(never)]
+pub(super) fn ordered<'m>(whole: &'m Map<String, Value>, field: &str) -> Vec<&'m Map<String, Value>> {
+    let mut objects: Vec<&Map<String, Value>> = Vec::new();
+    for value in list(whole, field) {
+        objects.extend(value.as_object());
+    }
+    sort_by_key(&mut objects, |object| index(object, "index"));
+    objects
 }
 
 /// The text of a field that is a name, such as a reason.
 pub(super) fn name(fields: &Map<String, Value>, field: &str) -> Option<String> {
     text(fields, field).filter(|name| !name.is_empty()).map(str::to_owned)
-}
-
-/// Notes what calls hold for arguments where it is no object, such as the beginning of one. Nothing at all is an empty object.
-pub(super) fn note_arguments(blocks: &mut [Block<'_>], notes: &mut Notes) {
-    for block in blocks {
-        let Block::ToolCall { name, arguments, .. } = block else { continue };
-        if arguments.as_str().is_some_and(is_blank) {
-            *arguments.to_mut() = Value::Object(Map::new());
-        } else if !arguments.is_object() {
-            let shown: String = name.chars().take(60).collect();
-            notes.changed(format!("arguments of a call of `{shown}` that are no JSON object, kept as they are"));
-        }
-    }
-}
-
-/// A value as JSON, for arguments of calls that have none of their own.
-pub(super) fn json_of(item: &Map<String, Value>) -> Value {
-    Value::Object(item.clone())
-}
-
-impl Replies {
-    /// The diagnostics, those of a reply with the id of its node.
-    pub(crate) fn take_diagnostics(&mut self, ids: &[String]) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.notes).finish(ids)
-    }
 }
