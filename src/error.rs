@@ -88,6 +88,7 @@ codes! {
         PathCycle = "path_cycle", "Walking back from the tip comes to the same node twice, or a path lists one twice. `details`: `nodeId`.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault. `details`: `path`.";
         PlanMismatch = "plan_mismatch", "A plan is not what the graph would plan now. `details`: `commitId`, `cacheKey`.";
+        ProviderError = "provider_error", "The answer of a provider, or an event of its stream, is an error. `details`: `provider`, `error` as the provider gave it.";
         RecordMismatch = "record_mismatch", "What a store has in the place of a commit's record is not that record: it was damaged, or it is another one. `details`: `commitId`; `actualId` where it is the record of another commit.";
         ResumeIncomplete = "resume_incomplete", "A session file goes on from something that `resume` does not remember: a record far back, or a header too long to be kept. Give the whole file, with `wholeFile`. `details`: `consumed`, `reason`.";
         ResumeMismatch = "resume_mismatch", "A session file is not the one that `resume` was made of: it was rewritten or truncated, or the format or the options are others. `details`: `reason`, and `consumed` where it is known.";
@@ -182,6 +183,10 @@ codes! {
         ParentMissing = "parent_missing", "The parent of an imported commit is not in the graph; until it is imported too, the chain is an error.";
         PathOutsideVault = "path_outside_vault", "A path is absolute or leaves the vault; it was refused.";
         PromptDelimiterInFile = "prompt_delimiter_in_file", "A line of a file, or of a text for a memory system, is one of the headings of what it goes into; it went in as it is.";
+        ReplyCutOff = "reply_cut_off", "The stream of an answer has no end; what there is so far was taken.";
+        ReplyEmpty = "reply_empty", "The answer of a provider, or one of several, says nothing.";
+        ReplyEventUnreadable = "reply_event_unreadable", "An event of a stream is no JSON object; it was skipped.";
+        ReplyNotExpressed = "reply_not_expressed", "Something of the answer of a provider has no place in a node; the message says what and how often.";
         RoleUnmet = "role_unmet", "`startOn` or `endOn` names roles that no message has where it could be followed; it was not.";
         StartOnUserUnmet = "start_on_user_unmet", "`startOn` is `user`, and no user message fits; the window begins with an assistant message.";
         SummaryFailed = "summary_failed", "There is no summary of what had to go; it was cut by the strategy.";

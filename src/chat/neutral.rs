@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::given::{Given, each_text};
 use super::message::{DENIED, DENIED_STATE, Kind, Message, Path, Piece, Role, Step, THOUGHTS, TextShape};
-use crate::content::{Audio, Block, Image, Media, data_url};
+use crate::content::{Audio, Block, Counted, Image, Media, data_url};
 use crate::error::{Diagnostic, DiagnosticCode, Result, Severity};
 use crate::json::{Kind as JsonKind, Object, Value, object};
 use crate::maps::SortedMap;
@@ -40,33 +40,24 @@ impl Neutral<'_> {
     }
 }
 
-/// Things of one kind that have no place in the target, counted.
-#[derive(Debug, Default)]
-pub(super) struct Notes(Vec<(Cow<'static, str>, Severity, usize, u32)>);
-
 /// In the place of a message: what stands beside them.
 const SYSTEM: usize = usize::MAX;
 
-/// More kinds are counted as the last of them.
-const MOST_KINDS: usize = 50;
+/// Things that have no place in the target, by the messages that they are in.
+#[derive(Debug, Default)]
+pub(super) struct Notes(Counted);
 
 impl Notes {
     fn add(&mut self, what: Cow<'static, str>, severity: Severity, message: usize) {
-        let is_full = self.0.len() >= MOST_KINDS;
-        match self.0.iter_mut().find(|(known, ..)| *known == what) {
-            Some((.., count)) => *count = count.saturating_add(1),
-            None if is_full => self.0.last_mut().into_iter().for_each(|(.., count)| *count = count.saturating_add(1)),
-            None => self.0.push((what, severity, message, 1)),
-        }
+        self.0.add(what, severity, message);
     }
 
     /// A diagnostic for each kind, at the first message that it is in.
     pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) {
-        for (what, severity, message, count) in self.0 {
-            let times = if count == 1 { "time" } else { "times" };
-            let text = format!("{what}, {count} {times}: the target format has no place for it");
-            let found = Diagnostic::new(DiagnosticCode::NotExpressible, severity, text);
-            let path = if message == SYSTEM { "system".to_owned() } else { format!("messages[{message}]") };
+        for kind in self.0.into_kinds() {
+            let text = format!("{}: the target format has no place for it", kind.times());
+            let found = Diagnostic::new(DiagnosticCode::NotExpressible, kind.severity, text);
+            let path = if kind.place == SYSTEM { "system".to_owned() } else { format!("messages[{}]", kind.place) };
             diagnostics.push(found.at_path(path));
         }
     }

@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use crate::commits::transcript::{Role, Transcript};
-pub use crate::content::tree::{EdgeData, LoomTreeData, MetadataData, NodeData, SourceData, TreeData};
-use crate::content::tree::{Named, ids, take_system};
+use crate::content::node_data::Named;
+pub use crate::content::node_data::{EdgeData, MetadataData, NodeData, SourceData};
+pub use crate::content::tree::{LoomTreeData, TreeData};
+use crate::content::tree::{ids, take_system};
 use crate::content::{self, Block};
 use crate::error::Diagnostic;
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::block::{Block, Media};
-use super::turn::{Role, Turn, arguments_object};
-use crate::content;
+use super::block::Block;
+use super::node_data::{EdgeData, MetadataData, Named, NodeData, SourceData};
+use super::turn::{Role, Turn};
 use crate::error::{Diagnostic, DiagnosticCode, Severity};
 use crate::maps::SortedSet;
 
@@ -41,80 +41,6 @@ pub struct TreeData {
     pub nodes: Vec<NodeData>,
     /// One between neighbours.
     pub edges: Vec<EdgeData>,
-}
-
-/// A node of such a tree: a turn.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeData {
-    /// The turn's id if it is the first with it, else `turn-N`.
-    pub id: String,
-    /// Its content; images have the `ref` alone.
-    #[serde(serialize_with = "content::serialize_node")]
-    pub content: Vec<Block<'static>>,
-    /// `model` or `human`.
-    pub author_type: &'static str,
-    /// The model that said it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub author_agent_id: Option<String>,
-    /// When it was said, as the format wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-    /// The id of the node that it is an edit of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edited_from: Option<String>,
-    /// What it says, in short.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// What is noted about it; on the summary of a compaction a bookmark.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<MetadataData>,
-}
-
-/// An edge of such a tree.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EdgeData {
-    /// The ids of both nodes.
-    pub id: String,
-    /// The older node, before others that are reference material or instructions.
-    pub sources: Vec<SourceData>,
-    /// The newer node.
-    pub target_node_id: String,
-}
-
-/// The source of an edge.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SourceData {
-    /// The id of a node.
-    pub node_id: String,
-    /// `primary`, `context` or `instruction`; without it `primary`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<&'static str>,
-}
-
-/// What is noted about a node.
-#[derive(Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MetadataData {
-    /// Whether it is left out of every context.
-    #[serde(skip_serializing_if = "is_false")]
-    pub excluded: bool,
-    /// Whether it has a bookmark.
-    #[serde(skip_serializing_if = "is_false")]
-    pub bookmarked: bool,
-    /// What the bookmark says; `compaction` on the summary of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bookmark_label: Option<Cow<'static, str>>,
-    /// What the file says of it and a Loom tree has no field for.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub imported: Map<String, Value>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// Takes out the leading system turns and joins their texts. Later ones become the user's, which is reported.
@@ -180,60 +106,4 @@ pub(crate) fn ids(turns: &[Turn]) -> Vec<String> {
         },
     };
     own.into_iter().map(make).collect()
-}
-
-/// Gives images and recordings their names, `image-N` and `audio-N`.
-#[derive(Debug, Default)]
-pub(crate) struct Named {
-    count: u32,
-    /// They by name for a tree; in messages each carries its bytes or URL itself.
-    pub media: Option<Map<String, Value>>,
-}
-
-impl Named {
-    /// For the nodes of a tree.
-    pub(crate) fn for_tree() -> Self {
-        Self { media: Some(Map::new()), ..Self::default() }
-    }
-
-    /// A block as messages and nodes have it: without the flags of transcripts, the arguments of calls as an object.
-    pub(crate) fn named(&mut self, block: Block<'static>) -> Block<'static> {
-        match block {
-            Block::Reasoning { text, signature, .. } => Block::Reasoning { text, signature, redacted: false },
-            Block::ToolCall { id, name, arguments, .. } => {
-                Block::ToolCall { id, name, arguments: Cow::Owned(arguments_object(arguments)), server: false }
-            }
-            Block::ToolResult { tool_call_id, content, is_error, .. } => {
-                let mut content: Vec<_> = content.into_iter().map(|block| self.named(block)).collect();
-                if content.is_empty() {
-                    content.push(Block::text(""));
-                }
-                Block::ToolResult { tool_call_id, content, is_error, server: false }
-            }
-            Block::Image(mut image) if image.reference.is_none() => {
-                image.reference = Some(self.name("image-", &mut image.media));
-                Block::Image(image)
-            }
-            Block::Audio(mut audio) if audio.reference.is_empty() => {
-                audio.reference = self.name("audio-", &mut audio.media);
-                Block::Audio(audio)
-            }
-            other => other,
-        }
-    }
-
-    /// The next name; in a tree the media are kept under it.
-    fn name(&mut self, kind: &str, media: &mut Option<Media<'static>>) -> Cow<'static, str> {
-        self.count = self.count.saturating_add(1);
-        let name = format!("{kind}{}", self.count);
-        if let Some(all) = &mut self.media
-            && let Some(media) = media.take()
-        {
-            let key = media.field().0;
-            let (Media::Data(source) | Media::Url(source)) = media;
-            let source = Map::from_iter([(key.to_owned(), source.into_owned().into())]);
-            all.insert(name.clone(), Value::Object(source));
-        }
-        Cow::Owned(name)
-    }
 }

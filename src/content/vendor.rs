@@ -17,6 +17,7 @@ pub(crate) trait Unknown {
 }
 
 /// Reads the content of a message, and notes if there is none.
+#[cfg(feature = "commits")]
 pub(crate) fn read_said(content: Option<&Value>, notes: &mut dyn Unknown) -> Vec<Block<'static>> {
     if content.is_none_or(Value::is_null) {
         notes.unknown("a message without content");
@@ -59,6 +60,7 @@ fn read(block: &Value, notes: &mut dyn Unknown) -> Option<Block<'static>> {
     let kind = text(map, "type").unwrap_or_default();
     Some(match kind {
         "text" | "input_text" | "output_text" => Block::Text(owned(map, "text").or_else(|| lacking(kind, notes))?),
+        "refusal" => Block::Text(owned(map, "refusal").or_else(|| lacking(kind, notes))?),
         "thinking" => Block::Reasoning {
             text: owned(map, "thinking").or_else(|| lacking(kind, notes))?,
             signature: owned(map, "signature").filter(|proof: &Cow<'_, str>| !proof.is_empty()),
@@ -171,7 +173,7 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
     }
     let mut functions = Vec::new();
     for call in objects(list(map, "tool_calls"), "a call that is no object", notes) {
-        functions.push((owned(call, "id"), object(call, "function")));
+        functions.push((owned(call, "id"), object(call, "function").or_else(|| object(call, "custom"))));
     }
     if given(map, "function_call").is_some() {
         functions.push((None, object(map, "function_call")));
@@ -185,11 +187,71 @@ pub(crate) fn chat_calls(map: &Map<String, Value>, notes: &mut dyn Unknown) -> V
         calls.push(Block::ToolCall {
             id: id.unwrap_or_default(),
             name: owned(function, "name").unwrap_or_default(),
-            arguments: Cow::Owned(arguments(function.get("arguments"))),
+            arguments: Cow::Owned(match function.get("input") {
+                Some(input) if !function.contains_key("arguments") => input.clone(),
+                _ => arguments(function.get("arguments")),
+            }),
             server: false,
         });
     }
     calls
+}
+
+/// The thought of an item of OpenAI's Responses, unless all that it says is damaged.
+pub(crate) fn responses_thought(item: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    let mut is_damaged = false;
+    let mut texts = |key: &str| -> Vec<String> {
+        let text = |part: &Value| part.as_object().and_then(|part| owned(part, "text"));
+        let texts: Vec<String> = list(item, key).iter().filter_map(text).collect();
+        for _ in texts.len()..list(item, key).len() {
+            notes.unknown("a thought without a text");
+            is_damaged = true;
+        }
+        texts
+    };
+    let lines = match texts("content") {
+        content if content.is_empty() => texts("summary"),
+        content => content,
+    };
+    let text = lines.join("\n\n");
+    let signature = owned(item, "encrypted_content");
+    let is_empty = text.is_empty() && signature.is_none();
+    let thought = Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature };
+    (!is_empty || !is_damaged).then_some(thought)
+}
+
+/// A part of a content of Gemini's that is neither a call nor a result.
+pub(crate) fn gemini_part(map: &Map<String, Value>, notes: &mut dyn Unknown) -> Option<Block<'static>> {
+    if let Some(text) = text(map, "text") {
+        return Some(if flag(map, "thought") {
+            let signature = owned(map, "thoughtSignature");
+            Block::Reasoning { text: text.to_owned().into(), signature, redacted: false }
+        } else {
+            Block::text(text.to_owned())
+        });
+    }
+    let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
+    let Some(data) = data else {
+        notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
+        return None;
+    };
+    let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
+    if !mime_type.starts_with("image/") {
+        notes.unknown(&format!("media {mime_type}"));
+        return Some(Block::text(format!("[file: {mime_type}]")));
+    }
+    let url = || owned(data, "fileUri").map(Media::Url);
+    let Some(media) = owned(data, "data").map(Media::Data).or_else(url) else {
+        notes.unknown("an image without its data");
+        return None;
+    };
+    Some(Block::Image(image(mime_type, media)))
+}
+
+/// A call of Gemini's.
+pub(crate) fn gemini_call(id: String, call: &Map<String, Value>) -> Block<'static> {
+    let arguments = Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({})));
+    Block::ToolCall { id: id.into(), name: owned(call, "name").unwrap_or_default(), arguments, server: false }
 }
 
 /// The image at a URL, which may be a `data:` URL.

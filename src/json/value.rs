@@ -308,7 +308,7 @@ impl<'t> Value<'t> {
     }
 
     /// The bytes that it stands for, which came beside the text.
-    #[cfg(feature = "import")]
+    #[cfg(any(feature = "import", feature = "loom"))]
     pub(crate) fn beside(self) -> Option<&'t [u8]> {
         self.as_bytes()
     }

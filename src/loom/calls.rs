@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::continuation::continuation;
 use super::request::Options;
 use super::tree::Tree;
 use super::{RequestBody, assemble_buffer, assemble_dialogue, packed, read, request_body, request_body_bytes};
@@ -22,6 +23,7 @@ pub const CALLS: &[Call] = &[
     Call::new("assembleBuffer", &[], |_, request, host| buffer(request, host)),
     Call::new("requestBody", &[], |_, request, host| body(request, host)),
     Call::new("requestBodyWithReport", &[], |_, request, host| body_with_report(request, host)),
+    Call::new("continuation", &["response", "options"], |_, request, _| Answer::of(&continuation(request)?)),
     #[cfg(feature = "chat")]
     Call::new("loomTreeToChat", &["tree", "options"], |_, request, host| super::chat::to_chat(request, host)),
 ];

@@ -11,6 +11,7 @@ mod buffer;
 mod calls;
 #[cfg(feature = "chat")]
 mod chat;
+mod continuation;
 mod conversation;
 mod created;
 mod dialogue;
@@ -40,6 +41,7 @@ pub use aware::LoomAware;
 pub use body::{RequestBody, body_of_buffer, request_body, request_body_bytes};
 pub use buffer::{BufferAssembly, NodeSpan, Span, assemble_buffer};
 pub use calls::CALLS;
+pub use continuation::{Choice, Continuation};
 pub use dialogue::{DialogueAssembly, assemble_dialogue};
 pub use node_content::NodeContent;
 pub use path::{Choices, Position};

@@ -11,7 +11,7 @@ use super::cycles::cut_cycles;
 use super::entry::{Author, Entry, EntryTree, Link};
 use super::format::FileFormat;
 use crate::content::Block;
-use crate::content::tree::{EdgeData, MetadataData, Named, NodeData, SourceData};
+use crate::content::node_data::{EdgeData, MetadataData, Named, NodeData, SourceData};
 use crate::error::{DiagnosticCode, Result};
 use crate::json;
 use crate::limits;

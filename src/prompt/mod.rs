@@ -1,4 +1,4 @@
-//! Messages, their prices, and the bodies of requests. Messages are the result of an assembly and know no provider.
+//! Messages, their prices, the bodies of requests, and the replies to them. Messages are the result of an assembly and know no provider.
 
 pub mod bodies;
 mod cache;
@@ -6,6 +6,8 @@ mod cache;
 mod format;
 mod message;
 mod price;
+#[cfg(feature = "loom")]
+pub mod replies;
 
 pub use cache::Fingerprint;
 pub(crate) use cache::{message_hash, system_hash};

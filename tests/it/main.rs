@@ -19,6 +19,7 @@ mod commits;
 mod commits_indexes;
 mod commits_properties;
 mod commits_walk;
+mod continuation;
 mod dialogue;
 mod errors;
 mod estimator;

@@ -39,7 +39,7 @@ export const areas = {
   commits: ["commits", "transcripts", "tokens"],
   folders: ["folders", "tokens"],
   import: ["import"],
-  loom: ["bodies", "loom", "resident", "tokens"],
+  loom: ["bodies", "continuation", "loom", "resident", "tokens"],
   operators: ["operators", "tokens"],
   tokens: ["cut", "tokenizer", "tokens"],
   workspace: ["workspace", "tokens"],

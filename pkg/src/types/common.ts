@@ -99,6 +99,10 @@ export type DiagnosticCode =
   | "parent_missing"
   | "path_outside_vault"
   | "prompt_delimiter_in_file"
+  | "reply_cut_off"
+  | "reply_empty"
+  | "reply_event_unreadable"
+  | "reply_not_expressed"
   | "role_unmet"
   | "start_on_user_unmet"
   | "summary_failed"
@@ -173,6 +177,7 @@ export interface ErrorDetails {
   path_cycle: { nodeId: string };
   path_outside_vault: { path: string };
   plan_mismatch: { commitId: string; cacheKey: string };
+  provider_error: { provider: string; error: JsonValue };
   record_mismatch: { commitId: string; actualId?: string };
   resume_incomplete: { consumed: number; reason: string };
   resume_mismatch: { reason: string; consumed?: number };

@@ -35,7 +35,10 @@ export interface TreeBodyOptions extends TreeOptions<BufferRequest> {
   target?: Target;
 }
 
-/** Nodes and edges to add, or to put in the place of those with their ids. Edges may name nodes of the same call. */
+/**
+ * Nodes and edges to add, or to put in the place of those with their ids. Edges may name nodes of the same call. What else a
+ * continuation has means nothing here.
+ */
 export interface TreeChange {
   nodes?: LoomNode[];
   edges?: LoomEdge[];

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::commits::transcript::{Notes, arguments_object, image_url, set};
-pub(super) use crate::content::vendor::{chat_calls, chat_thought, only_shown, read_content, read_said};
+pub(super) use crate::content::vendor::{
+    chat_calls, chat_thought, gemini_call, gemini_part, only_shown, read_content, read_said, responses_thought,
+};
 use crate::content::{Block, Media};
 
 /// One text alone as that text, other blocks as the list that `write` makes.

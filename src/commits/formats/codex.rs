@@ -186,7 +186,7 @@ fn add(turns: &mut Vec<Turn>, item: &Map<String, Value>, timestamp: Option<&str>
             }
             return;
         }
-        "reasoning" => match reasoning(item, notes) {
+        "reasoning" => match blocks::responses_thought(item, notes) {
             Some(thought) => (Role::Assistant, thought),
             None => return,
         },
@@ -236,29 +236,6 @@ fn push(turns: &mut Vec<Turn>, role: Role, block: Block<'static>, timestamp: Opt
             turns.push(Turn { blocks: vec![block], timestamp: timestamp.map(str::to_owned), ..Turn::new(role) });
         }
     }
-}
-
-/// A thought, unless all that it says is damaged.
-fn reasoning(item: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> {
-    let mut is_damaged = false;
-    let mut texts = |key: &str| -> Vec<String> {
-        let text = |part: &Value| part.as_object().and_then(|part| owned(part, "text"));
-        let texts: Vec<String> = list(item, key).iter().filter_map(text).collect();
-        for _ in texts.len()..list(item, key).len() {
-            notes.unknown("a thought without a text");
-            is_damaged = true;
-        }
-        texts
-    };
-    let lines = match texts("content") {
-        content if content.is_empty() => texts("summary"),
-        content => content,
-    };
-    let text = lines.join("\n\n");
-    let signature = owned(item, "encrypted_content");
-    let is_empty = text.is_empty() && signature.is_none();
-    let thought = Block::Reasoning { redacted: text.is_empty() && signature.is_some(), text: text.into(), signature };
-    (!is_empty || !is_damaged).then_some(thought)
 }
 
 fn output(item: &Map<String, Value>, notes: &mut Notes) -> Block<'static> {

@@ -11,12 +11,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::blocks;
+use super::blocks::{self, gemini_call, gemini_part};
 use super::continuation::Continuation;
 use super::gemini_join::{FileKind, file_kind};
 use crate::commits::transcript::{
-    Notes, Role, Transcript, Turn, arguments_object, flag, given_id, image, image_url, list, object, objects, owned,
-    result_text, set, text,
+    Notes, Role, Transcript, Turn, arguments_object, given_id, image_url, list, object, objects, owned, result_text,
+    set, text,
 };
 use crate::content::{Block, Image, Media};
 use crate::error::{DiagnosticCode, Severity};
@@ -216,7 +216,7 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
     for call in objects(list(message, "toolCalls"), "a call that is no object", notes) {
         let id = seen.id(given_id(call, "id"));
         if seen.calls.insert(id.clone()) {
-            own.blocks.push(tool_call(id.clone(), call));
+            own.blocks.push(gemini_call(id.clone(), call));
         }
         let Some(result) = call.get("result").filter(|result| !result.is_null()) else { continue };
         let content = result_content(result, notes);
@@ -230,11 +230,6 @@ fn add(turns: &mut Vec<Turn>, message: &Map<String, Value>, seen: &mut SeenCalls
             turns.push(turn);
         }
     }
-}
-
-fn tool_call(id: String, call: &Map<String, Value>) -> Block<'static> {
-    let arguments = Cow::Owned(call.get("args").cloned().unwrap_or_else(|| json!({})));
-    Block::ToolCall { id: id.into(), name: owned(call, "name").unwrap_or_default(), arguments, server: false }
 }
 
 fn tool_result(id: String, content: Vec<Block<'static>>, failed: bool) -> Block<'static> {
@@ -278,7 +273,7 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Ve
         if let Some(call) = object(map, "functionCall") {
             let id = seen.id(given_id(call, "id"));
             if seen.calls.insert(id.clone()) {
-                out.push(tool_call(id, call));
+                out.push(gemini_call(id, call));
             }
         } else if let Some(response) = object(map, "functionResponse") {
             let id = seen.id(given_id(response, "id"));
@@ -286,38 +281,10 @@ fn parts(content: Option<&Value>, seen: &mut SeenCalls, notes: &mut Notes) -> Ve
                 out.push(tool_result(id, result_content(part, notes), failed(response)));
             }
         } else {
-            out.extend(shown(map, notes));
+            out.extend(gemini_part(map, notes));
         }
     }
     out
-}
-
-/// A part that is neither a call nor a result.
-fn shown(map: &Map<String, Value>, notes: &mut Notes) -> Option<Block<'static>> {
-    if let Some(text) = text(map, "text") {
-        return Some(if flag(map, "thought") {
-            let signature = owned(map, "thoughtSignature");
-            Block::Reasoning { text: text.to_owned().into(), signature, redacted: false }
-        } else {
-            Block::text(text.to_owned())
-        });
-    }
-    let data = object(map, "inlineData").or_else(|| object(map, "fileData"));
-    let Some(data) = data else {
-        notes.unknown(&format!("part {}", map.keys().next().map_or("without fields", String::as_str)));
-        return None;
-    };
-    let mime_type = owned(data, "mimeType").unwrap_or_else(|| "image/*".to_owned());
-    if !mime_type.starts_with("image/") {
-        notes.unknown(&format!("media {mime_type}"));
-        return Some(Block::text(format!("[file: {mime_type}]")));
-    }
-    let url = || owned(data, "fileUri").map(Media::Url);
-    let Some(media) = owned(data, "data").map(Media::Data).or_else(url) else {
-        notes.unknown("an image without its data");
-        return None;
-    };
-    Some(Block::Image(image(mime_type, media)))
 }
 
 fn failed(response: &Map<String, Value>) -> bool {
@@ -336,7 +303,7 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
             continue;
         };
         let Some(response) = object(map, "functionResponse") else {
-            let block = shown(map, notes).into_iter().collect();
+            let block = gemini_part(map, notes).into_iter().collect();
             out.extend(blocks::only_shown(block, notes));
             continue;
         };
@@ -350,7 +317,7 @@ fn result_content(result: &Value, notes: &mut Notes) -> Vec<Block<'static>> {
             _ => {}
         }
         for part in list(response, "parts").iter().filter_map(Value::as_object) {
-            let block = shown(part, notes).into_iter().collect();
+            let block = gemini_part(part, notes).into_iter().collect();
             out.extend(blocks::only_shown(block, notes));
         }
     }

@@ -17,6 +17,7 @@ use crate::content::own;
 use crate::error::{Diagnostic, Result};
 use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
+use crate::loom::continuation::BESIDE;
 use crate::loom::read::{self, About};
 use crate::maps::SortedMap;
 
@@ -179,7 +180,7 @@ impl Handle {
 
 fn read_upsert(request: Value<'_>, limits: &Limits, change: &mut ChangeSet, found: &mut Vec<Diagnostic>) -> Result<()> {
     let fields = request.object("nodes and edges, an object")?;
-    fields.report_unknown(&["nodes", "edges"], found);
+    fields.report_unknown(&[&["nodes", "edges"], &BESIDE[..]].concat(), found);
     let nodes = fields.read("nodes", |nodes| read::node_list(nodes, limits))?;
     let edges = fields.read("edges", |edges| read::edge_list(edges, limits))?;
     let nodes = nodes.map(|nodes| read::nodes(nodes, limits, own)).transpose()?.unwrap_or_default();

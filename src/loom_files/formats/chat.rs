@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::content::node_data::name_calls;
 use crate::content::vendor::{chat_calls, chat_thought, owned, read_content, text};
 use crate::content::{Block, arguments_object, parse_arguments};
 use crate::json::{Object, Value};
@@ -45,29 +46,6 @@ pub(super) fn message_blocks(message: Object<'_>, id: &str, context: &mut Contex
     blocks.extend(chat_calls(&map, findings));
     name_calls(&mut blocks, id);
     blocks
-}
-
-/// Gives calls that have no id one that is made of the message's, and their results in the same message the same.
-pub(super) fn name_calls(blocks: &mut [Block<'static>], message: &str) {
-    let mut count = 0_u32;
-    let mut open: Option<String> = None;
-    for block in blocks {
-        match block {
-            Block::ToolCall { id, .. } => {
-                if id.is_empty() {
-                    count = count.saturating_add(1);
-                    *id = format!("{message}.call{count}").into();
-                }
-                open = Some(id.to_string());
-            }
-            Block::ToolResult { tool_call_id, .. } if tool_call_id.is_empty() => {
-                if let Some(id) = open.take() {
-                    *tool_call_id = id.into();
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 /// A call whose arguments are a text: the object that it is the JSON of, else `{ input: text }`.

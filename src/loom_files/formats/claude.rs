@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::chat::{in_a_row, json_of, name_calls};
+use super::chat::{in_a_row, json_of};
 use super::{check_nodes, each};
 use crate::content::Block;
+use crate::content::node_data::name_calls;
 use crate::content::vendor::read_content;
 use crate::error::Result;
 use crate::json::{Object, Value};

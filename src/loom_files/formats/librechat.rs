@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::chat::{call, json_of, name_calls, result};
+use super::chat::{call, json_of, result};
 use super::check_nodes;
 use crate::content::Block;
+use crate::content::node_data::name_calls;
 use crate::content::vendor::{image_at, read_content};
 use crate::error::Result;
 use crate::json::{Object, Value};

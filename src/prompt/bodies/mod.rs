@@ -38,11 +38,12 @@ use crate::prompt::message::{Message, Role};
 use crate::text::is_blank;
 
 pub use escape::escape_into;
+#[cfg(feature = "chat")]
+pub(crate) use gemini::NO_SIGNATURE;
 pub(crate) use json::TextWriter;
 pub(crate) use reuse::{MessageSource, WrittenBody};
+pub(crate) use signature::Proof;
 pub use target::{CacheMessages, CacheSettings, CacheTtl, Hints, OPENING_TEXT, Provider, Target};
-#[cfg(feature = "chat")]
-pub(crate) use {gemini::NO_SIGNATURE, signature::Proof};
 
 use body::Body;
 use conversation::{Conversation, is_regular};

@@ -46,7 +46,6 @@ impl<'s> Proof<'s> {
     }
 
     /// The signature that says whose it is.
-    #[cfg(feature = "chat")]
     pub(crate) fn write(&self) -> String {
         let (kind, name, text) = match self {
             Self::Thinking(text) => ("thinking", "signature", text),

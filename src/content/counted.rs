@@ -1,0 +1,51 @@
+//! Things of one kind that have no place in what is made, counted.
+
+use std::borrow::Cow;
+
+use crate::error::Severity;
+
+/// More kinds are counted as the last of them.
+const MOST_KINDS: usize = 50;
+
+/// Kinds of things, each with how often it was found and where first.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Vec<Count>);
+
+/// One kind of thing.
+#[derive(Debug)]
+pub(crate) struct Count {
+    /// What it is.
+    pub what: Cow<'static, str>,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The first place.
+    pub place: usize,
+    count: u32,
+}
+
+impl Counted {
+    /// Counts one more.
+    pub(crate) fn add(&mut self, what: Cow<'static, str>, severity: Severity, place: usize) {
+        let is_full = self.0.len() >= MOST_KINDS;
+        match self.0.iter_mut().find(|known| known.what == what) {
+            Some(known) => known.count = known.count.saturating_add(1),
+            None if is_full => {
+                self.0.last_mut().into_iter().for_each(|last| last.count = last.count.saturating_add(1));
+            }
+            None => self.0.push(Count { what, severity, place, count: 1 }),
+        }
+    }
+
+    /// The kinds, in the order in which they were found.
+    pub(crate) fn into_kinds(self) -> impl Iterator<Item = Count> {
+        self.0.into_iter()
+    }
+}
+
+impl Count {
+    /// What it is and how often, as diagnostics begin.
+    pub(crate) fn times(&self) -> String {
+        let times = if self.count == 1 { "time" } else { "times" };
+        format!("{}, {} {times}", self.what, self.count)
+    }
+}

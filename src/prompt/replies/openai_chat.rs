@@ -1,0 +1,83 @@
+//! OpenAI Chat Completions, and plain completions, whose choices have a text in place of a message.
+
+use serde_json::{Map, Value};
+
+use super::notes::Notes;
+use super::reply::{Replies, Reply, name, ordered, usage};
+use super::stream::{index, merge, set, take};
+use crate::content::vendor::{chat_calls, chat_thought, list, object, text};
+use crate::content::{Block, arguments_object};
+
+/// Adds a chunk; false for one without choices.
+#[inline(never)]
+pub(super) fn add(whole: &mut Map<String, Value>, mut chunk: Map<String, Value>) -> bool {
+    let Some(Value::Array(choices)) = chunk.get_mut("choices") else { return false };
+    for choice in choices {
+        let Value::Object(choice) = choice else { continue };
+        let at = index(choice, "index");
+        set(choice, "index", at);
+        let delta = take(choice, "delta");
+        if !delta.is_null() {
+            set(choice, "message", delta);
+        }
+    }
+    merge(whole, chunk);
+    true
+}
+
+/// The fields of a message and of a choice that are read, or that say nothing of their own.
+const MESSAGE: &str = "role content refusal tool_calls function_call reasoning_content reasoning";
+const CHOICE: &str = "index message delta text finish_reason native_finish_reason stop_reason";
+
+/// Reads choices with messages, or with texts.
+#[inline(never)]
+pub(super) fn read(whole: &Map<String, Value>, notes: &mut Notes) -> Replies {
+    let choices = ordered(whole, "choices");
+    let mut replies = Vec::with_capacity(choices.len());
+    for choice in choices {
+        notes.begin(replies.len());
+        notes.fields(choice, CHOICE);
+        let mut reply = Reply::default();
+        reply.text(text(choice, "text"));
+        let refuses = object(choice, "message").is_some_and(|message| read_message(message, &mut reply, notes));
+        reply.end(name(choice, "finish_reason"), refuses);
+        replies.push(reply);
+    }
+    Replies {
+        usage: usage(
+            whole.get("usage"),
+            [
+                "prompt_tokens",
+                "completion_tokens",
+                "prompt_tokens_details.cached_tokens",
+                "",
+                "completion_tokens_details.reasoning_tokens",
+            ],
+        ),
+        ..Replies::of(whole, "model", replies)
+    }
+}
+
+/// Reads a message, and says whether it is a refusal.
+fn read_message(message: &Map<String, Value>, reply: &mut Reply, notes: &mut Notes) -> bool {
+    notes.fields(message, MESSAGE);
+    match chat_thought(message, notes) {
+        Some(thought) => reply.add(thought, notes),
+        None => text(message, "reasoning").into_iter().for_each(|thought| reply.thought(thought, None)),
+    }
+    reply.content(message.get("content"), notes);
+    let refusal = text(message, "refusal");
+    reply.text(refusal);
+    // A recording says what its transcript says.
+    reply.text(object(message, "audio").and_then(|audio| text(audio, "transcript")));
+    let mut calls = list(message, "tool_calls").iter();
+    for mut block in chat_calls(message, notes) {
+        if let (Block::ToolCall { arguments, .. }, Some(_)) = (&mut block, calls.next().and_then(|it| it.get("custom")))
+        {
+            notes.aside("a call of a custom tool, written as a call of a function with the text as `input`");
+            *arguments.to_mut() = arguments_object(std::mem::take(arguments));
+        }
+        reply.add(block, notes);
+    }
+    refusal.is_some_and(|refusal| !refusal.is_empty())
+}

@@ -1,0 +1,127 @@
+//! Answers read by the provider's reader, and events folded by the provider's fold.
+
+use serde_json::{Map, Value};
+
+use super::notes::Notes;
+use super::reply::Replies;
+use super::stream::set;
+use super::{anthropic, gemini, openai_chat, openai_responses};
+use crate::content::vendor::text;
+use crate::error::{Code, Diagnostic, DiagnosticCode, Error, Result, Severity};
+use crate::prompt::bodies::Provider;
+
+/// The field that an answer has.
+fn field(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Anthropic => "content",
+        Provider::OpenAi | Provider::Completion => "choices",
+        Provider::OpenAiResponses => "output",
+        Provider::Gemini => "candidates",
+    }
+}
+
+/// Reads a whole answer.
+pub(super) fn whole(provider: Provider, whole: &Map<String, Value>, notes: &mut Notes) -> Result<Replies> {
+    refuse_error(provider, whole)?;
+    let field = field(provider);
+    // A prompt that is blocked has no candidates.
+    if !whole.contains_key(field) && !whole.contains_key("promptFeedback") {
+        let message = format!(
+            "`response` is no answer of `{}`: it has no `{field}`; give the body of the answer as the provider sent it, or the events \
+             of its stream, and the provider that it is of",
+            provider.name()
+        );
+        return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
+    }
+    Ok(match provider {
+        Provider::Anthropic => anthropic::read(whole, notes),
+        Provider::OpenAi | Provider::Completion => openai_chat::read(whole, notes),
+        Provider::OpenAiResponses => openai_responses::read(whole, notes),
+        Provider::Gemini => gemini::read(whole, notes),
+    })
+}
+
+/// Fails with [`Code::ProviderError`] where an answer, or an event of one, is an error of the provider.
+#[inline(never)]
+fn refuse_error(provider: Provider, given: &Map<String, Value>) -> Result<()> {
+    let kind = text(given, "type").unwrap_or_default();
+    // OpenAI's Responses have the fields of an error in the event itself, others have an `error`.
+    let of_event = || (kind == "error").then(|| Value::Object(given.clone()));
+    let inner = given.get("error").or_else(|| given.get("response")?.get("error"));
+    let is_error = |error: &&Value| match error {
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        _ => false,
+    };
+    let Some(error) = inner.filter(is_error).cloned().or_else(of_event) else { return Ok(()) };
+    let word = |name: &str| error.get(name).and_then(Value::as_str).filter(|word| *word != "error");
+    let name = word("type").or_else(|| word("status")).or_else(|| word("code"));
+    let name = name.map(|name| format!(", `{name}`")).unwrap_or_default();
+    let said = error.as_str().or_else(|| word("message")).unwrap_or("it says no more");
+    let message = format!("the provider's answer is an error{name}: {said}");
+    Err(Error::new(Code::ProviderError, message).with("provider", provider.name()).with("error", error))
+}
+
+/// The events of a stream.
+#[derive(Debug)]
+pub(super) struct Events {
+    provider: Provider,
+    /// The answer so far.
+    whole: Map<String, Value>,
+    count: usize,
+    known: usize,
+}
+
+impl Events {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self { provider, whole: Map::new(), count: 0, known: 0 }
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// [`Code::ProviderError`] where it is an error.
+    #[inline(never)]
+    pub(super) fn add(&mut self, event: Map<String, Value>, notes: &mut Notes) -> Result<()> {
+        refuse_error(self.provider, &event)?;
+        self.count += 1;
+        let whole = &mut self.whole;
+        let is_known = match self.provider {
+            Provider::Anthropic => anthropic::add(whole, event, notes),
+            Provider::OpenAi | Provider::Completion => openai_chat::add(whole, event),
+            Provider::OpenAiResponses => openai_responses::add(whole, event, notes),
+            Provider::Gemini => gemini::add(whole, event),
+        };
+        self.known += usize::from(is_known);
+        Ok(())
+    }
+
+    /// The answer as far as it came, and whether it is at its end.
+    pub(super) fn finish(mut self, notes: &mut Notes) -> Result<Replies> {
+        if self.known == 0 && self.count > 0 {
+            let name = self.provider.name();
+            let message = format!(
+                "`response` holds no event of a stream of `{name}`; give the events as they came, and the provider that they are of"
+            );
+            return Err(Error::new(Code::InvalidInput, message).with("path", "response"));
+        }
+        let field = field(self.provider);
+        if !self.whole.contains_key(field) {
+            set(&mut self.whole, field, Value::Array(Vec::new()));
+        }
+        let replies = whole(self.provider, &self.whole, notes)?;
+        let mut cut_off = |reply| {
+            let text = "the events do not say why the answer ends, so its stream was cut off or goes on; this is what there is so far";
+            notes.find(reply, Diagnostic::new(DiagnosticCode::ReplyCutOff, Severity::Warning, text));
+        };
+        if replies.replies.is_empty() && replies.stop_reason.is_none() {
+            cut_off(None);
+        }
+        for (at, reply) in replies.replies.iter().enumerate() {
+            if reply.stop_reason.is_none() {
+                cut_off(Some(at));
+            }
+        }
+        Ok(replies)
+    }
+}
