@@ -17,17 +17,20 @@
  * `ctxweave`; it uses the entry points in the same way, each when a command needs it.
  *
  * `docs` are the pages that the comments of the types name. `shared.js` is what all of them have in common with the vocabularies,
- * `types` and `types-cjs` the declarations, twice because TypeScript tells the module systems apart by the package.json above a file.
+ * `types` and `types-cjs` the declarations, bundled, twice because TypeScript tells the module systems apart by the package.json above a file.
  */
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { dropins, vocabularies as vocabulariesOf } from "./exports.mjs";
+import { rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
+import { dropins, folders, vocabularies as vocabulariesOf } from "./exports.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
@@ -51,6 +54,13 @@ const isPacked = isWhole;
 
 /** The modules of src that go into `shared.js`. */
 const shared = ["areas", "coders", "error", "source", "unpack", "version", "vocabulary"];
+
+/** Classes say `Symbol.dispose`, which not every `lib` has. */
+const disposable = {
+  name: "disposable",
+  renderChunk: (code) =>
+    code.includes("[Symbol.dispose]") ? `/// <reference lib="esnext.disposable" />\n${code}` : undefined,
+};
 
 /** The flavours whose entry points hold their core. */
 const joined = ["tokens"];
@@ -98,7 +108,7 @@ for (const [vocabulary, file] of Object.entries(vocabularies)) {
 for (const dropin of isWhole ? dropins : []) await bundle({ from: `dropins/${dropin}`, to: `dropins/${dropin}` });
 if (isWhole) await bundle({ from: "cli/main", to: "cli/main", formats: ["esm"] });
 if (isWhole) await bundle({ from: "stores/index", to: "stores" });
-declarations();
+await declarations();
 if (isWhole)
   cpSync(join(here, "../docs"), join(out, "docs"), { recursive: true, filter: (path) => !path.endsWith("crate.md") });
 
@@ -204,13 +214,30 @@ function pack(file) {
   writeFileSync(file.replace(/\.\w+$/, ".packed.js"), `export const packed = "${base64}";\n`);
 }
 
-function declarations() {
-  const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
-  const dir = join(out, "types");
-  const options = ["--emitDeclarationOnly", "--outDir", dir];
-  execFileSync(process.execPath, [tsc, "--project", join(here, types), ...options], { stdio: "inherit" });
-  // tsc writes declarations for what it compiles; this one is written by hand.
-  if (!existsSync(join(dir, "glue.d.ts"))) copyFileSync(join(src, "glue.d.ts"), join(dir, "glue.d.ts"));
-  cpSync(dir, `${dir}-cjs`, { recursive: true });
-  writeFileSync(join(`${dir}-cjs`, "package.json"), '{ "type": "commonjs" }\n');
+/**
+ * The declarations of each entry point that package.json names, and in `shared/` what several have in common: of all that tsc
+ * writes, these few files are what users' compilers read.
+ */
+async function declarations() {
+  const written = mkdtempSync(join(tmpdir(), "ctxweave-types-"));
+  try {
+    const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+    const options = ["--emitDeclarationOnly", "--outDir", written];
+    execFileSync(process.execPath, [tsc, "--project", join(here, types), ...options], { stdio: "inherit" });
+    // tsc writes declarations for what it compiles; this one is written by hand.
+    if (!existsSync(join(written, "glue.d.ts"))) copyFileSync(join(src, "glue.d.ts"), join(written, "glue.d.ts"));
+    const manifest = readFileSync(join(here, folders[name], "package.json"), "utf8");
+    const entries = new Set([...manifest.matchAll(/dist\/types\/([\w./-]+)\.d\.ts"/g)].map(([, entry]) => entry));
+    const bundle = await rolldown({
+      input: Object.fromEntries([...entries].map((entry) => [entry, join(written, `${entry}.d.ts`)])),
+      external: [/^node:/, /^@langchain\//, /^ctxweave/],
+      plugins: [dts({ dtsInput: true, tsconfig: false }), disposable],
+    });
+    const dir = join(out, "types");
+    await bundle.write({ dir, entryFileNames: "[name].ts", chunkFileNames: "shared/[name].ts" });
+    cpSync(dir, `${dir}-cjs`, { recursive: true });
+    writeFileSync(join(`${dir}-cjs`, "package.json"), '{ "type": "commonjs" }\n');
+  } finally {
+    rmSync(written, { recursive: true });
+  }
 }

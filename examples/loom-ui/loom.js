@@ -16,9 +16,9 @@ export const firstView = {
 export function openLoom(tree, view, changed) {
   const done = [];
   const undone = [];
-  // No tree was ever there, and since a revision that never was everything has changed.
-  let seen = 0xffffffff;
-  const loom = { tree, view, mode: undefined, title: undefined, edit, look, undo, redo, nodes, news };
+  // The revision that is known; none at first.
+  let seen;
+  const loom = { tree, view, mode: undefined, title: undefined, edit, look, undo, redo, news };
   Object.defineProperty(loom, "canUndo", { get: () => done.length > 0 });
   Object.defineProperty(loom, "canRedo", { get: () => undone.length > 0 });
   settle();
@@ -65,12 +65,6 @@ export function openLoom(tree, view, changed) {
   function settle() {
     const { contextWindow, versions } = loom.view;
     tree.configure({ contextWindow, versionSelections: versions, appPreferences: { tokenBuffer: 256 } });
-  }
-
-  /** The nodes of these ids, whole, as an edit needs them. */
-  function nodes(ids) {
-    const wanted = new Set(ids);
-    return tree.toJSON().nodes.filter(({ id }) => wanted.has(id));
   }
 
   /** What changed since the last time, everything at the first; what the tree says about itself is kept up with. */

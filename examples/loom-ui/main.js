@@ -86,14 +86,12 @@ function drawTools(view) {
 /** What the prompt of another branch would be, beside that of this one. */
 function compareWith(id) {
   const { tip } = loom.view;
-  if (id === undefined || id === tip || tip === undefined || loom.mode === "buffer") return say("");
+  if (id === undefined || id === tip || tip === undefined) return say("");
   attemptNow(() => say(`There: ${inWords(tree.compare({ tip }, { tip: id }))}`));
 }
 
 function preview(mark) {
   const { tip } = loom.view;
-  // Both compare prompts as dialogues, which says nothing of a document.
-  if (loom.mode === "buffer") return;
   attemptNow(() => {
     const marked = marking(loom, mark);
     say(

@@ -478,7 +478,7 @@ fn pending(commits: Vec<PendingCommit>, repaired: &[Diagnostic]) -> Answer {
 }
 
 /// About the JSON of a record and of what stands for its blob, in bytes.
-const ROOM: usize = 800;
+const ROOM: usize = 500;
 
 fn import(request: Value<'_>, host: &Host) -> Result<Answer> {
     const OTHERS: &[&str] =

@@ -82,11 +82,12 @@ pub(crate) struct DialoguePlan<'l, 'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The nodes before and after a cut.
+/// Where a cut begins and ends: in a dialogue the nodes before and after it, in a document the first and the last that it
+/// takes something from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CutEnds {
-    before: Option<String>,
-    after: Option<String>,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// The previous dialogue of a resident tree.

@@ -239,22 +239,28 @@ pub struct CutSummary {
     pub marker: Option<String>,
 }
 
-impl ReportSummary {
-    /// The numbers of a report.
-    pub fn of(report: &Report<'_>) -> Self {
-        let cut = report.cut.as_ref().map(|cut| CutSummary {
+impl CutSummary {
+    /// The numbers of a cut.
+    pub fn of(cut: &Cut<'_>) -> Self {
+        Self {
             nodes: cut.node_ids.len(),
             partial_nodes: cut.partial_node_ids.len(),
             tokens: cut.tokens,
             position: cut.position,
             marker: cut.marker.clone(),
-        });
+        }
+    }
+}
+
+impl ReportSummary {
+    /// The numbers of a report.
+    pub fn of(report: &Report<'_>) -> Self {
         Self {
             strategy: report.strategy,
             limit: report.limit,
             tokens: report.tokens.clone(),
             truncated: report.truncated,
-            cut,
+            cut: report.cut.as_ref().map(CutSummary::of),
             cache: report.cache.clone(),
             minimum_recent_nodes_met: report.minimum_recent_nodes_met,
             marker_omitted: report.marker_omitted,

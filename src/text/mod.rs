@@ -26,6 +26,13 @@ pub fn utf16_len(text: &str) -> usize {
     text.as_bytes().chunks(127).map(of_chunk).sum()
 }
 
+/// What two texts have in common at their beginnings.
+#[cfg(feature = "loom")]
+pub(crate) fn common_prefix<'t>(text: &'t str, other: &str) -> &'t str {
+    let same = text.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    text.get(..text.floor_char_boundary(same)).unwrap_or_default()
+}
+
 /// The UTF-16 code units of a text in UTF-8; nothing where the bytes are no UTF-8.
 #[cfg(feature = "tokenize")]
 pub fn utf16_of(bytes: &[u8]) -> Option<Vec<u16>> {

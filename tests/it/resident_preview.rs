@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ctxweave::tokens::{Counter, Heuristic};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     let more = (
         prop::sample::select(vec![60, 100, 200, 1000]),
         prop::sample::select(vec!["truncateMiddle", "rollingWindow", "stopAtLimit"]),
-        prop::sample::select(vec!["anthropic", "openai"]),
+        prop::sample::select(vec!["anthropic", "openai", "completion"]),
         prop::sample::select(vec![json!(null), json!(null), json!(null), json!({ "headers": true }), json!(true)]),
         prop::sample::select(vec![json!([]), json!("all")]),
     );
@@ -95,16 +96,29 @@ fn without_cache(mut assembly: Value) -> Value {
     assembly
 }
 
-/// By doing it: the first dialogue, the change, the second.
+/// The prompt for these options.
+fn assemble(tree: &mut Js, options: &Value) -> Option<Value> {
+    let call = if options["provider"] == "completion" { "assembleBuffer" } else { "assembleDialogue" };
+    tree.call(call, options).ok()
+}
+
+/// What two documents share from their beginning, in tokens; nothing unless both are documents.
+fn shared_tokens(one: &Value, other: &Value) -> Option<u32> {
+    let (one, other) = (one["document"].as_str()?, other["document"].as_str()?);
+    let shared: String = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|it| it.0).collect();
+    Some(Heuristic.count(&shared))
+}
+
+/// By doing it: the first prompt, the change, the second.
 fn done(plain: &Plain, edit: Option<&(&'static str, Value)>, before: &Value, after: &Value) -> Option<Value> {
     let mut tree = Js::of(&plain.tree());
-    let first = tree.call("assembleDialogue", before).ok()?;
+    let first = assemble(&mut tree, before)?;
     if let Some((name, request)) = edit {
         // A change takes what is not there for gone.
         let change = change_of(name, request);
         tree.call("apply", &change).ok()?;
     }
-    let second = tree.call("assembleDialogue", after).ok()?;
+    let second = assemble(&mut tree, after)?;
     let changed: Value = serde_json::from_str(&tree.snapshot()).unwrap();
     let said = |tree: &Value, id: &str| {
         let node = tree["nodes"].as_array().unwrap().iter().find(|node| node["id"] == id).unwrap();
@@ -129,7 +143,11 @@ fn done(plain: &Plain, edit: Option<&(&'static str, Value)>, before: &Value, aft
         "after": second["report"]["tokens"],
         "added": added,
         "removed": removed,
-        "cached": if same_provider { second["report"]["cache"]["tokens"].clone() } else { json!(0) },
+        "cached": match shared_tokens(&first, &second) {
+            Some(tokens) => json!(tokens),
+            None if same_provider => second["report"]["cache"]["tokens"].clone(),
+            None => json!(0),
+        },
         "truncated": [first["report"]["truncated"], second["report"]["truncated"]],
         "sameCut": first["report"]["cut"]["nodeIds"] == second["report"]["cut"]["nodeIds"] && added.is_empty() && removed.is_empty(),
         "partsAfter": shared.map(|(id, _)| id),

@@ -8,7 +8,7 @@ import { call } from "../runtime.js";
 import { reasonOf } from "../source.js";
 import { asBytes } from "../source.js";
 import type { Diagnostic, ReadonlyData } from "../types/common.js";
-import type { BufferAssembly, Cut, DialogueAssembly, LoomTreeData } from "../types/loom.js";
+import type { BufferAssembly, Cut, DialogueAssembly, LoomNode, LoomTreeData } from "../types/loom.js";
 import type {
   ChangeReport,
   ChangeSet,
@@ -28,6 +28,7 @@ import type {
   TreeDialogueOptions,
   TreeOptions,
   TreePreview,
+  TreePromptOptions,
   TreeRelative,
   TreeRemoval,
   TreeSettings,
@@ -117,9 +118,9 @@ export class LoomTree {
 
   /**
    * What changed since a revision of this tree: for storing little, and for a copy of it elsewhere, which `apply` brings up to date.
-   * Where the revision is too long ago, or none of this tree, it is all of the tree, with `replace`.
+   * Without a revision, and where it is too long ago or none of this tree, it is all of the tree, with `replace`.
    */
-  changesSince(revision: number): ChangesSince {
+  changesSince(revision?: number): ChangesSince {
     return ask(this, "changesSince", () => ({ revision })) as ChangesSince;
   }
 
@@ -129,7 +130,7 @@ export class LoomTree {
    *
    * @throws {CtxweaveError} what the change and the two assemblies would throw
    */
-  preview(change: ReadonlyData<TreePreview>, options?: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+  preview(change: ReadonlyData<TreePreview>, options?: ReadonlyData<TreePromptOptions>): PromptComparison {
     return handles.use(this, (handle) => {
       if (typeof change !== "object" || change === null) throw invalid("change", "an object");
       const { options: others, ...made } = given(change);
@@ -139,7 +140,7 @@ export class LoomTree {
   }
 
   /** The prompts of two branches, or of one with two settings, beside each other. */
-  compare(optionsA: ReadonlyData<TreeDialogueOptions>, optionsB: ReadonlyData<TreeDialogueOptions>): PromptComparison {
+  compare(optionsA: ReadonlyData<TreePromptOptions>, optionsB: ReadonlyData<TreePromptOptions>): PromptComparison {
     return handles.use(this, (handle) =>
       compared(handle, "compare", withDefaults(handle, optionsA), withDefaults(handle, optionsB), {}),
     );
@@ -178,6 +179,15 @@ export class LoomTree {
   /** The ids of all nodes, in the order in which they were given: that of costs that are asked for without ids. */
   nodeIds(): string[] {
     return ask(this, "nodeIds", () => null) as string[];
+  }
+
+  /**
+   * A node as it was given, with the fields that the model does not name; for a list of ids a list of nodes.
+   *
+   * @throws {CtxweaveError} `node_not_found`
+   */
+  node<Ids extends NodeIds>(nodeId: Ids): EachOf<Ids, LoomNode> {
+    return askEach(this, "node", nodeId) as EachOf<Ids, LoomNode>;
   }
 
   /** The nodes where paths begin, in the order in which they were given. */

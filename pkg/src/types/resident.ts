@@ -29,6 +29,12 @@ export interface TreeDialogueOptions extends TreeOptions<DialogueRequest> {}
 /** Options of {@link LoomTree.assembleBuffer}. */
 export interface TreeBufferOptions extends TreeOptions<BufferRequest> {}
 
+/**
+ * Options of {@link LoomTree.preview} and {@link LoomTree.compare}. The prompt is a document for the provider `completion`, and a
+ * dialogue for the others; without a provider the tree's `mode` says which.
+ */
+export interface TreePromptOptions extends TreeOptions<DialogueRequest & BufferRequest> {}
+
 /** Options of {@link LoomTree.requestBody}. */
 export interface TreeBodyOptions extends TreeOptions<BufferRequest> {
   /** Whom the body is for. */
@@ -120,10 +126,10 @@ export interface ChangesSince extends ChangeSet {
 /** What is tried by {@link LoomTree.preview}: a change, other options, or both. */
 export interface TreePreview extends ChangeSet {
   /** Options of the second prompt, over those of the first. */
-  options?: TreeDialogueOptions & { target?: Target };
+  options?: TreePromptOptions;
 }
 
-/** Two prompts beside each other, as dialogues. */
+/** Two prompts beside each other. */
 export interface PromptComparison {
   /** Tokens of the first. */
   before: TokenTotals;

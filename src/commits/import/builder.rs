@@ -98,6 +98,13 @@ pub(super) struct Builder<'b, 'o> {
     until: Option<&'o Resume>,
 }
 
+/// Makes room for one more, and for a quarter more than there are: of what is long, not all of it again.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 4 + 16);
+    }
+}
+
 impl<'b, 'o> Builder<'b, 'o> {
     /// Begins, or goes on from where an earlier import stopped. Gives the bytes to read, too.
     pub(super) fn new(format: Format, file: &'b [u8], options: &'o ImportOptions<'o>) -> Result<(Self, &'b [u8])> {
@@ -247,10 +254,12 @@ impl<'b, 'o> Builder<'b, 'o> {
         self.parent = Some(id.clone());
         // A history that was written twice gives its commits once.
         if self.known_ids.insert(id.clone()) {
+            make_room(&mut self.import.records);
             self.import.records.push(record);
             self.sides.push(false);
         }
         if self.known_blobs.insert(reference.clone()) {
+            make_room(&mut self.import.blobs);
             self.import.blobs.push((reference, blob));
         }
         self.import.tip = Some(id.clone());

@@ -19,7 +19,9 @@ use crate::json::{Object, Value, lone_surrogates, refuse_unknown};
 use crate::limits::Limits;
 use crate::loom::continuation::BESIDE;
 use crate::loom::read::{self, About};
+use crate::loom::tree::TreeMode;
 use crate::maps::SortedMap;
+use crate::prompt::bodies::Provider;
 
 /// The methods by their names. Those that take options are given them over the defaults, which are kept outside.
 pub const METHODS: &[&[Call<Handle>]] = &[QUESTIONS, NAVIGATION, CHANGES];
@@ -89,7 +91,7 @@ impl Handle {
     }
 
     fn changes_since(&mut self, request: Value<'_>) -> Result<Answer> {
-        let revision = request.object("a revision")?.need("revision")?.whole(u32::MAX)?;
+        let revision = request.object("a revision")?.read("revision", |revision| revision.whole(u32::MAX))?;
         Answer::of(&self.tree.changes_since(revision))
     }
 
@@ -138,11 +140,18 @@ impl Handle {
         let memory = self.tree.memory().clone();
         let counter = first.counter(&memory);
         let other = second.counter(&memory);
-        let before = Question { options: &first.options, counter: &counter };
-        let after = Question { options: &second.options, counter: if own_tokenizer { &other } else { &counter } };
+        let receivers = [receiver(given)?, receiver(then)?];
+        let [mode, other_mode] = receivers.each_ref().map(|[provider, _]| {
+            let provider = provider.as_deref()?;
+            Some(if provider == Provider::Completion.name() { TreeMode::Buffer } else { TreeMode::Dialogue })
+        });
+        let before = Question { options: &first.options, counter: &counter, mode };
+        let counter = if own_tokenizer { &other } else { &counter };
+        let after = Question { options: &second.options, counter, mode: other_mode };
         let limits = self.limits;
         let mut compared = compare(&mut self.tree, &limits, before, after)?;
-        if receiver(given)? != receiver(then)? {
+        let [one, other] = receivers;
+        if one != other {
             compared.cached_tokens = 0;
         }
         Answer::of(&compared)

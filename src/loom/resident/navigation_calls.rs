@@ -13,6 +13,10 @@ use crate::loom::read::About;
 /// The methods by their names.
 pub(super) const NAVIGATION: &[Call<Handle>] = &[
     Call::new("nodeIds", &[], |handle, _, _| Answer::of(&handle.tree.node_ids())),
+    Call::new("node", ID, |handle, request, _| {
+        let ids = request.object("ids, an object")?.need("nodeId")?;
+        each(ids, |id| handle.tree.written_node(id))
+    }),
     Call::new("roots", &[], |handle, _, _| Answer::of(&handle.tree.roots())),
     Call::new("leaves", &[], |handle, _, _| Answer::of(&handle.tree.leaves())),
     Call::new("children", ID, |handle, request, _| relatives(handle, request, LoomTree::children)),

@@ -1,4 +1,5 @@
-//! What an edit, or other options, would do to a prompt, without doing it: two prompts beside each other.
+//! What an edit, or other options, would do to a prompt, without doing it: two prompts beside each other, each a dialogue or
+//! a document.
 
 use std::cell::RefCell;
 
@@ -10,16 +11,20 @@ use super::loom_tree::{LoomTree, RememberedNode};
 use crate::assembly::message_index::PreviousDialogue;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::loom::buffer;
 use crate::loom::dialogue::{CutEnds, DialoguePlan, Purpose, plan_dialogue};
 use crate::loom::dialogue_state::DialogueState;
-use crate::loom::report::{CutSummary, Tokens};
+use crate::loom::path_state::PathState;
+use crate::loom::report::{CutSummary, Fate, NodePart, NodeReport, Reason, Tokens};
 use crate::loom::request::Options;
 use crate::loom::select::Mode;
-use crate::loom::tree::{EdgeIx, Node, NodeIx};
+use crate::loom::tree::{EdgeIx, Node, NodeIx, TreeMode};
 use crate::maps::{SortedMap, SortedSet};
+use crate::text::common_prefix;
+use crate::tokens::Counter;
 use crate::tokens::memory::CachingCounter;
 
-/// Two dialogues beside each other.
+/// Two prompts beside each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -48,7 +53,7 @@ pub struct Comparison {
     pub parts_after: Option<String>,
 }
 
-/// Tokens that the second of two dialogues has more than the first, by part.
+/// Tokens that the second of two prompts has more than the first, by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The system context.
@@ -78,9 +83,11 @@ pub struct Question<'q> {
     pub options: &'q Options,
     /// What counts.
     pub counter: &'q CachingCounter<'q>,
+    /// Whether the prompt is a dialogue or a document; what the tree says where it is absent.
+    pub mode: Option<TreeMode>,
 }
 
-/// A dialogue in numbers.
+/// A prompt in numbers.
 #[derive(Debug)]
 struct Account {
     tokens: Tokens,
@@ -89,10 +96,11 @@ struct Account {
     cut_ends: Option<CutEnds>,
     path: Vec<NodeIx>,
     cached_tokens: u64,
+    document: Option<String>,
 }
 
 impl LoomTree {
-    /// The dialogue of other options beside that of some.
+    /// The prompt of other options beside that of some.
     ///
     /// # Errors
     /// As [`LoomTree::assemble_dialogue`], of either.
@@ -100,7 +108,7 @@ impl LoomTree {
         let known = RefCell::new(self.previous.borrow().clone());
         let first = self.account(before, &known, &self.dialogue)?;
         let second = self.account(after, &known, self.state_beside(after))?;
-        Ok(self.comparison(first, second, &SortedSet::new(), &SortedMap::new()))
+        Ok(self.comparison(first, second, after.counter, &SortedSet::new(), &SortedMap::new()))
     }
 
     /// What a change would do, and perhaps other options with it: what [`LoomTree::apply`] and two assemblies would show. The
@@ -119,7 +127,8 @@ impl LoomTree {
         let first = self.account(before, &known, &self.dialogue)?;
         let trial = self.begin_trial(change, limits, after)?;
         let second = self.account(after, &known, self.state_beside(after));
-        let compared = second.map(|second| self.comparison(first, second, &trial.rewritten, &trial.ids));
+        let compared =
+            second.map(|second| self.comparison(first, second, after.counter, &trial.rewritten, &trial.ids));
         self.end_trial(trial)?;
         compared
     }
@@ -136,6 +145,9 @@ impl LoomTree {
         known: &RefCell<Option<PreviousDialogue>>,
         state: &RefCell<DialogueState>,
     ) -> Result<Account> {
+        if question.mode.unwrap_or(self.tree.settings().mode) == TreeMode::Buffer {
+            return self.document_account(question);
+        }
         let context = self.context(question.options, question.counter, Mode::Dialogue);
         plan_dialogue(context, &mut state.borrow_mut(), Purpose::Send, |plan: DialoguePlan<'_, '_>| {
             let mut planned = plan.choose()?;
@@ -149,7 +161,31 @@ impl LoomTree {
                 cached_tokens: report.cache.map_or(0, |cached| cached.tokens),
                 tokens: report.tokens,
                 cut: report.cut,
+                document: None,
             })
+        })
+    }
+
+    /// A document is concatenated anew for each assembly, so its path needs no state between two of them.
+    fn document_account(&self, question: Question<'_>) -> Result<Account> {
+        let context = self.context(question.options, question.counter, Mode::Buffer);
+        let mut state = PathState::default();
+        let assembly = buffer::document(&context, &mut state)?;
+        let report = assembly.report;
+        let sent = |of_system: bool| {
+            let is_sent = |row: &&NodeReport<'_>| row.fate == Fate::Kept || row.reason == Some(Reason::Shortened);
+            let rows = report.nodes.iter().filter(is_sent);
+            let rows = rows.filter(move |row| (row.part == NodePart::Instruction) == of_system);
+            rows.map(|row| PromptNode { node_id: row.node_id.to_owned(), tokens: row.tokens })
+        };
+        Ok(Account {
+            nodes: sent(true).chain(sent(false)).collect(),
+            cut_ends: report.cut.as_ref().map(|_| document_cut_ends(&report.nodes)),
+            cut: report.cut.as_ref().map(CutSummary::of),
+            path: report.path.iter().filter_map(|id| self.tree.find_opt(id)).collect(),
+            cached_tokens: 0,
+            tokens: report.tokens,
+            document: Some(assembly.document),
         })
     }
 
@@ -159,6 +195,7 @@ impl LoomTree {
         &self,
         first: Account,
         second: Account,
+        counter: &CachingCounter<'_>,
         rewritten: &SortedSet<String>,
         ids: &SortedMap<NodeIx, String>,
     ) -> Comparison {
@@ -173,6 +210,11 @@ impl LoomTree {
             ids.iter().filter(|(place, id)| **id != *self.tree.at(**place).id).map(|(&place, _)| place).collect();
         let same = |(one, other): &(&NodeIx, &NodeIx)| one == other && !other_nodes.contains(one);
         let shared = first.path.iter().zip(&second.path).take_while(same).last();
+        let cached_tokens = match (&first.document, &second.document) {
+            (Some(one), Some(other)) => counter.count(common_prefix(one, other)).into(),
+            (None, None) => second.cached_tokens,
+            _ => 0,
+        };
         let more = |of: fn(&Tokens) -> u64| signed(of(&second.tokens)).saturating_sub(signed(of(&first.tokens)));
         Comparison {
             difference: Difference {
@@ -184,7 +226,7 @@ impl LoomTree {
             added: only(&second.nodes, &first.nodes),
             removed: only(&first.nodes, &second.nodes),
             cut_moved: first.cut_ends != second.cut_ends,
-            cached_tokens: second.cached_tokens,
+            cached_tokens,
             parts_after: shared.map(|(&node, _)| self.tree.at(node).id.to_string()),
             before: first.tokens,
             after: second.tokens,
@@ -280,6 +322,15 @@ struct Trial {
     edge_places: Vec<(EdgeIx, String)>,
     touched: Vec<NodeIx>,
     in_its_own_state: bool,
+}
+
+/// The first and the last node that a cut in a document takes something from.
+fn document_cut_ends(nodes: &[NodeReport<'_>]) -> CutEnds {
+    let is_cut = |row: &&NodeReport<'_>| row.fate == Fate::Cut;
+    let mut rows = nodes.iter().filter(is_cut).map(|row| row.node_id.to_owned());
+    let first = rows.next();
+    let last = rows.next_back().or_else(|| first.clone());
+    CutEnds { before: first, after: last }
 }
 
 fn signed(value: u64) -> i64 {

@@ -46,10 +46,10 @@ impl LoomTree {
         Ok(out)
     }
 
-    /// What changed since a revision of this tree. Of one that is too long ago, or was never, it gives the whole tree, as a
-    /// change that replaces all.
-    pub fn changes_since(&self, revision: u32) -> ChangesSince {
-        let changes = self.log.since(revision);
+    /// What changed since a revision of this tree. Without one, and of one that is too long ago or was never, it gives the whole
+    /// tree, as a change that replaces all.
+    pub fn changes_since(&self, revision: Option<u32>) -> ChangesSince {
+        let changes = revision.and_then(|revision| self.log.since(revision));
         let change = changes.map_or_else(|| self.whole(), |changes| self.change_of(changes));
         ChangesSince { revision: self.revision(), change }
     }

@@ -8,6 +8,7 @@ use super::extra::{ContentForm, Extra};
 use super::loom_tree::LoomTree;
 use crate::assembly::settings::Preferences;
 use crate::content::{self, Block};
+use crate::error::Error;
 use crate::json::number;
 use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, TreeMode, TreeSettings};
 
@@ -15,7 +16,7 @@ use crate::loom::tree::{Author, Edge, EdgeKind, Node, Source, SourceRole, TreeMo
 pub(super) struct WrittenTree<'a>(pub &'a LoomTree);
 
 /// A node and what it has beyond the model.
-struct WrittenNode<'a>(&'a Node<'a>, &'a Extra);
+pub(super) struct WrittenNode<'a>(&'a Node<'a>, &'a Extra);
 
 struct WrittenContent<'a>(&'a [Block<'a>], ContentForm);
 
@@ -38,6 +39,14 @@ impl<I: Iterator<Item = T>, T: Serialize, F: Fn() -> I> Serialize for Written<F>
             list.serialize_element(&item)?;
         }
         list.end()
+    }
+}
+
+impl LoomTree {
+    /// A node as it was given.
+    pub(super) fn written_node(&self, id: &str) -> Result<WrittenNode<'_>, Error> {
+        let place = self.tree().find(id)?;
+        Ok(WrittenNode(self.tree().at(place), self.node_extras.get(place)))
     }
 }
 
