@@ -19,7 +19,7 @@ const names = {
 /** What the columns say. */
 export function row({ tool, what, line, version }, { how, app, lazy }, workspace) {
   const size = app === undefined ? "" : `${app} kB${lazy ? ` + ${lazy} kB lazy` : ""}`;
-  return [`${names[tool] ?? tool} ${version ?? workspace.version(tool)}`, what, line ?? "", how, size];
+  return [`${names[tool] ?? tool} ${version ?? workspace.version(tool)}`.trim(), what, line ?? "", how, size];
 }
 
 export function tableOf(rows) {
