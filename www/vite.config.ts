@@ -1,4 +1,5 @@
 import { defineConfig, type Plugin } from "vite";
+import { sampleFolder } from "./sample-folder.js";
 
 /**
  * A policy that lets the built page talk to nobody but the server it came from. Only in the build: the dev server
@@ -24,7 +25,7 @@ const contentSecurityPolicy: Plugin = {
 export default defineConfig({
   // Relative addresses, so that the built page can stand in any folder of any server.
   base: "./",
-  plugins: [contentSecurityPolicy],
+  plugins: [contentSecurityPolicy, sampleFolder()],
   // The package finds its wasm beside its own JavaScript; bundling it in advance would part the two.
   optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.
@@ -33,5 +34,14 @@ export default defineConfig({
     target: ["chrome123", "edge123", "firefox128", "safari17.5"],
     // A sample tree is a file to fetch, never a string in the bundle.
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        // Each area's module is a `ctxweave.wasm`; the folder it lies in says which.
+        assetFileNames: ({ originalFileNames: [from = ""] }) => {
+          const area = /([a-z]+)\/ctxweave\.wasm$/u.exec(from)?.[1];
+          return `assets/${area ?? "[name]"}-[hash][extname]`;
+        },
+      },
+    },
   },
 });

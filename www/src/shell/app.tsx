@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { version } from "ctxweave";
+import { version } from "ctxweave/package.json";
 import { AskDialog } from "../ui/ask.js";
 import { Drop } from "../ui/drop.js";
 import { Icon } from "../ui/icons.js";
+import { LazyView } from "./lazy-view.js";
 import { currentView } from "./route.js";
 import { setTheme, theme, type Theme } from "./theme.js";
 import { VIEWS, type View } from "./views.js";
@@ -20,7 +21,6 @@ export function App() {
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  const Shown = view.component;
   return (
     <>
       <a class="skip" href="#result" onClick={skipToResult}>
@@ -48,7 +48,7 @@ export function App() {
         <ThemePicker />
       </header>
       <main id="main">
-        <Shown />
+        <LazyView view={view} />
       </main>
       <Drop />
       <AskDialog />

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { fitMessages } from "ctxweave";
-import type { CtxweaveError, FitOptions, FitReport } from "ctxweave";
+import { fitMessages } from "ctxweave/chat";
+import type { CtxweaveError, FitOptions, FitReport } from "ctxweave/chat";
 import { Own } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";
 

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { FitFate, FitReason } from "ctxweave";
+import type { FitFate, FitReason } from "ctxweave/chat";
 import { onAddress } from "../../shell/route.js";
 import { Failed } from "../../ui/failed.js";
 import { Field, NumberInput, Segmented, Select } from "../../ui/fields.js";
@@ -29,6 +29,9 @@ import {
   type Outcome,
   type Row,
 } from "./state.js";
+import "../../styles/prompt.css";
+import "../../styles/files.css";
+import "../../styles/chats.css";
 
 /** A chat as somebody has it on one side, what of it fits on the other. */
 export function ChatsView() {

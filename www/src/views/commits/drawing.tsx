@@ -1,6 +1,6 @@
 import { hierarchy, tree as tidyTree } from "d3-hierarchy";
 import { useMemo } from "preact/hooks";
-import type { CommitRecord } from "ctxweave";
+import type { CommitRecord } from "ctxweave/commits";
 import { choose, chosen, plan, records } from "./state.js";
 
 const COLUMN = 150;

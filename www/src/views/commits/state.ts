@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { artifactRef, CommitGraph, importTranscript, materializeWith } from "ctxweave";
+import { artifactRef, CommitGraph, importTranscript, materializeWith } from "ctxweave/commits";
 import type {
   CommitRecord,
   CtxweaveError,
@@ -7,7 +7,7 @@ import type {
   MaterializationPlan,
   Materialized,
   TranscriptFormat,
-} from "ctxweave";
+} from "ctxweave/commits";
 import sampleUrl from "../../../../examples/sessions/claude-code.jsonl?url";
 import { ask } from "../../ui/ask.js";
 import { blobOf, forget, keepBlobs, keepSession, lastSession } from "./store.js";

@@ -1,6 +1,6 @@
 /** Where blobs, records and what is said of them live: this browser's database. */
 
-import type { Diagnostic } from "ctxweave";
+import type { Diagnostic } from "ctxweave/commits";
 import { read, write } from "../../ui/database.js";
 
 /** A session as it is kept: its records as JSONL, the branch that was chosen, and what was said of its import. */

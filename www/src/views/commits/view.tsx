@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { transcriptToMessages } from "ctxweave";
-import type { Materialized, MaterializationPlan, TranscriptFormat } from "ctxweave";
+import { transcriptToMessages } from "ctxweave/commits";
+import type { Materialized, MaterializationPlan, TranscriptFormat } from "ctxweave/commits";
 import { CopyButton } from "../../ui/copy-button.js";
 import { useOpener } from "../../ui/drop.js";
 import { Field, Select } from "../../ui/fields.js";
@@ -33,6 +33,7 @@ import {
   startOver,
   stop,
 } from "./state.js";
+import "../../styles/commits.css";
 
 /** A session becomes commits: the graph on one side, what is materialised from a commit beside it. */
 export function CommitsView() {

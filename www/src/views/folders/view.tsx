@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ContextChain } from "ctxweave";
+import type { ContextChain } from "ctxweave/folders";
 import { onAddress } from "../../shell/route.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { Failed } from "../../ui/failed.js";
@@ -14,6 +14,7 @@ import { TokenBar, toneAt, type Share } from "../../ui/token-bar.js";
 import { SidePane } from "./editor.js";
 import { begin, keepLink, open, openSample, outcome, own, problem, settings, use, wants } from "./state.js";
 import { FolderTree } from "./tree.js";
+import "../../styles/files.css";
 
 /** Folders with AGENTS.md files on one side, what of them goes into the prompt beside it, and who is told of a change. */
 export function FoldersView() {

@@ -1,4 +1,4 @@
-import type { AssemblyReport } from "ctxweave";
+import type { AssemblyReport } from "ctxweave/loom";
 import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { effective } from "./settings.js";

@@ -1,4 +1,4 @@
-import type { LoomTreeData, TruncationStrategy } from "ctxweave";
+import type { LoomTreeData, TruncationStrategy } from "ctxweave/loom";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, NumberInput, Segmented, Select, type Origin } from "../../ui/fields.js";

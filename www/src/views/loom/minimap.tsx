@@ -1,5 +1,5 @@
 import { useSignalEffect, type Signal } from "@preact/signals";
-import type { NodeReport } from "ctxweave";
+import type { NodeReport } from "ctxweave/loom";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../../shell/theme.js";
 import type { Layout } from "./layout.js";

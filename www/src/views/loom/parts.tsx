@@ -1,4 +1,4 @@
-import type { AudioPart, ImagePart, JsonValue, Part } from "ctxweave";
+import type { AudioPart, ImagePart, JsonValue, Part } from "ctxweave/loom";
 import { Icon } from "../../ui/icons.js";
 
 /** One part of a message, as what it is. */

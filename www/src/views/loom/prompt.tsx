@@ -1,4 +1,4 @@
-import type { BufferAssembly, DialogueAssembly } from "ctxweave";
+import type { BufferAssembly, DialogueAssembly } from "ctxweave/loom";
 import { plural, tokens } from "../../ui/format.js";
 import { FATES, PARTS, REASONS } from "../../ui/words.js";
 import { PartView } from "./parts.js";

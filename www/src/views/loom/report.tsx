@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from "@preact/signals";
-import type { AssemblyReport, NodeReport } from "ctxweave";
+import type { AssemblyReport, NodeReport } from "ctxweave/loom";
 import { useId } from "preact/hooks";
 import { count, plural } from "../../ui/format.js";
 import { FATES, PARTS, REASONS, STRATEGY_NAMES } from "../../ui/words.js";

@@ -1,4 +1,4 @@
-import type { LoomTreeData, Media } from "ctxweave";
+import type { LoomTreeData, Media } from "ctxweave/loom";
 import agent from "../../../../examples/trees/agent.json?url";
 import lighthouse from "../../../../examples/trees/lighthouse.json?url";
 import media from "../../../../examples/trees/media.json?url";

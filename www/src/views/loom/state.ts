@@ -9,7 +9,7 @@ import type {
   LoomTreeData,
   Media,
   NodeReport,
-} from "ctxweave";
+} from "ctxweave/loom";
 import { linkParams, writeAddress } from "../../shell/route.js";
 import { Own } from "../../ui/own.js";
 import { estimateOf } from "./estimate.js";

@@ -1,4 +1,4 @@
-import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave";
+import type { ContentBlock, LoomEdge, LoomNode, LoomTreeData, NodeContent } from "ctxweave/loom";
 
 /** A line from one node to another, as it is drawn: one for each source of each edge. */
 export interface Link {

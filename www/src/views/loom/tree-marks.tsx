@@ -1,4 +1,4 @@
-import type { NodeReport } from "ctxweave";
+import type { NodeReport } from "ctxweave/loom";
 import { FATES } from "../../ui/words.js";
 import { bow, curve, type Layout } from "./layout.js";
 import { domId } from "./tree-graph.js";

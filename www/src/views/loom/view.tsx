@@ -15,6 +15,9 @@ import { Report, useDiagnosticCount } from "./report.js";
 import { SourceBar } from "./source-bar.js";
 import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
 import { TreeGraph } from "./tree-graph.js";
+import "../../styles/prompt.css";
+import "../../styles/loom.css";
+import "../../styles/body.css";
 
 /** On a small screen the settings begin folded, so that the prompt is not far below the tree. */
 const roomy = matchMedia("(min-width: 821px)").matches;

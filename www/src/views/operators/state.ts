@@ -1,5 +1,5 @@
 import { batch, computed, signal } from "@preact/signals";
-import { beginContextAssembly, explainTask, finishContextAssembly, parseTask } from "ctxweave";
+import { beginContextAssembly, explainTask, finishContextAssembly, parseTask } from "ctxweave/operators";
 import type {
   BegunContextAssembly,
   ContextAssembly,
@@ -9,7 +9,7 @@ import type {
   ExplainedOperator,
   StepOutput,
   Task,
-} from "ctxweave";
+} from "ctxweave/operators";
 import { extentAt, offsetOf, type Underline } from "./findings.js";
 import { Own } from "../../ui/own.js";
 import { SAMPLES } from "./samples.js";

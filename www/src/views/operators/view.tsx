@@ -1,4 +1,4 @@
-import { writeTask } from "ctxweave";
+import { writeTask } from "ctxweave/operators";
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
 import { CopyButton } from "../../ui/copy-button.js";
@@ -11,6 +11,7 @@ import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
+import "../../styles/operators.css";
 
 /** A task template decides what each of its steps may see: the template, its operators, one assembly. */
 export function OperatorsView() {

@@ -4,7 +4,7 @@ import { ENCODINGS, isEncoding } from "../../ui/vocabularies.js";
 import { VocabularyLoading } from "../../ui/vocabulary-loading.js";
 import { forgetVocabulary, ownVocabularies } from "./own-vocabularies.js";
 import { DEFAULTS } from "./settings.js";
-import { change, ESTIMATES, ready, settings } from "./state.js";
+import { change, ESTIMATES, settings } from "./state.js";
 
 const OF: Record<string, string> = {
   o200k_base: "GPT-4o and later",
@@ -35,7 +35,7 @@ export function TokenizerPicker() {
     <>
       <Field
         label="Tokenizer"
-        hint={known || !ready.value ? undefined : `This browser does not have ${tokenizer}: open its tokenizer.json.`}
+        hint={known ? undefined : `This browser does not have ${tokenizer}: open its tokenizer.json.`}
       >
         {({ id, describedBy }) => (
           <div class="tokenizer-choice">

@@ -1,10 +1,10 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { countTokens, init, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
+import { countTokens, splitText, tokenSpans, truncateText } from "ctxweave/tokens";
 import type { CtxweaveError, TextPiece, TokenSpans, TruncatedText } from "ctxweave/tokens";
 import { linkParams, writeAddress } from "../../shell/route.js";
 import { count, plural, tokens } from "../../ui/format.js";
 import { Own } from "../../ui/own.js";
-import { isEncoding, isLoaded, loadIntoNewArea, loadVocabulary } from "../../ui/vocabularies.js";
+import { isEncoding, isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 import { blocksOf, boxesOf, linesOf, type Blocks, type Boxes } from "./layout.js";
 import { marksOfCut, marksOfPieces, NO_MARKS, type Marks } from "./marks.js";
 import { bringOwnVocabularies, bringVocabulary, isTokenizerFile, ownVocabularies } from "./own-vocabularies.js";
@@ -14,8 +14,6 @@ import { cutOptions, DEFAULTS, fromParams, splitOptions, toParams, type Settings
 export const own = new Own<string>("tokens");
 export const text = computed(() => own.value.value ?? "");
 export const settings = signal<Settings>(DEFAULTS);
-/** Whether the module is there. */
-export const ready = signal(false);
 /** What is under way. */
 export const busy = signal("");
 export const problem = signal<{ name: string; message: string } | undefined>(undefined);
@@ -66,12 +64,12 @@ const isExact = computed(() => !ESTIMATES.includes(tokenizer.value));
 
 /** The tokens of the text, where the tokenizer has them. */
 export const spans = computed<TokenSpans | undefined>(() =>
-  ready.value && isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
+  isExact.value ? tokenSpans(settled.value, { tokenizer: tokenizer.value }) : undefined,
 );
 
 /** How many tokens the text has. */
-export const total = computed(() =>
-  ready.value ? (spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value })) : 0,
+export const total = computed(
+  () => spans.value?.ids.length ?? countTokens(settled.value, { tokenizer: tokenizer.value }),
 );
 
 export const boxes = computed<Boxes>(() => (spans.value ? boxesOf(spans.value) : linesOf(settled.value)));
@@ -85,13 +83,13 @@ export const piece = computed(() => settings.value.piece ?? Math.min(Math.max(Ma
 const asked = computed(() => ({ ...settings.value, tokenizer: tokenizer.value }));
 
 export const cut = computed<Attempt<TruncatedText> | undefined>(() =>
-  ready.value && settings.value.shown === "cut"
+  settings.value.shown === "cut"
     ? attempt(() => truncateText(settled.value, limit.value, cutOptions(asked.value)))
     : undefined,
 );
 
 export const pieces = computed<Attempt<TextPiece[]> | undefined>(() =>
-  ready.value && settings.value.shown === "split"
+  settings.value.shown === "split"
     ? attempt(() => splitText(settled.value, splitOptions(asked.value, piece.value)))
     : undefined,
 );
@@ -120,19 +118,15 @@ export async function open(content: string, isOwn: boolean): Promise<void> {
   if (await own.offer(content, isOwn)) change({ limit: undefined, piece: undefined });
 }
 
-/** What a link carries, what was open last, or the first sample; and the module that takes it apart. */
+/** What a link carries, what was open last, or the first sample; and the vocabularies of one's own. */
 export async function begin(): Promise<void> {
   settings.value = fromParams(linkParams("tokens"));
   const opened = await own.begin(String);
   if (!opened && own.value.peek() === undefined) own.show(SAMPLES[0].text, false);
-  if (ready.peek()) return;
   try {
-    await init();
-    await loadIntoNewArea();
-    ready.value = true;
     await bringOwnVocabularies();
   } catch (error) {
-    problem.value = { name: "The tokenizer", message: (error as Error).message };
+    problem.value = { name: "Your vocabularies", message: (error as Error).message };
   }
 }
 
@@ -158,7 +152,7 @@ export async function openFile(file: File): Promise<void> {
 export function follow(): () => void {
   const loads = effect(() => {
     const { tokenizer: name } = settings.value;
-    if (ready.value && isEncoding(name)) void untracked(() => loadVocabulary(name));
+    if (isEncoding(name)) void untracked(() => loadVocabulary(name));
   });
   const writes = effect(() => {
     const params = toParams(settings.value);

@@ -12,6 +12,7 @@ import { TokenBar, toneAt } from "../../ui/token-bar.js";
 import { Editor } from "./editor.js";
 import { Response } from "./response.js";
 import { begin, open, openSample, outcome, own, problem, use, wants } from "./state.js";
+import "../../styles/files.css";
 
 /** The files of a workspace on one side, what an agent's first turn gets of them on the other. */
 export function WorkspaceView() {
