@@ -27,7 +27,7 @@ export default defineConfig({
   base: "./",
   plugins: [contentSecurityPolicy, sampleFolder()],
   // The package finds its wasm beside its own JavaScript; bundling it in advance would part the two.
-  optimizeDeps: { exclude: ["ctxweave"] },
+  optimizeDeps: { exclude: ["ctxweave", "ctxweave-vocab"] },
   // In development the sample trees are read from ../examples and the package from ../pkg.
   server: { fs: { allow: [".."] } },
   build: {

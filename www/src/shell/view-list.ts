@@ -23,6 +23,13 @@ export const VIEW_LIST = [
     description: "Paste a chat of any provider, turn the limit, and see what becomes of each message.",
   },
   {
+    id: "tokens",
+    name: "Tokens",
+    title: "Tokens of a text",
+    description:
+      "See where the tokens of a text end, which they are, what each costs, and where a cut or a split falls.",
+  },
+  {
     id: "workspace",
     name: "Workspace",
     title: "Workspace",

@@ -3,7 +3,7 @@ import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { effective } from "./settings.js";
 import { estimate, open, outcome, settings } from "./state.js";
-import { vocabularyState } from "./vocabulary.js";
+import { vocabularyState } from "../../ui/vocabularies.js";
 
 interface Piece {
   id: string;

@@ -30,7 +30,7 @@ import {
   type Settings,
 } from "./settings.js";
 import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
-import { isLoaded, loadVocabulary } from "./vocabulary.js";
+import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
 /** A tree that is open, and how it came here. */
 export interface OpenTree {
