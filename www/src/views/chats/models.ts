@@ -1,8 +1,7 @@
 import { computed } from "@preact/signals";
 import { fitMessages, modelInfo } from "ctxweave/chat";
-import type { ModelInfo } from "ctxweave/chat";
-import { isLoaded } from "../loom/vocabulary.js";
-import type { PageEncoding } from "../loom/settings.js";
+import type { Encoding, ModelInfo } from "ctxweave/chat";
+import { isEncoding, isLoaded } from "../../ui/vocabularies.js";
 
 /** Models to choose from; what is known of them is the package's (`modelInfo`). */
 export const MODELS: readonly { vendor: string; names: readonly string[] }[] = [
@@ -23,7 +22,7 @@ export interface KnownModel extends ModelInfo {
   /** Tokens that a request may have. */
   limit: number;
   /** The vocabulary of its exact counts, where there is one. */
-  vocabulary?: PageEncoding;
+  vocabulary?: Encoding;
 }
 
 /** What the package knows of a model. */
@@ -38,7 +37,7 @@ export function knownModel(name: string | undefined): KnownModel | undefined {
     ...info,
     name,
     limit,
-    ...(tokenizer === "o200k_base" || tokenizer === "cl100k_base" ? { vocabulary: tokenizer } : {}),
+    ...(isEncoding(tokenizer) ? { vocabulary: tokenizer } : {}),
   };
 }
 

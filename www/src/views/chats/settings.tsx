@@ -2,7 +2,7 @@ import { Field, NumberInput, Select } from "../../ui/fields.js";
 import { count, tokens } from "../../ui/format.js";
 import { STRATEGY_NAMES } from "../../ui/words.js";
 import { MessageText } from "../../ui/message.js";
-import { loadVocabulary, vocabularyState } from "../loom/vocabulary.js";
+import { loadVocabulary, vocabularyState } from "../../ui/vocabularies.js";
 import { choices, isExact, window, type KnownModel } from "./models.js";
 import { modelOf } from "./request.js";
 import { chosenLimit, chosenModel, clearsAlways, given, keptResults, limit, model, strategy, whole } from "./state.js";

@@ -11,7 +11,7 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
-import { loadVocabulary } from "../loom/vocabulary.js";
+import { loadVocabulary } from "../../ui/vocabularies.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
