@@ -3,7 +3,7 @@
  * belongs to the view, and no view reads or writes another's.
  */
 export function currentView(): string {
-  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? "loom";
+  return /^#\/([a-z-]+)/u.exec(location.hash)?.[1] ?? "start";
 }
 
 /** What the address says to a view; nothing where it is another's. */

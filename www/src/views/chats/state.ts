@@ -1,6 +1,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { convertMessages, fitMessages } from "ctxweave/chat";
 import type { ChatFormat, CtxweaveError, Diagnostic, FitOptions, FitReport } from "ctxweave/chat";
+import { linkParams, writeAddress } from "../../shell/route.js";
 import { Own } from "../../ui/own.js";
 import { countRequest, itemsOf, readMessages, type Read } from "./items.js";
 import { applyMarks, keptMarks, NO_MARKS, type Edit, type Marks } from "./marks.js";
@@ -51,9 +52,18 @@ export async function open(json: string, isOwn: boolean): Promise<void> {
   });
 }
 
-/** What a link carries, what was open last, or the first sample. */
+/** What a link carries, the sample that it names, what was open last, or the first sample. */
 export async function begin(): Promise<void> {
   await own.begin(linked);
+  const link = linkParams("chats");
+  const sample = SAMPLES.find(({ id }) => id === link.get("sample"));
+  if (sample) {
+    const asked = Number(link.get("limit"));
+    link.delete("sample");
+    link.delete("limit");
+    writeAddress("chats", link);
+    if (await own.offer(chatOfText(sample.json), false)) chosenLimit.value = asked >= 1 ? asked : undefined;
+  }
   const now = own.value.peek();
   if (now === undefined) own.show(chatOfText(SAMPLES[0].json), false);
   // Before there were marks, what was kept was the text alone.

@@ -41,7 +41,7 @@ export function ChatsView() {
       stopFollowing();
     };
   }, []);
-  useOpener({ hint: "Drop the chat to open it", onFile: read });
+  useOpener({ hint: "Drop the chat to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="loom">
       <h1 class="visually-hidden">What fills the window of a chat, and what fits</h1>
@@ -66,7 +66,7 @@ export function ChatsView() {
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
           <textarea
-            class="source-text code"
+            class={text.value.includes("\n") ? "source-text code" : "source-text"}
             aria-label="Chat messages, JSON"
             spellcheck={false}
             autocapitalize="off"

@@ -149,8 +149,8 @@ function Saved({ now }: { now: Fitted }) {
         {cost(after)}
       </span>
       <strong data-saved={before - after}>
-        saves {tokens(before - after)}
-        {price ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
+        {before === after ? "" : `saves ${tokens(before - after)}`}
+        {price && before !== after ? ` and ${money(dollars(before - after, price.input))} a request` : ""}
       </strong>
       {price ? null : <span class="quiet-text">Choose a model to see what it costs.</span>}
       {done > 0 ? (
@@ -196,6 +196,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         {edit === "exclude" ? <span class="fate-word fate-excluded">Left out</span> : null}
         {edit !== "exclude" && edit !== undefined ? <span class="fate-word fate-changed">Changed</span> : null}
         {edit === undefined && fate ? <span class={`fate-word fate-${fate.toLowerCase()}`}>{fate}</span> : null}
+        <span class="item-first">{item.text.slice(0, 120)}</span>
       </button>
       <span class="item-share" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />

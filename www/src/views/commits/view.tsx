@@ -57,7 +57,8 @@ export function CommitsView() {
 
 function SessionBar() {
   const open = session.value;
-  useOpener({ hint: "Drop the session to open it", onFile: (file) => void openFile(file) });
+  const ready = open !== undefined || problem.value !== undefined;
+  useOpener({ hint: "Drop the session to open it", ready, onFile: (file) => void openFile(file) });
   return (
     <div class="source" aria-busy={busy.value}>
       <OpenFile

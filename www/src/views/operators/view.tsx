@@ -20,7 +20,7 @@ export function OperatorsView() {
     void begin();
     return onAddress("operators", () => void begin());
   }, []);
-  useOpener({ hint: "Drop the template to open it", onFile: read });
+  useOpener({ hint: "Drop the template to open it", ready: own.value.value !== undefined, onFile: read });
   return (
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>

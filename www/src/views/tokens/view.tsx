@@ -20,7 +20,8 @@ export function TokensView() {
     return onAddress("tokens", () => void begin());
   }, []);
   useEffect(follow, []);
-  useOpener({ hint: "Drop a text, or a model's tokenizer.json", onFile: (file) => void openFile(file) });
+  const ready = own.value.value !== undefined;
+  useOpener({ hint: "Drop a text, or a model's tokenizer.json", ready, onFile: (file) => void openFile(file) });
   return (
     <div class="loom tokens-view">
       <h1 class="visually-hidden">A text and its tokens</h1>
