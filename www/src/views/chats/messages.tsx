@@ -1,8 +1,8 @@
-import type { FitFate, FitReason } from "ctxweave/chat";
 import { tokens } from "../../ui/format.js";
 import { textOf } from "./parts.js";
 import { systemOf } from "./request.js";
 import type { Fitted, Row } from "./state.js";
+import { FATES, REASONS } from "./words.js";
 
 /** Each message with its fate. */
 export function Messages({ now }: { now: Fitted }) {
@@ -24,27 +24,6 @@ export function Messages({ now }: { now: Fitted }) {
     </ol>
   );
 }
-
-export const FATES: Record<FitFate, string> = {
-  kept: "Kept",
-  changed: "Changed",
-  cut: "Cut",
-  summarized: "Summarized",
-};
-
-const REASONS: Record<FitReason, string> = {
-  callRemoved: "an old call",
-  endOn: "after the end",
-  imageRemoved: "an old image",
-  nothingLeft: "nothing is left of it",
-  overLimit: "over the limit",
-  reasoningRemoved: "old reasoning",
-  replaced: "replaced by a new one",
-  resultCleared: "an old result was cleared",
-  resultShortened: "an old result was shortened",
-  shortened: "shortened to fit",
-  toolPairBroken: "half of a tool call",
-};
 
 function MessageRow({ row }: { row: Row }) {
   if (row.kind === "added") {

@@ -12,11 +12,12 @@ import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
+import { ComparePanel } from "./compare-panel.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
-import { Settings } from "./settings.js";
-import { begin, edit, model, open, outcome, own, text } from "./state.js";
+import { FormatPicker, Settings } from "./settings.js";
+import { begin, edit, model, open, outcome, own, sent, text } from "./state.js";
 import { WindowPanel } from "./window.js";
 import "../../styles/prompt.css";
 import "../../styles/files.css";
@@ -89,7 +90,7 @@ const SHARES = [
   { id: "overhead", name: "Overhead", tone: 2 },
 ] as const;
 
-type Shown = "window" | "messages" | "json";
+type Shown = "window" | "messages" | "compare" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("window");
@@ -105,7 +106,7 @@ function Result() {
       </Failed>
     );
   }
-  const { report, fitted } = now;
+  const { report } = now;
   const { tokens: cost, diagnostics, edits = [] } = report;
   const shares = SHARES.map((share) => ({ ...share, tokens: cost[share.id] }));
   const rows = now.rows.flatMap((row) => (row.kind === "message" ? [row.row] : []));
@@ -143,6 +144,7 @@ function Result() {
         tabs={[
           { id: "window", name: "Window" },
           { id: "messages", name: "Messages", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
+          { id: "compare", name: "Compare" },
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
@@ -155,9 +157,14 @@ function Result() {
             <Messages now={now} />
           </>
         ) : null}
+        {tab.value === "compare" ? <ComparePanel /> : null}
         {tab.value === "json" ? (
           <>
-            <JsonView name="messages" label="Copy fitted chat" value={fitted} />
+            <div class="json-format">
+              <FormatPicker />
+            </div>
+            <Findings list={sent.value?.diagnostics ?? []} />
+            <JsonView name="messages" label="Copy fitted chat" value={sent.value?.request} />
             <JsonView name="report" label="Copy report" value={report} />
           </>
         ) : null}

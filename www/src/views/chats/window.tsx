@@ -5,12 +5,12 @@ import { count, plural, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import type { Item } from "./items.js";
 import type { Edit } from "./marks.js";
-import { FATES } from "./messages.js";
 import type { Kind } from "./parts.js";
 import { PriceTable } from "./price-table.js";
 import { dollars, money, priceOf } from "./prices.js";
 import { clearMarks, items, mark, marks, model, togglePin, whole, type Fitted } from "./state.js";
 import { Treemap } from "./treemap.js";
+import { FATES } from "./words.js";
 
 export const KINDS: Record<Kind, string> = {
   result: "Tool results",

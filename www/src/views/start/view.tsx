@@ -5,8 +5,8 @@ import { count, tokens } from "../../ui/format.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OpenFolder, type OpenedFolder } from "../../ui/open-folder.js";
 import { TokenBar } from "../../ui/token-bar.js";
-import { FATES } from "../chats/messages.js";
 import { dollars, LIST_PRICES, money } from "../chats/prices.js";
+import { FATES } from "../chats/words.js";
 import { clears, fitted, SAMPLE, whole, window, type Row } from "./state.js";
 import "../../styles/start.css";
 
