@@ -23,7 +23,8 @@ const on = (request, steps, options) =>
     "#/chats",
     async (page) => {
       await drop(page, "request.json", JSON.stringify(request));
-      await page.locator('[data-item="2.0"]').waitFor();
+      const field = page.getByLabel("Chat messages, JSON");
+      await eventually(async () => assert.equal(await field.inputValue(), JSON.stringify(request)));
       await chooseTab(page, "Compare");
       await steps(page);
     },

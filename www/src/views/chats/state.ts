@@ -30,6 +30,8 @@ export const strategy = signal<Strategy>("truncateMiddle");
 export const keptResults = signal<number | undefined>(undefined);
 /** Whether old results are cleared however few the tokens. */
 export const clearsAlways = signal(false);
+/** What is cut is rounded up to multiples of so many tokens, so that a prompt cache holds for many turns. */
+export const cutQuantum = signal(0);
 /** The model that was chosen, `""` for none; undefined for that which the request names. */
 export const chosenModel = signal<string | undefined>(undefined);
 /** The format that the result is wanted in; undefined for its own. */
@@ -176,6 +178,7 @@ export type Outcome = Fitted | Problem;
 export const options = computed((): FitOptions => ({
   maxTokens: limit.value,
   truncationStrategy: strategy.value,
+  ...(cutQuantum.value > 0 ? { cutQuantum: cutQuantum.value } : {}),
   ...counting.value,
   ...(keptResults.value === undefined
     ? {}

@@ -12,6 +12,7 @@ import { OwnTools } from "../../ui/own-tools.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
+import { CachePanel } from "./cache-panel.js";
 import { ComparePanel } from "./compare-panel.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
@@ -90,7 +91,7 @@ const SHARES = [
   { id: "overhead", name: "Overhead", tone: 2 },
 ] as const;
 
-type Shown = "window" | "messages" | "compare" | "json";
+type Shown = "window" | "messages" | "compare" | "cache" | "json";
 
 function Result() {
   const tab = useSignal<Shown>("window");
@@ -145,6 +146,7 @@ function Result() {
           { id: "window", name: "Window" },
           { id: "messages", name: "Messages", ...(diagnostics.length > 0 ? { count: diagnostics.length } : {}) },
           { id: "compare", name: "Compare" },
+          { id: "cache", name: "Cache" },
           { id: "json", name: "JSON" },
         ]}
         chosen={tab.value}
@@ -158,6 +160,7 @@ function Result() {
           </>
         ) : null}
         {tab.value === "compare" ? <ComparePanel /> : null}
+        {tab.value === "cache" ? <CachePanel now={now} /> : null}
         {tab.value === "json" ? (
           <>
             <div class="json-format">
