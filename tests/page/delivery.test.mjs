@@ -28,9 +28,18 @@ const AREAS = {
   commits: ["commits"],
 };
 
+/** A page that meets the server itself, as on a first visit. */
+async function freshPage() {
+  const page = await site.context.newPage();
+  const debug = await site.context.newCDPSession(page);
+  await debug.send("Network.enable");
+  await debug.send("Network.setBypassServiceWorker", { bypass: true });
+  return page;
+}
+
 /** What a visit to a view fetches, until its result is there. */
-async function fetchedBy(context, hash) {
-  const page = await context.newPage();
+async function fetchedBy(hash) {
+  const page = await freshPage();
   const fetched = [];
   page.on("request", (request) => fetched.push(request.url()));
   await page.goto(site.url + hash);
@@ -42,7 +51,7 @@ async function fetchedBy(context, hash) {
 describe("a first visit", () => {
   for (const [view, areas] of Object.entries(AREAS)) {
     it(`${view}: has the module of its area and no other, each file once, and few of them`, async () => {
-      const fetched = await fetchedBy(site.context, `#/${view}`);
+      const fetched = await fetchedBy(`#/${view}`);
       const modules = fetched.filter((file) => file.endsWith(".wasm")).map((file) => file.split("-")[0]);
       assert.deepEqual(modules, areas);
       assert.equal(fetched.filter((file) => file.endsWith(".bin")).length, 0);
@@ -56,7 +65,7 @@ describe("a first visit", () => {
   }
 
   it("shows its frame, in the colours that were chosen, before any code is there", async () => {
-    const page = await site.context.newPage();
+    const page = await freshPage();
     await page.route(/\.js$/u, () => {});
     await page.addInitScript(() => localStorage.setItem("ctxweave.theme", "dark"));
     await page.goto(site.url, { waitUntil: "commit" });
@@ -68,7 +77,7 @@ describe("a first visit", () => {
   });
 
   it("the frame does not move when the code takes over", async () => {
-    const page = await site.context.newPage();
+    const page = await freshPage();
     const waiting = [];
     let held = true;
     await page.route(/\.js$/u, (route) => (held ? waiting.push(route) : route.continue()));
@@ -83,7 +92,7 @@ describe("a first visit", () => {
   });
 
   it("a view that cannot be loaded says so, and comes on the second try", async () => {
-    const page = await site.context.newPage();
+    const page = await freshPage();
     await page.route(/operators-[^/]*\.wasm$/u, (route) => route.fulfill({ status: 503, body: "" }));
     await page.goto(`${site.url}#/operators`);
     await page.getByRole("alert").getByText("Operators could not be loaded").waitFor();
