@@ -94,7 +94,8 @@ export async function openPage(
   const debug = await context.newCDPSession(page);
   await debug.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "indexeddb" });
   await page.goto(url + hash);
-  await page.locator(".result-pane, .problem-panel").first().waitFor();
+  // On a small screen another pane is seen first.
+  await page.locator(".result-pane, .problem-panel").first().waitFor({ state: "attached" });
   return {
     page,
     close: async () => {
