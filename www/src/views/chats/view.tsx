@@ -9,6 +9,7 @@ import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Tabs } from "../../ui/tabs.js";
 import { TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
@@ -24,6 +25,12 @@ import "../../styles/prompt.css";
 import "../../styles/files.css";
 import "../../styles/chats.css";
 import "../../styles/window.css";
+
+/** Where there is room for one, what fills the window comes first. */
+const PANES = [
+  { id: "result", name: "What is sent" },
+  { id: "edit", name: "Chat and settings" },
+] as const;
 
 /** A chat as somebody has it on one side, what fills its window and what of it fits on the other. */
 export function ChatsView() {
@@ -64,7 +71,7 @@ export function ChatsView() {
         <p class="about">Paste any chat. Nothing leaves this page.</p>
         <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
-      <div class="panes of-files">
+      <Panes class="of-files" panes={PANES}>
         <section class="pane edit-pane" aria-label="Chat">
           <Settings />
           <textarea
@@ -79,7 +86,7 @@ export function ChatsView() {
           />
         </section>
         <Result />
-      </div>
+      </Panes>
     </div>
   );
 }

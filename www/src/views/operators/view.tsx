@@ -6,12 +6,19 @@ import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { Panes } from "../../ui/panes.js";
 import { Assembly } from "./assembly.js";
 import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
 import { OperatorTree } from "./tree.js";
 import "../../styles/operators.css";
+
+const PANES = [
+  { id: "source", name: "Template" },
+  { id: "operators", name: "Operators" },
+  { id: "result", name: "Assembly" },
+] as const;
 
 /** A task template decides what each of its steps may see: the template, its operators, one assembly. */
 export function OperatorsView() {
@@ -25,7 +32,7 @@ export function OperatorsView() {
     <div class="operators">
       <h1 class="visually-hidden">Task templates decide what each step may see</h1>
       <Bar />
-      <div class="panes">
+      <Panes panes={PANES} turns={false}>
         <section class="pane source-pane" aria-label="Template">
           <Editor />
           <Findings />
@@ -36,7 +43,7 @@ export function OperatorsView() {
         <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly">
           <Assembly />
         </section>
-      </div>
+      </Panes>
     </div>
   );
 }
