@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { drop, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
 import { anthropic, gemini, openai, responses } from "./requests.mjs";
 
 let site;
@@ -150,7 +150,9 @@ describe("how it looks", () => {
         await on(
           anthropic(),
           async (page) => {
+            await showPane(page, "Chat and settings");
             await limit(page).fill("2600");
+            await showPane(page, "What is sent");
             await page.locator("[data-moved]").waitFor();
             await fitsAcross(page);
             assert.deepEqual(await findings(page), []);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { convertMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
-import { drop, eventually, fitsAcross, screenshots, start, visit } from "./harness.mjs";
+import { drop, eventually, fitsAcross, screenshots, showPane, start, visit } from "./harness.mjs";
 import { anthropic, openai } from "./requests.mjs";
 
 let site;
@@ -140,8 +140,10 @@ describe("how it looks", () => {
         await on(
           anthropic(),
           async (page) => {
+            await showPane(page, "Chat and settings");
             await page.getByLabel("Old tool results").selectOption("2");
             await limit(page).fill("2400");
+            await showPane(page, "What is sent");
             await differences(page, "changed").first().waitFor();
             await fitsAcross(page);
             assert.deepEqual(await findings(page), []);
