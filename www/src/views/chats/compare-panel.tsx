@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Field, Segmented, Select } from "../../ui/fields.js";
+import { useFirstOf } from "../../ui/first-of.js";
 import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import { asJson, candidates, choose, differences, left, pinResult, pins, right } from "./compare.js";
@@ -9,8 +10,9 @@ import { dollars, money, priceOf } from "./prices.js";
 import { FormatPicker } from "./settings.js";
 import "../../styles/compare.css";
 
-/** So much of what is the same is shown, and so much of a text. */
+/** So much of a text is shown, and so many differences at first. */
 const MOST_TEXT = 6000;
+const MOST_ROWS = 200;
 
 /** Two results beside each other, with what differs marked in the text. */
 export function ComparePanel() {
@@ -152,18 +154,22 @@ function Rows({ list, onlyChanges }: { list: readonly Difference[]; onlyChanges:
     else if (last?.same) last.same += 1;
     else rows.push({ at, same: 1 });
   }
+  const { shown, more } = useFirstOf(rows, MOST_ROWS);
   return (
-    <ol class="differences" aria-label="Differences">
-      {rows.map(({ at, row, same }) =>
-        row ? (
-          <DifferenceRow key={at} row={row} />
-        ) : (
-          <li key={at} class="same-run" data-same={same}>
-            {plural(same ?? 0, "part")} the same
-          </li>
-        ),
-      )}
-    </ol>
+    <>
+      <ol class="differences" aria-label="Differences">
+        {shown.map(({ at, row, same }) =>
+          row ? (
+            <DifferenceRow key={at} row={row} />
+          ) : (
+            <li key={at} class="same-run" data-same={same}>
+              {plural(same ?? 0, "part")} the same
+            </li>
+          ),
+        )}
+      </ol>
+      {more}
+    </>
   );
 }
 

@@ -1,27 +1,35 @@
+import { useFirstOf } from "../../ui/first-of.js";
 import { tokens } from "../../ui/format.js";
 import { textOf } from "./parts.js";
 import { systemOf } from "./request.js";
 import type { Fitted, Row } from "./state.js";
 import { FATES, REASONS } from "./words.js";
 
+/** A chat of a long day has thousands. */
+const MOST_ROWS = 300;
+
 /** Each message with its fate. */
 export function Messages({ now }: { now: Fitted }) {
   const system = textOf(systemOf(now.given));
+  const { shown, more } = useFirstOf(now.rows, MOST_ROWS);
   return (
-    <ol class="prompt dialogue">
-      {system ? (
-        <li class="message role-system" data-system>
-          <h3 class="role">system</h3>
-          <div class="message-body">
-            <p class="text">{excerpt(system)}</p>
-          </div>
-        </li>
-      ) : null}
-      {now.rows.map((row, at) => (
-        <MessageRow key={at} row={row} />
-      ))}
-      {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
-    </ol>
+    <>
+      <ol class="prompt dialogue">
+        {system ? (
+          <li class="message role-system" data-system>
+            <h3 class="role">system</h3>
+            <div class="message-body">
+              <p class="text">{excerpt(system)}</p>
+            </div>
+          </li>
+        ) : null}
+        {shown.map((row, at) => (
+          <MessageRow key={at} row={row} />
+        ))}
+        {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
+      </ol>
+      {more}
+    </>
   );
 }
 
