@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { after, before, describe, it } from "node:test";
 import { fitMessages, init } from "ctxweave/chat";
 import { findings } from "./axe.mjs";
@@ -73,6 +74,28 @@ describe("turn by turn", () => {
       });
     });
   }
+
+  it("what a cut leaves as it was is what both requests begin with", async () => {
+    const body = anthropic();
+    const options = { maxTokens: 2600, model: body.model };
+    let before;
+    const expected = Array.from({ length: 11 }, (_, at) => {
+      const length = 2 * at + 1;
+      const { messages: request, report } = fitMessages({ ...body, messages: body.messages.slice(0, length) }, options);
+      const { messages } = request;
+      const same = before?.findIndex((message, place) => !isDeepStrictEqual(message, messages[place])) ?? 0;
+      const shared = messages.slice(0, same < 0 ? before.length : same);
+      const prefix = fitMessages({ ...body, messages: shared }, { ...options, maxTokens: 1e9, repair: "off" });
+      const cached = before && prefix.report.tokens.total >= 1024 ? prefix.report.tokens.total : 0;
+      before = messages;
+      return [length, report.tokens.total, cached];
+    });
+    assert.ok(new Set(expected.map(([, , cached]) => cached)).size > 3, "there is something to tell apart");
+    await on(body, async (page) => {
+      await limit(page).fill("2600");
+      await eventually(async () => assert.deepEqual(await turns(page), expected));
+    });
+  });
 
   it("a cut that moves loses the cache, and in steps it moves less", async () => {
     const chat = Array.from({ length: 80 }, (_, at) => ({

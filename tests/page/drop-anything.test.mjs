@@ -212,6 +212,14 @@ describe("wherever it comes", () => {
     await visit(site, "#/chats", async (page) => {
       await drop(page, "mine.json", JSON.stringify([{ role: "user", content: "A chat of mine" }]));
       await page.getByText("Kept in this browser").waitFor();
+      // However long the browser's database takes to say what is kept there.
+      await page.addInitScript(() => {
+        Object.defineProperty(IDBRequest.prototype, "onsuccess", {
+          set(listener) {
+            this.addEventListener("success", (event) => setTimeout(() => listener.call(this, event), 200));
+          },
+        });
+      });
       await page.goto(`${site.url}#/operators`);
       await page.reload();
       await page.locator('[data-operator="task"]').waitFor();

@@ -121,6 +121,10 @@ describe("what is done with a part", () => {
       const { messages } = await fitted(page);
       const text = JSON.stringify(messages);
       assert.ok(!text.includes("toolu_0"), "neither half of the call is there");
+      assert.ok(
+        messages.every(({ content }) => content.length > 0),
+        "and no message that says nothing",
+      );
       assert.ok(text.includes("toolu_1") && text.includes("I look."), "all else is");
       assert.equal(await saved(page), before - (await total(page)));
       assert.ok((await saved(page)) > 500);
