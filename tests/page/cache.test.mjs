@@ -76,23 +76,29 @@ describe("turn by turn", () => {
   }
 
   it("what a cut leaves as it was is what both requests begin with", async () => {
-    const body = anthropic();
-    const options = { maxTokens: 2600, model: body.model };
-    let before;
-    const expected = Array.from({ length: 11 }, (_, at) => {
-      const length = 2 * at + 1;
-      const { messages: request, report } = fitMessages({ ...body, messages: body.messages.slice(0, length) }, options);
-      const { messages } = request;
-      const same = before?.findIndex((message, place) => !isDeepStrictEqual(message, messages[place])) ?? 0;
-      const shared = messages.slice(0, same < 0 ? before.length : same);
-      const prefix = fitMessages({ ...body, messages: shared }, { ...options, maxTokens: 1e9, repair: "off" });
-      const cached = before && prefix.report.tokens.total >= 1024 ? prefix.report.tokens.total : 0;
-      before = messages;
-      return [length, report.tokens.total, cached];
-    });
-    assert.ok(new Set(expected.map(([, , cached]) => cached)).size > 3, "there is something to tell apart");
-    await on(body, async (page) => {
-      await limit(page).fill("2600");
+    await visit(site, "#/chats?sample=agent&limit=6000", async (page) => {
+      await eventually(async () => assert.equal(await limit(page).inputValue(), "6000"));
+      const body = JSON.parse(await page.getByLabel("Chat messages, JSON").inputValue());
+      const roles = body.messages.map(({ role }) => role);
+      const lengths = [...roles.keys()].filter((at) => at > 0 && roles[at] === "assistant" && roles[at - 1] === "user");
+      let before;
+      const expected = [...lengths, roles.length].map((length) => {
+        const { messages: request, report } = fitMessages(
+          { ...body, messages: body.messages.slice(0, length) },
+          { maxTokens: 6000 },
+        );
+        const { messages } = request;
+        const same = before?.findIndex((message, place) => !isDeepStrictEqual(message, messages[place])) ?? 0;
+        const shared = messages.slice(0, same < 0 ? before.length : same);
+        const prefix = fitMessages({ ...body, messages: shared }, { maxTokens: 1e9, repair: "off" });
+        const { total } = prefix.report.tokens;
+        const cached = before && total >= 1024 ? total : 0;
+        before = messages;
+        return [length, report.tokens.total, cached];
+      });
+      const parts = expected.filter(([, , cached], at) => cached > 0 && cached < expected[at - 1][1]);
+      assert.ok(parts.length > 2, "some share a part of the one before");
+      await chooseTab(page, "Cache");
       await eventually(async () => assert.deepEqual(await turns(page), expected));
     });
   });
