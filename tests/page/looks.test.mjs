@@ -261,7 +261,9 @@ describe("narrow", () => {
         const tooWide = await page.evaluate(() =>
           [...document.querySelectorAll("#app *")]
             .filter(
-              (e) => e.checkVisibility() && !e.closest("svg, .visually-hidden, .skip, .table-scroll, pre, .top nav"),
+              (e) =>
+                e.checkVisibility() &&
+                !e.closest("svg, .surface, .visually-hidden, .skip, .table-scroll, pre, .top nav"),
             )
             .filter((e) => {
               const { overflowX, position } = getComputedStyle(e);

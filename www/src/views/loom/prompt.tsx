@@ -6,7 +6,7 @@ import type { Segment } from "./message-spans.js";
 import { cursor, hovered, index, nodeWith, pending, rows, toggleExcluded } from "./state.js";
 import { bufferTimeline, dialogueTimeline, type Gap, type MessageEntry } from "./timeline.js";
 import { nodeName, snippet } from "./tree-index.js";
-import { authorClass } from "./tree-marks.js";
+import { authorClass } from "./authors.js";
 
 /** The messages, with what is missing shown in its place. */
 export function DialoguePrompt({ assembly }: { assembly: DialogueAssembly }) {

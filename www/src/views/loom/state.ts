@@ -29,7 +29,7 @@ import {
   type ProviderName,
   type Settings,
 } from "./settings.js";
-import { drawnPath, indexTree, type TreeIndex } from "./tree-index.js";
+import { drawnPath, indexTree, withNodes, type TreeIndex } from "./tree-index.js";
 import { isLoaded, loadVocabulary } from "../../ui/vocabularies.js";
 
 /** A tree that is open, and how it came here. */
@@ -66,10 +66,12 @@ export const cursor = signal<string | undefined>(undefined);
 /** By itself, so that the tree is indexed and drawn again when it changes and not with every letter. */
 const excluded = computed(() => settings.value.excluded);
 
-export const index = computed<TreeIndex | undefined>(() => {
-  const at = open.value;
-  return at && indexTree(treeWithExclusions(at.tree, excluded.value));
-});
+/** The tree of the file; what hangs where does not change with what is excluded. */
+const fileIndex = computed(() => open.value && indexTree(open.value.tree));
+
+export const index = computed<TreeIndex | undefined>(
+  () => fileIndex.value && withNodes(fileIndex.value, treeWithExclusions(fileIndex.value.tree, excluded.value)),
+);
 
 /** The exact tokenizer that counts now: the one asked for, once its vocabulary is there. */
 export const tokenizer = computed<PageEncoding | undefined>(() => {
@@ -296,7 +298,7 @@ export function lookAgain(): void {
 
 /** Goes where a link says, or where a tree begins. */
 function look(next: OpenTree, link: URLSearchParams | undefined): void {
-  const { tips } = indexTree(next.tree);
+  const { tips } = fileIndex.peek() ?? indexTree(next.tree);
   const linked = link?.get("tip") ?? undefined;
   // A tip that a link names and the tree does not have is asked for all the same: the error says which it is.
   const start = linked ?? next.firstTip ?? tips[0] ?? next.tree.nodes.at(-1)?.id;
