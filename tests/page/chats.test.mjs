@@ -14,7 +14,19 @@ before(async () => {
 });
 after(() => site.stop());
 
-const on = (steps, options) => visit(site, "#/chats", steps, options);
+const chooseTab = (page, name) => page.getByRole("tablist", { name: "Result" }).getByRole("tab", { name }).click();
+
+/** With the messages in sight: one begins at what fills the window. */
+const on = (steps, options) =>
+  visit(
+    site,
+    "#/chats",
+    async (page) => {
+      await chooseTab(page, "Messages");
+      await steps(page);
+    },
+    options,
+  );
 
 const field = (page) => page.getByLabel("Chat messages, JSON");
 const given = async (page) => JSON.parse(await field(page).inputValue());
@@ -60,7 +72,8 @@ async function agrees(page, chat, options) {
   return { messages, report };
 }
 
-const half = (chat) => Math.ceil(fitMessages(chat, { maxTokens: 1e9 }).report.tokens.total / 2);
+const whole = (chat) => fitMessages(chat, { maxTokens: 1e9 }).report.tokens.total;
+const half = (chat) => Math.ceil(whole(chat) / 2);
 
 describe("a chat", () => {
   for (const [name, format] of [
@@ -142,6 +155,7 @@ describe("a chat", () => {
         [generic, "generic"],
       ]) {
         await paste(page, JSON.stringify(chat));
+        await limitField(page).fill(String(half(chat)));
         const { report } = await agrees(page, chat, { maxTokens: half(chat) });
         assert.equal(report.format, format);
       }
@@ -196,6 +210,9 @@ describe("a chat", () => {
         mimeType: "application/json",
         buffer: Buffer.from(JSON.stringify(chat)),
       });
+      // Of one's own nothing is cut until a limit is set.
+      await agrees(page, chat, { maxTokens: whole(chat) });
+      await limitField(page).fill(String(half(chat)));
       const { messages } = await agrees(page, chat, { maxTokens: half(chat) });
       await page.getByRole("tab", { name: "JSON" }).click();
       await page.getByRole("button", { name: "Copy fitted chat" }).click();

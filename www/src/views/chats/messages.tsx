@@ -1,0 +1,91 @@
+import type { FitFate, FitReason } from "ctxweave/chat";
+import { tokens } from "../../ui/format.js";
+import { textOf } from "./parts.js";
+import { systemOf } from "./request.js";
+import type { Fitted, Row } from "./state.js";
+
+/** Each message with its fate. */
+export function Messages({ now }: { now: Fitted }) {
+  const system = textOf(systemOf(now.given));
+  return (
+    <ol class="prompt dialogue">
+      {system ? (
+        <li class="message role-system" data-system>
+          <h3 class="role">system</h3>
+          <div class="message-body">
+            <p class="text">{excerpt(system)}</p>
+          </div>
+        </li>
+      ) : null}
+      {now.rows.map((row, at) => (
+        <MessageRow key={at} row={row} />
+      ))}
+      {now.rows.length === 0 ? <li class="empty">There are no messages.</li> : null}
+    </ol>
+  );
+}
+
+export const FATES: Record<FitFate, string> = {
+  kept: "Kept",
+  changed: "Changed",
+  cut: "Cut",
+  summarized: "Summarized",
+};
+
+const REASONS: Record<FitReason, string> = {
+  callRemoved: "an old call",
+  endOn: "after the end",
+  imageRemoved: "an old image",
+  nothingLeft: "nothing is left of it",
+  overLimit: "over the limit",
+  reasoningRemoved: "old reasoning",
+  replaced: "replaced by a new one",
+  resultCleared: "an old result was cleared",
+  resultShortened: "an old result was shortened",
+  shortened: "shortened to fit",
+  toolPairBroken: "half of a tool call",
+};
+
+function MessageRow({ row }: { row: Row }) {
+  if (row.kind === "added") {
+    const { kind, text, tokens: cost } = row.added;
+    return (
+      <li class="message role-user" data-added={kind}>
+        <h3 class="role">user</h3>
+        <div class="message-body">
+          <div class="segment marker">
+            <span class="tag">{kind}</span>
+            <p class="text">{text}</p>
+            <span class="chat-cost">{tokens(cost)}</span>
+          </div>
+        </div>
+      </li>
+    );
+  }
+  const { index, fate, reason, tokens: cost, parts = [] } = row.row;
+  const why = reason ?? parts.find((part) => part.reason)?.reason;
+  const said = row.excluded ? "left out by you" : why && REASONS[why];
+  return (
+    <li class={`message role-${row.role} chat-${fate}`} data-message={index} data-fate={fate}>
+      <h3 class="role">
+        {row.role}
+        <span class="merged">{index}</span>
+      </h3>
+      <div class="message-body">
+        <div class="segment">
+          <p class="segment-head">
+            <span class={`fate-word fate-${fate}`}>{FATES[fate]}</span>
+            {said ? <span class="quiet-text">{said}</span> : null}
+            <span class="chat-cost">{tokens(cost)}</span>
+          </p>
+          {row.text ? <p class="text">{excerpt(row.text)}</p> : null}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** The beginning of what may be long. */
+export function excerpt(text: string): string {
+  return text.length > 420 ? `${text.slice(0, 400)}…` : text;
+}
