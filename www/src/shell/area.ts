@@ -1,3 +1,4 @@
+import { fetchFile } from "./early.js";
 import chat from "ctxweave/chat/ctxweave.wasm?url";
 import commits from "ctxweave/commits/ctxweave.wasm?url";
 import folders from "ctxweave/folders/ctxweave.wasm?url";
@@ -33,7 +34,7 @@ export function loadArea(name: Area): Promise<void> {
   let load = loads.get(name);
   if (!load) {
     const { wasm, start } = AREAS[name];
-    const module = fetch(wasm);
+    const module = fetchFile(wasm);
     load = Promise.all([module, start(module)]).then(
       () => loadIntoNewArea(),
       (error: unknown) => {

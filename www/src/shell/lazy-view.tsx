@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { keepOffline } from "./offline.js";
 import { loadView, type View } from "./views.js";
 
 /** A view, once its code is there. Until then the frame stands, and says that something is on its way. */
@@ -13,6 +14,7 @@ export function LazyView({ view }: { view: View }) {
       (component) => {
         // A function in the place of a state would be called for it.
         if (!left) setLoaded({ view, component });
+        keepOffline();
       },
       (error: unknown) => {
         if (!left) setProblem((error as Error).message);

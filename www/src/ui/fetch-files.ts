@@ -1,8 +1,9 @@
+import { fetchFile } from "../shell/early.js";
 import type { OpenedFile } from "./open-folder.js";
 
 /** Fetches the files of a sample, which come as one: the address as `import … from "…?folder"` gives it. */
 export async function fetchFiles(url: string): Promise<OpenedFile[]> {
-  const response = await fetch(url);
+  const response = await fetchFile(url);
   if (!response.ok) throw new Error(`the sample could not be fetched (${response.status} ${response.statusText})`);
   const files = (await response.json()) as Record<string, string | { base64: string }>;
   const encoder = new TextEncoder();

@@ -1,6 +1,11 @@
 import vault from "../../../../examples/vault?folder";
+import { fetchEarly } from "../../shell/early.js";
+import { currentView } from "../../shell/route.js";
 import { fetchFiles } from "../../ui/fetch-files.js";
 import type { OpenedFile } from "../../ui/open-folder.js";
+
+// While the module of the area is on its way.
+if (currentView() === "folders") fetchEarly(vault);
 
 /** The files of the sample vault. */
 export function fetchSample(): Promise<OpenedFile[]> {

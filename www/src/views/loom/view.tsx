@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { onAddress } from "../../shell/route.js";
+import { currentView, linkParams, onAddress } from "../../shell/route.js";
 import { Tabs } from "../../ui/tabs.js";
 import { BudgetBar } from "./budget-bar.js";
 import { Controls } from "./controls.js";
@@ -12,12 +12,16 @@ import { BufferPrompt, DialoguePrompt } from "./prompt.js";
 import { RawJson } from "./raw-json.js";
 import { RequestBody } from "./request-body.js";
 import { Report, useDiagnosticCount } from "./report.js";
+import { fetchSampleEarly } from "./samples.js";
 import { SourceBar } from "./source-bar.js";
 import { followLink, index, keepLink, keepVocabulary, open, outcome } from "./state.js";
 import { TreeGraph } from "./tree-graph.js";
 import "../../styles/prompt.css";
 import "../../styles/loom.css";
 import "../../styles/body.css";
+
+// While the module of the area is on its way.
+if (currentView() === "loom") fetchSampleEarly(linkParams("loom").get("tree"));
 
 /** On a small screen the settings begin folded, so that the prompt is not far below the tree. */
 const roomy = matchMedia("(min-width: 821px)").matches;
