@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { findings } from "./axe.mjs";
+import { findings, slips } from "./axe.mjs";
 import { openNothing, openPage, screenshots, start } from "./harness.mjs";
 
 let site;
@@ -218,6 +218,7 @@ describe("both themes", () => {
         await steps?.(page);
         await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
         assert.deepEqual(await findings(page), []);
+        assert.deepEqual(await slips(page), []);
         await close();
       });
     }

@@ -129,7 +129,7 @@ function Resume({ made }: { made: Materialized }) {
       {notes.length > 0 ? (
         <details class="lost">
           <summary>{plural(notes.length, "note")} on the result</summary>
-          <ul>
+          <ul tabIndex={0} aria-label="Notes">
             {notes.slice(0, 50).map(({ code, message }, at) => (
               <li key={at} data-finding={code}>
                 <MessageText text={message} sentence />

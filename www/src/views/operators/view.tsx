@@ -6,6 +6,7 @@ import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { useReachable } from "../../ui/reachable.js";
 import { Assembly } from "./assembly.js";
 import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
@@ -20,6 +21,8 @@ export function OperatorsView() {
     void begin();
     return onAddress("operators", () => void begin());
   }, []);
+  const tree = useReachable<HTMLElement>();
+  const assembly = useReachable<HTMLElement>();
   useOpener({ hint: "Drop the template to open it", onFile: read });
   return (
     <div class="operators">
@@ -30,10 +33,10 @@ export function OperatorsView() {
           <Editor />
           <Findings />
         </section>
-        <section class="pane operators-pane" aria-label="Operators">
+        <section class="pane operators-pane" aria-label="Operators" ref={tree}>
           <OperatorTree />
         </section>
-        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly">
+        <section class="pane result-pane" id="result" tabIndex={-1} aria-label="Assembly" ref={assembly}>
           <Assembly />
         </section>
       </div>
