@@ -49,6 +49,8 @@ function guess(name: string, bytes: Uint8Array): TranscriptFormat {
   return "generic-v1";
 }
 
+export const formatOf = ({ name, file }: Pick<Session, "name" | "file">): TranscriptFormat => guess(name, file);
+
 /** A tree opened as a session would be one without a message. */
 function isLoomTree(bytes: Uint8Array): boolean {
   try {
@@ -68,7 +70,7 @@ export function importOf({ name, file }: Pick<Session, "name" | "file">): Import
   const known = imports.get(file);
   if (known) return known;
   if (isLoomTree(file)) throw new Error("this is a Loom tree, not a session: open it in the view Loom");
-  const imported = importTranscript(guess(name, file), file, {
+  const imported = importTranscript(formatOf({ name, file }), file, {
     createdAt: new Date(0).toISOString(),
     principal: "page",
   });

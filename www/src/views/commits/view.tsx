@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import "../../styles/commits.css";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { count, plural } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
@@ -9,6 +10,7 @@ import { MessageText } from "../../ui/message.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { codeOfCommits } from "./code.js";
 import { timeOf } from "./details.js";
 import { ResultPane } from "./result.js";
 import {
@@ -78,6 +80,7 @@ function SessionBar() {
           "Loading…"
         )}
       </p>
+      {open ? <CopyAsCode code={codeOfCommits} /> : null}
       {open ? <OwnTools view="commits" own={own} content={() => own.value.value} /> : null}
       {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       {notes.length > 0 ? (

@@ -1,6 +1,7 @@
 import { writeTask } from "ctxweave/operators";
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { CopyButton } from "../../ui/copy-button.js";
 import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
@@ -8,6 +9,7 @@ import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
 import { useReachable } from "../../ui/reachable.js";
 import { Assembly } from "./assembly.js";
+import { codeOfOperators } from "./code.js";
 import { Editor, Findings } from "./editor.js";
 import { SAMPLES } from "./samples.js";
 import { begin, exclusive, open, own, parsed, strict, xml } from "./state.js";
@@ -90,6 +92,7 @@ function Bar() {
       >
         Make defaults explicit
       </button>
+      <CopyAsCode code={codeOfOperators} />
       <OwnTools view="operators" own={own} content={() => xml.value} />
       <CopyButton label="Copy XML" text={() => xml.value} />
     </div>
