@@ -1,4 +1,5 @@
 import type { Encoding } from "ctxweave/tokens";
+import { decimal } from "./format.js";
 import { MessageText } from "./message.js";
 import { loadVocabulary, vocabularyState } from "./vocabularies.js";
 
@@ -37,6 +38,6 @@ export function VocabularyLoading({ name }: { name: Encoding }) {
 }
 
 function megabytes(loaded: number, total: number | undefined): string {
-  const shown = (bytes: number): string => (bytes / 1e6).toFixed(1);
+  const shown = (bytes: number): string => decimal(bytes / 1e6);
   return total ? `${shown(loaded)} of ${shown(total)} MB` : `${shown(loaded)} MB`;
 }

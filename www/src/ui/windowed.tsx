@@ -1,6 +1,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import "../styles/windowed.css";
 
 /** What the element around an item has. */
 export type ItemProps = Omit<HTMLAttributes<HTMLDivElement>, "children" | "ref" | "key">;
@@ -52,14 +53,16 @@ export function Windowed(props: {
       tabIndex={0}
       {...props.outer}
     >
-      <div role="presentation" class="windowed-all" style={{ blockSize: `${list.getTotalSize()}px` }}>
-        <div role="presentation" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map(({ key, index }) => (
-            <div key={key} ref={list.measureElement} data-index={index} {...props.itemProps?.(index)}>
-              {props.item(index)}
-            </div>
-          ))}
-        </div>
+      <div
+        role="presentation"
+        class="windowed-all"
+        style={{ blockSize: `${list.getTotalSize()}px`, paddingBlockStart: `${items[0]?.start ?? 0}px` }}
+      >
+        {items.map(({ key, index }) => (
+          <div key={key} ref={list.measureElement} data-index={index} {...props.itemProps?.(index)}>
+            {props.item(index)}
+          </div>
+        ))}
       </div>
     </div>
   );

@@ -197,19 +197,31 @@ export const marked = computed(() => {
   return applyMarks(now.request, now.read, marks.value, { ...counting.value, format: now.report.format });
 });
 
+/** What `fitMessages` is given. */
+export const fitCall = computed<{ chat: unknown[]; options: FitOptions } | undefined>(() => {
+  const now = given.value;
+  if (now.kind === "error") return undefined;
+  const { request, places } = marked.value ?? { request: now.request, places: [] };
+  const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
+  const { chat, beside } = chatOf(request);
+  return {
+    chat: chat as unknown[],
+    options: {
+      ...options.value,
+      ...beside,
+      format: now.report.format,
+      ...(pinned.length > 0 ? { pinned } : {}),
+    } as FitOptions,
+  };
+});
+
 export const outcome = computed<Outcome>(() => {
   const now = given.value;
   if (now.kind === "error") return now;
   try {
     const { request, places, firstChanged } = marked.value ?? { request: now.request, places: [] };
-    const pinned = marks.value.pinned.map((place) => places.indexOf(place)).filter((place) => place >= 0);
-    const { chat, beside } = chatOf(request);
-    const { messages, report } = fitMessages(chat as unknown[], {
-      ...options.value,
-      ...beside,
-      format: now.report.format,
-      ...(pinned.length > 0 ? { pinned } : {}),
-    });
+    const call = fitCall.value as { chat: unknown[]; options: FitOptions };
+    const { messages, report } = fitMessages(call.chat, call.options);
     const fitted = requestOf(request, messages);
     const rows = rowsOf(now.read, places, fitted, report, now.report);
     return {

@@ -5,6 +5,7 @@ import { Failed } from "../../ui/failed.js";
 import { Segmented } from "../../ui/fields.js";
 import { Findings } from "../../ui/findings.js";
 import { count, plural, tokens } from "../../ui/format.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { JsonView } from "../../ui/json-view.js";
 import { OpenFile } from "../../ui/open-file.js";
@@ -15,6 +16,7 @@ import { TokenBar } from "../../ui/token-bar.js";
 import { loadVocabulary } from "../../ui/vocabularies.js";
 import { CachePanel } from "./cache-panel.js";
 import { ComparePanel } from "./compare-panel.js";
+import { codeOfChat } from "./code.js";
 import { Messages } from "./messages.js";
 import { ownPrices } from "./prices.js";
 import { SAMPLES } from "./samples.js";
@@ -69,6 +71,7 @@ export function ChatsView() {
           onFile={read}
         />
         <p class="about">Paste any chat. Nothing leaves this page.</p>
+        <CopyAsCode code={codeOfChat} />
         <OwnTools view="chats" own={own} content={() => own.value.value} />
       </div>
       <Panes class="of-files" panes={PANES}>

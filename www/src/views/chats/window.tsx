@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Segmented, Select } from "../../ui/fields.js";
-import { count, plural, tokens } from "../../ui/format.js";
+import { count, plural, share as percent, tokens } from "../../ui/format.js";
 import { Icon } from "../../ui/icons.js";
 import type { Item } from "./items.js";
 import type { Edit } from "./marks.js";
@@ -202,7 +202,7 @@ function ItemRow(props: { item: Item; fate: string | undefined; chosen: boolean;
         <span style={{ inlineSize: `${Math.min(share, 100)}%` }} />
       </span>
       <span class="window-item-tokens">
-        {count(item.tokens)} <span class="quiet-text">{share < 0.1 ? "<0.1" : share.toFixed(1)} %</span>
+        {count(item.tokens)} <span class="quiet-text">{percent(share)}</span>
       </span>
       <Actions item={item} label={label} edit={edit} isPinned={isPinned} />
       {shows && item.text !== "" ? (

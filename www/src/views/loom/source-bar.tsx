@@ -1,9 +1,11 @@
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { count } from "../../ui/format.js";
 import { Segmented } from "../../ui/fields.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { codeOfLoom } from "./code.js";
 import { SAMPLES } from "./samples.js";
 import { content, lookAgain, open, own, openFile, opening, openProblem, openSample } from "./state.js";
 
@@ -45,6 +47,7 @@ export function SourceBar() {
           "Loading…"
         )}
       </p>
+      <CopyAsCode code={codeOfLoom} />
       <OwnTools view="loom" own={own} content={content} onUndo={lookAgain} />
       {openProblem.value ? (
         <ProblemNotice problem={openProblem.value} onDismiss={() => (openProblem.value = undefined)} />

@@ -1,11 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { onAddress } from "../../shell/route.js";
+import { CopyAsCode } from "../../ui/copy-as-code.js";
 import { useOpener } from "../../ui/drop.js";
 import { Segmented } from "../../ui/fields.js";
 import { count } from "../../ui/format.js";
 import { ProblemNotice } from "../../ui/notice.js";
 import { OpenFile } from "../../ui/open-file.js";
 import { OwnTools } from "../../ui/own-tools.js";
+import { codeOfTokens } from "./code.js";
 import { TokenizerPicker } from "./picker.js";
 import { Result } from "./result.js";
 import { SAMPLES } from "./samples.js";
@@ -40,6 +42,7 @@ export function TokensView() {
           onFile={(file) => void openFile(file)}
         />
         <p class="about">{busy.value || "Write or paste any text. Nothing leaves this page."}</p>
+        <CopyAsCode code={codeOfTokens} />
         <OwnTools view="tokens" own={own} content={() => text.value} />
         {problem.value ? <ProblemNotice problem={problem.value} onDismiss={() => (problem.value = undefined)} /> : null}
       </div>
